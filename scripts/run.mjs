@@ -1,0 +1,83 @@
+// Runs the project's commands on a machine that has nothing but npm and any Node from 20 on: installs what is missing
+// and uses the Node 24 of the npm package `node` where the machine's own is older. Plain JavaScript for that reason.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const modules = join(root, 'node_modules')
+const [task, ...args] = process.argv.slice(2)
+
+const COMMANDS = {
+  start: [['src/main.ts', 'serve', '--demo']],
+  dev: [['--watch', 'src/main.ts', 'serve', '--demo']],
+  cli: [['src/main.ts']],
+  test: [[bin('vitest'), 'run']],
+  check: [
+    [bin('oxfmt'), '--check'],
+    [bin('oxlint'), '--type-aware', '--deny-warnings'],
+    [bin('tsc'), '-p', '.'],
+    [bin('knip')],
+  ],
+}
+
+installWhatIsMissing()
+const node = findNode()
+for (const command of COMMANDS[task] ?? usage()) {
+  const code = await run(node, [...command, ...args])
+  if (code !== 0) process.exit(code)
+}
+
+function installWhatIsMissing() {
+  const installed = join(modules, '.package-lock.json')
+  const isFresh =
+    existsSync(installed) &&
+    statSync(installed).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
+  if (isFresh) return
+  console.error('Installing dependencies, once ...')
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  })
+  if (npm.status !== 0) process.exit(npm.status ?? 1)
+}
+
+function findNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 24 || (major === 24 && minor >= 12)) return process.execPath
+  const packaged = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  if (existsSync(packaged)) return packaged
+  console.error('This needs Node 24.12 or newer, and the npm package "node" did not install one.')
+  process.exit(1)
+}
+
+function bin(name) {
+  return join(modules, '.bin', name)
+}
+
+/** Runs a program with this Node first on the PATH, passes signals on, and resolves to its exit code. */
+function run(program, words) {
+  const [first, ...rest] = words
+  const isScript = first?.startsWith(modules)
+  const PATH = `${dirname(program)}:${process.env.PATH}`
+  const child = spawn(isScript ? first : program, isScript ? rest : words, {
+    stdio: 'inherit',
+    env: { ...process.env, PATH },
+    cwd: root,
+  })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      console.error(error.message)
+      resolve(1)
+    })
+    child.once('exit', (code) => resolve(code ?? 1))
+  })
+}
+
+function usage() {
+  console.error(`usage: node scripts/run.mjs ${Object.keys(COMMANDS).join('|')}`)
+  process.exit(2)
+}

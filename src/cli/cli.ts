@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util'
+import { isAppError } from '../core/errors.ts'
+import type { Command, CommandServices } from './command.ts'
+import { DEVICES } from './commands/devices.ts'
+import { GRANTS } from './commands/grants.ts'
+import { OPERATIONS } from './commands/operations.ts'
+import { TOKENS } from './commands/tokens.ts'
+import { USERS } from './commands/users.ts'
+import { render } from './render.ts'
+
+export interface CliOptions {
+  /** The words after the program's name. */
+  readonly args: readonly string[]
+  /** Opens what commands work on; called only for a command that is well-formed. */
+  readonly open: () => Promise<CommandServices>
+  readonly print: (line: string) => void
+  readonly printError: (line: string) => void
+}
+
+/**
+ * Runs one command and returns the exit code for scripts: 0 done, 1 refused or failed, 2 wrongly called.
+ * Results go to `print` (with `--json` as one JSON document), all else to `printError`.
+ */
+export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
+  const { args, open, print, printError } = options
+  if (args.length === 0 || args.includes('--help') || args[0] === 'help') {
+    print(help())
+    return 0
+  }
+  const call = parseCall(args)
+  if (typeof call === 'string') {
+    printError(call)
+    return 2
+  }
+  try {
+    const services = await open()
+    try {
+      const result = await call.command.run(services, call)
+      if (result !== undefined) print(call.json ? JSON.stringify(result) : render(result))
+      return 0
+    } finally {
+      await services.close()
+    }
+  } catch (error) {
+    printError(describe(error))
+    return 1
+  }
+}
+
+/** In the order of the help. */
+const COMMANDS: readonly Command[] = [...USERS, ...TOKENS, ...DEVICES, ...GRANTS, ...OPERATIONS]
+
+interface Call {
+  readonly command: Command
+  readonly operands: readonly string[]
+  readonly flags: Readonly<Record<string, string>>
+  readonly json: boolean
+}
+
+/** The command that `args` call, or a sentence that says why they call none. */
+function parseCall(args: readonly string[]): Call | string {
+  const command = COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
+  if (command === undefined) return `There is no such command.\n\n${help()}`
+  try {
+    const { values, positionals } = parseArgs({
+      args: args.slice(command.words.length),
+      allowPositionals: true,
+      options: {
+        json: { type: 'boolean' },
+        ...Object.fromEntries(command.flags.map((flag) => [flag, { type: 'string' as const }])),
+      },
+    })
+    const { least, most } = operandCounts(command)
+    if (positionals.length < least || positionals.length > most) return usage(command)
+    const { json, ...flags } = values
+    return { command, operands: positionals, flags: flags as Call['flags'], json: json === true }
+  } catch (error) {
+    return `${describe(error)}\n${usage(command)}`
+  }
+}
+
+function operandCounts({ operands }: Command): { least: number; most: number } {
+  const optional = operands.filter((operand) => operand.startsWith('['))
+  return { least: operands.length - optional.length, most: operands.length }
+}
+
+function help(): string {
+  return [
+    'cloud-repo serve                     run the service',
+    ...COMMANDS.map((command) => `cloud-repo ${lineOf(command).padEnd(26)} ${command.summary}`),
+    '',
+    'Every command takes --json. Settings come from the environment; README lists them.',
+  ].join('\n')
+}
+
+function usage(command: Command): string {
+  return `usage: cloud-repo ${lineOf(command)}`
+}
+
+function lineOf({ words, operands, flags }: Command): string {
+  return [...words, ...operands, ...flags.map((flag) => `[--${flag} ...]`)].join(' ')
+}
+
+function describe(error: unknown): string {
+  if (isAppError(error)) return `${error.code}: ${error.message}${causeOf(error)}`
+  return error instanceof Error ? error.message : String(error)
+}
+
+function causeOf({ cause }: Error): string {
+  return cause instanceof Error ? ` (${cause.message})` : ''
+}

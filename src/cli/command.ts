@@ -1,0 +1,42 @@
+import type { AccessTokens } from '../core/access-tokens.ts'
+import type { Grants } from '../core/grants.ts'
+import type { Ledger } from '../core/ledger.ts'
+import type { Sweeper } from '../core/sweeper.ts'
+import { parseUserId, type UserId } from '../core/user-id.ts'
+import type { UserStore } from '../core/user-store.ts'
+import type { Result } from './render.ts'
+
+/** The use cases that commands call; the same as the server's. */
+export interface CommandServices {
+  readonly users: UserStore
+  readonly accessTokens: AccessTokens
+  readonly grants: Grants
+  readonly ledger: Ledger
+  readonly sweeper: Sweeper
+  close(): Promise<void>
+}
+
+export interface CommandCall {
+  readonly operands: readonly string[]
+  readonly flags: Readonly<Record<string, string>>
+}
+
+export interface Command {
+  readonly words: readonly string[]
+  /** Names of the operands; `[name]` may be left out. */
+  readonly operands: readonly string[]
+  /** Names of the flags, each with a value. */
+  readonly flags: readonly string[]
+  readonly summary: string
+  run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
+}
+
+/** The first operand as a user id. */
+export function userIdOf([userId = '']: readonly string[]): UserId {
+  return parseUserId(userId)
+}
+
+/** A time as the command line shows it: RFC 3339, or nothing. */
+export function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
+}

@@ -1,0 +1,28 @@
+import type { Command } from '../command.ts'
+
+export const OPERATIONS: readonly Command[] = [
+  {
+    words: ['sweep'],
+    operands: [],
+    flags: [],
+    summary: 'settle what crashes and failures left, once',
+    run: async ({ sweeper }) => {
+      const report = await sweeper.sweep(new AbortController().signal)
+      return {
+        expired_uploads: report.expiredUploads,
+        removed_objects: report.removedObjects,
+        failed_removals: report.failedRemovals,
+        forgotten_uploads: report.forgottenUploads,
+        purged_rows: report.purgedRows,
+      }
+    },
+  },
+  {
+    words: ['migrate'],
+    operands: [],
+    flags: [],
+    summary: 'bring the database to this version (the service does so at its start)',
+    // Opening the services has migrated already.
+    run: async () => undefined,
+  },
+]

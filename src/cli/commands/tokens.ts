@@ -1,0 +1,50 @@
+import type { AccessToken } from '../../core/user-store.ts'
+import { timeOf, userIdOf, type Command } from '../command.ts'
+import type { Row } from '../render.ts'
+
+export const TOKENS: readonly Command[] = [
+  {
+    words: ['tokens', 'issue'],
+    operands: ['<user_id>'],
+    flags: ['label', 'expires-in'],
+    summary: 'issue an access token (--expires-in in seconds), shown this once',
+    run: async ({ accessTokens }, { operands, flags }) => {
+      const expiresIn = flags['expires-in']
+      const issued = await accessTokens.issue({
+        userId: userIdOf(operands),
+        label: flags['label'] ?? '',
+        expiresInSeconds: expiresIn === undefined ? undefined : Number(expiresIn),
+      })
+      return { access_token: issued.secret, ...tokenRow(issued) }
+    },
+  },
+  {
+    words: ['tokens', 'list'],
+    operands: ['<user_id>'],
+    flags: [],
+    summary: 'list access tokens without their secrets',
+    run: async ({ users }, { operands }) =>
+      (await users.listAccessTokens(userIdOf(operands))).map(tokenRow),
+  },
+  {
+    words: ['tokens', 'revoke'],
+    operands: ['<user_id>', '<token_id>'],
+    flags: [],
+    summary: 'revoke an access token',
+    run: async ({ users }, { operands }) => {
+      await users.revokeAccessToken({ userId: userIdOf(operands), tokenId: operands[1] ?? '' })
+      return undefined
+    },
+  },
+]
+
+function tokenRow(token: AccessToken): Row {
+  return {
+    token_id: token.tokenId,
+    label: token.label,
+    created_at: timeOf(token.createdAt),
+    expires_at: timeOf(token.expiresAt),
+    revoked_at: timeOf(token.revokedAt),
+    last_used_at: timeOf(token.lastUsedAt),
+  }
+}

@@ -1,0 +1,36 @@
+/** What a command answers: JSON with scalar members, one record or a list of them. */
+export type Scalar = string | number | boolean | null
+export type Row = Readonly<Record<string, Scalar>>
+export type Result = Row | readonly Row[]
+
+/** Lays a result out for people: a list as a table, one record as a line a member. */
+export function render(result: Result): string {
+  if (isList(result)) return table(result)
+  const width = Math.max(...Object.keys(result).map((key) => key.length))
+  return Object.entries(result)
+    .map(([key, value]) => `${key.padEnd(width)}  ${cell(value)}`)
+    .join('\n')
+}
+
+function table(rows: readonly Row[]): string {
+  const [first] = rows
+  if (first === undefined) return '(none)'
+  const columns = Object.keys(first)
+  const widths = columns.map((column) =>
+    Math.max(column.length, ...rows.map((row) => cell(row[column]).length)),
+  )
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((text, i) => text.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [line(columns), ...rows.map((row) => line(columns.map((c) => cell(row[c]))))].join('\n')
+}
+
+function isList(result: Result): result is readonly Row[] {
+  return Array.isArray(result)
+}
+
+function cell(value: Scalar | undefined): string {
+  return value === null || value === undefined ? '-' : String(value)
+}

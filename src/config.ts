@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseByteSize } from './core/byte-size.ts'
+import {
+  type LogLevel,
+  parseBasePath,
+  parseBoolean,
+  parseCount,
+  parseDatabase,
+  parseDeviceModels,
+  parseList,
+  parseLogLevel,
+  parseObjectStore,
+  parseOrigins,
+  parsePort,
+} from './setting-parsers.ts'
+
+/** Every setting of the service, checked. README's table of settings says what each is for. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly basePath: string
+  readonly databaseUrl: string
+  readonly objectStore: ObjectStoreConfig
+  readonly baseCapacity: number
+  readonly deviceCapacity: number
+  readonly deviceModels: ReadonlyMap<string, number>
+  readonly maxFileSize: number
+  readonly maxFiles: number
+  readonly allowedOrigins: readonly string[]
+  readonly trustedProxies: readonly string[]
+  readonly logLevel: LogLevel
+}
+
+export type ObjectStoreConfig =
+  | { readonly kind: 'file'; readonly directory: string }
+  | {
+      readonly kind: 's3'
+      readonly bucket: string
+      readonly region: string
+      readonly endpoint: string | undefined
+      readonly forcePathStyle: boolean
+      /** `undefined` leaves it to the AWS SDK to find credentials. */
+      readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+    }
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Thrown when settings are wrong; its message lists every fault, one a line. */
+export class ConfigError extends Error {
+  constructor(faults: readonly string[]) {
+    super(['Some settings are not valid:', ...faults.map((fault) => `  ${fault}`)].join('\n'))
+    this.name = 'ConfigError'
+  }
+}
+
+/**
+ * Reads the settings from environment variables; an empty one counts as unset, and a secret may be given as the
+ * path of a file in a variable that ends in `_FILE`. Throws a `ConfigError` with all that is wrong.
+ */
+export function readConfig(environment: Environment): Config {
+  const reader = createReader(environment)
+  const { setting } = reader
+  const dataDir = resolve(setting('DATA_DIR', './data', String))
+  const config: Config = {
+    host: setting('HOST', '127.0.0.1', String),
+    port: setting('PORT', '3000', parsePort),
+    basePath: setting('BASE_PATH', '', parseBasePath),
+    databaseUrl: setting(
+      'DATABASE_URL',
+      `sqlite:${join(dataDir, 'database.sqlite')}`,
+      parseDatabase,
+    ),
+    objectStore: readObjectStore(reader, dataDir),
+    baseCapacity: setting('BASE_CAPACITY', '1GiB', parseByteSize),
+    deviceCapacity: setting('DEVICE_CAPACITY', '5GiB', parseByteSize),
+    deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
+    maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
+    maxFiles: setting('MAX_FILES', '100000', parseCount),
+    allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
+    trustedProxies: setting('TRUST_PROXY', '', parseList),
+    logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
+  }
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults)
+  return Object.freeze(config)
+}
+
+interface Reader {
+  readonly faults: string[]
+  /** The parsed value of a setting; a fault is noted and the default stands in, so that all faults are found. */
+  readonly setting: <T>(name: string, fallback: string, parse: (text: string) => T) => T
+  readonly optional: (name: string) => string | undefined
+}
+
+function createReader(environment: Environment): Reader {
+  const faults: string[] = []
+
+  function optional(name: string): string | undefined {
+    const path = environment[`${name}_FILE`]
+    if (path === undefined || path === '') return environment[name] || undefined
+    try {
+      return readFileSync(path, 'utf8').trim()
+    } catch (error) {
+      faults.push(`${name}_FILE: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+
+  function setting<T>(name: string, fallback: string, parse: (text: string) => T): T {
+    const text = optional(name)
+    if (text === undefined) return parse(fallback)
+    try {
+      return parse(text)
+    } catch (error) {
+      faults.push(`${name}: ${messageOf(error)}`)
+      return parse(fallback)
+    }
+  }
+
+  return { faults, setting, optional }
+}
+
+function readObjectStore({ setting, optional }: Reader, dataDir: string): ObjectStoreConfig {
+  const url = setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
+  if (url.kind === 'file') return url
+  const endpoint = optional('AWS_ENDPOINT_URL_S3') ?? optional('AWS_ENDPOINT_URL')
+  const accessKeyId = optional('AWS_ACCESS_KEY_ID')
+  const secretAccessKey = optional('AWS_SECRET_ACCESS_KEY')
+  const isSessionBound = optional('AWS_SESSION_TOKEN') !== undefined
+  return {
+    ...url,
+    region: setting('AWS_REGION', 'us-east-1', String),
+    endpoint,
+    // Servers other than AWS seldom have a DNS name for every bucket.
+    forcePathStyle: setting('S3_FORCE_PATH_STYLE', String(endpoint !== undefined), parseBoolean),
+    credentials:
+      accessKeyId === undefined || secretAccessKey === undefined || isSessionBound
+        ? undefined
+        : { accessKeyId, secretAccessKey },
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

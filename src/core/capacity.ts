@@ -1,0 +1,37 @@
+import { AppError } from './errors.ts'
+import type { Usage } from './ledger.ts'
+
+/**
+ * How full a repository is: `nearing` from 90 % of its capacity, `critical` from 99 %, `exceeded` above it
+ * (which a grant that ended can bring about; nothing is deleted then).
+ */
+export type CapacityState = 'normal' | 'nearing' | 'critical' | 'exceeded'
+
+/** Bytes that can still be reserved: max(0, capacity - used - reserved). */
+export function availableBytes({ capacity, used, reserved }: Usage): number {
+  return Math.max(0, capacity - used - reserved)
+}
+
+/** The state of a repository by what is used, not by what is reserved. */
+export function capacityState({ capacity, used }: Usage): CapacityState {
+  if (used > capacity) return 'exceeded'
+  if (used >= capacity * 0.99) return 'critical'
+  if (used >= capacity * 0.9) return 'nearing'
+  return 'normal'
+}
+
+/** The refusal of `requested` further bytes, with the figures that explain it (DESIGN section 2, "errors"). */
+export function capacityExceeded(usage: Usage, requested: number): AppError {
+  const { capacity, used, reserved } = usage
+  const available = availableBytes(usage)
+  return new AppError('capacity_exceeded', 'The file does not fit into the repository.', {
+    facts: { capacity, used, reserved, requested, available },
+  })
+}
+
+/** The refusal of one more file. */
+export function fileCountExceeded(maxFiles: number): AppError {
+  return new AppError('file_count_exceeded', 'The repository holds as many files as it may.', {
+    facts: { max_files: maxFiles },
+  })
+}

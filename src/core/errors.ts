@@ -1,0 +1,62 @@
+/**
+ * The closed list of what can go wrong, as clients see it in the member `code` of a problem
+ * document (DESIGN section 2). A code names one cause; `http/problem.ts` gives each its status.
+ */
+export const ERROR_CODES = [
+  'format_error',
+  'missing_file_part',
+  'multiple_file_parts',
+  'truncated_body',
+  'invalid_file_name',
+  'invalid_parameter',
+  'digest_mismatch',
+  'access_token_missing',
+  'access_token_invalid',
+  'capacity_exceeded',
+  'file_count_exceeded',
+  'user_suspended',
+  'cross_site_request',
+  'not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'file_exists',
+  'user_exists',
+  'precondition_failed',
+  'file_too_large',
+  'range_not_satisfiable',
+  'too_many_requests',
+  'unauthorized',
+  'internal_error',
+  'unavailable',
+] as const
+
+export type ErrorCode = (typeof ERROR_CODES)[number]
+
+export interface AppErrorOptions {
+  /** What an adapter or a library threw; logged, never shown to a client. */
+  readonly cause?: unknown
+  /** Further members of the problem document, in its snake_case, for example `capacity` in bytes. */
+  readonly facts?: Readonly<Record<string, number | string>>
+}
+
+/**
+ * The only error that core and its adapters throw on purpose. Anything else that reaches the edge is
+ * a defect and is answered with `internal_error`.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly facts: Readonly<Record<string, number | string>>
+
+  /** `detail` is a sentence for the client; it names no secret, no file name and no internals. */
+  constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
+    super(detail, { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.facts = options.facts ?? {}
+  }
+}
+
+/** Whether `error` is an `AppError`, with that code when one is given. */
+export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
+  return error instanceof AppError && (code === undefined || error.code === code)
+}

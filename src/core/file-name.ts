@@ -1,0 +1,34 @@
+import { AppError } from './errors.ts'
+
+declare const brand: unique symbol
+
+/** A file's name, unique inside its owner's repository, compared byte by byte. Made by `parseFileName` alone. */
+export type FileName = string & { readonly [brand]: 'FileName' }
+
+export const MAX_FILE_NAME_BYTES = 255
+
+/**
+ * Returns `text` as a file name, unchanged: no case folding and no Unicode normalisation, since folding
+ * could overwrite a file that its owner takes for another (DESIGN section 2, "file names").
+ * Throws `invalid_file_name` unless it is 1 to 255 bytes of UTF-8 without `/`, `\`, C0 controls and DEL,
+ * and is neither `.` nor `..`.
+ */
+export function parseFileName(text: string): FileName {
+  const fault = faultOf(text)
+  if (fault !== undefined) throw new AppError('invalid_file_name', `The file name ${fault}.`)
+  return text as FileName
+}
+
+// oxlint-disable-next-line no-control-regex -- the controls are what is looked for
+const FORBIDDEN = /[/\\\u0000-\u001f\u007f]/
+
+function faultOf(text: string): string | undefined {
+  if (text === '') return 'is empty'
+  if (text === '.' || text === '..') return 'is a path, not a name'
+  if (FORBIDDEN.test(text)) return 'holds a slash, a backslash or a control character'
+  if (!text.isWellFormed()) return 'is not valid UTF-8'
+  if (Buffer.byteLength(text) > MAX_FILE_NAME_BYTES) {
+    return `is longer than ${MAX_FILE_NAME_BYTES} bytes of UTF-8`
+  }
+  return undefined
+}

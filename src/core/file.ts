@@ -1,0 +1,26 @@
+import type { FileName } from './file-name.ts'
+import type { ObjectKey } from './object-key.ts'
+import type { UserId } from './user-id.ts'
+import type { Version } from './version.ts'
+
+/** Who may read a file: its owner, any user with a valid access token, anyone. */
+export const VISIBILITIES = ['private', 'users', 'public'] as const
+
+export type Visibility = (typeof VISIBILITIES)[number]
+
+/** A file as its row in `files` records it. */
+export interface File {
+  readonly userId: UserId
+  readonly name: FileName
+  readonly version: Version
+  readonly objectKey: ObjectKey
+  /** Bytes. */
+  readonly size: number
+  /** Of the whole content, 64 lower-case hexadecimal digits. */
+  readonly sha256: string
+  readonly visibility: Visibility
+  /** Milliseconds since 1970 by the database's clock; an overwrite keeps it. */
+  readonly createdAt: number
+  /** Milliseconds since 1970 by the database's clock. */
+  readonly updatedAt: number
+}

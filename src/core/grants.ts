@@ -1,0 +1,133 @@
+import { isByteSize } from './byte-size.ts'
+import { AppError } from './errors.ts'
+import type { UserId } from './user-id.ts'
+import type { Grant, UserStore } from './user-store.ts'
+
+export interface GrantsOptions {
+  readonly users: UserStore
+  /** Bytes of a device whose model has none of its own. */
+  readonly deviceCapacity: number
+  /** Bytes of a device, by its model. */
+  readonly deviceModels: ReadonlyMap<string, number>
+}
+
+export interface PutGrant {
+  readonly userId: UserId
+  readonly source: string
+  readonly reference: string
+  readonly bytes: number
+  /** Milliseconds since 1970; in force at once when `undefined`. */
+  readonly startsAt: number | undefined
+  /** Milliseconds since 1970; for ever when `undefined`. */
+  readonly endsAt: number | undefined
+}
+
+export interface PutDevice {
+  readonly userId: UserId
+  readonly deviceId: string
+  readonly model: string | undefined
+  /** Explicit bytes win over the model's. */
+  readonly bytes: number | undefined
+}
+
+export interface PutResult {
+  readonly grant: Grant
+  readonly created: boolean
+}
+
+/**
+ * The reasons for capacity: a repository holds the base, what each device brings, and any other grant
+ * (DESIGN section 2, "capacity rule"). Everything is idempotent by (source, reference), so an event that
+ * is delivered twice counts once, and its last terms count. Bad terms reject with `invalid_parameter` and the
+ * fact `parameter`; an unknown user with `not_found`.
+ */
+export interface Grants {
+  putDevice(device: PutDevice): Promise<PutResult>
+  removeDevice(device: { readonly userId: UserId; readonly deviceId: string }): Promise<void>
+  listDevices(userId: UserId): Promise<readonly Grant[]>
+  putGrant(grant: PutGrant): Promise<PutResult>
+  revokeGrant(grant: {
+    readonly userId: UserId
+    readonly source: string
+    readonly reference: string
+  }): Promise<void>
+  /** Every grant that is not revoked, devices included. */
+  listGrants(userId: UserId): Promise<readonly Grant[]>
+}
+
+const DEVICE = 'device'
+
+export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOptions): Grants {
+  return {
+    async putDevice({ userId, deviceId, model, bytes }) {
+      assertReference(deviceId, 'device_id')
+      if (model !== undefined) assertModel(model)
+      const granted = bytes ?? deviceModels.get(model ?? '') ?? deviceCapacity
+      assertBytes(granted)
+      const terms = { bytes: granted, model, startsAt: undefined, endsAt: undefined }
+      return users.putGrant({ userId, source: DEVICE, reference: deviceId, ...terms })
+    },
+
+    async removeDevice({ userId, deviceId }) {
+      assertReference(deviceId, 'device_id')
+      await users.revokeGrant({ userId, source: DEVICE, reference: deviceId })
+    },
+
+    listDevices: (userId) => users.listGrants({ userId, source: DEVICE }),
+
+    async putGrant(grant) {
+      assertSource(grant.source)
+      assertReference(grant.reference, 'reference')
+      assertBytes(grant.bytes)
+      assertPeriod(grant)
+      return users.putGrant({ ...grant, model: undefined })
+    },
+
+    async revokeGrant(grant) {
+      assertSource(grant.source)
+      assertReference(grant.reference, 'reference')
+      await users.revokeGrant(grant)
+    },
+
+    listGrants: (userId) => users.listGrants({ userId }),
+  }
+}
+
+const SOURCE = /^[a-z][a-z0-9_-]{0,31}$/
+const REFERENCE = /^[A-Za-z0-9._:@-]{1,128}$/
+const MODEL = /^[\u0020-\u007e]{1,128}$/
+
+function assertSource(source: string): void {
+  assert(SOURCE.test(source), 'source', 'is 1 to 32 of a-z, 0-9, "_" and "-", a letter first')
+  assert(
+    source !== 'base' && source !== DEVICE,
+    'source',
+    '"base" and "device" are not granted by hand',
+  )
+}
+
+function assertReference(reference: string, parameter: string): void {
+  assert(
+    REFERENCE.test(reference),
+    parameter,
+    'is 1 to 128 of A-Z, a-z, 0-9, ".", "_", ":", "@", "-"',
+  )
+}
+
+function assertModel(model: string): void {
+  assert(MODEL.test(model), 'model', 'is 1 to 128 printable ASCII characters')
+}
+
+function assertBytes(bytes: number): void {
+  assert(isByteSize(bytes), 'bytes', 'is a whole number from 0 to 2^53 - 1')
+}
+
+function assertPeriod({ startsAt, endsAt }: PutGrant): void {
+  const ordered = startsAt === undefined || endsAt === undefined || endsAt > startsAt
+  assert(ordered, 'ends_at', 'is after starts_at')
+}
+
+function assert(truth: boolean, parameter: string, rule: string): asserts truth {
+  if (truth) return
+  throw new AppError('invalid_parameter', `${parameter} ${rule}.`, { facts: { parameter } })
+}

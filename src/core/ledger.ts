@@ -1,0 +1,157 @@
+import type { File, Visibility } from './file.ts'
+import type { FileName } from './file-name.ts'
+import type { ObjectKey } from './object-key.ts'
+import type { UserId } from './user-id.ts'
+import type { Version } from './version.ts'
+
+/** A user's figures, in bytes but for the count, read in one statement so that they belong together. */
+export interface Usage {
+  /** Sum of the grants in force now, at most 2^53 - 1. */
+  readonly capacity: number
+  /** Sum of the sizes of the current files. */
+  readonly used: number
+  /** What uploads under way have reserved beyond `used`. */
+  readonly reserved: number
+  readonly fileCount: number
+}
+
+export interface BeginUpload {
+  readonly userId: UserId
+  readonly name: FileName
+  readonly version: Version
+  readonly objectKey: ObjectKey
+  /** Size of the file to come, or what is known of it so far; 0 reserves nothing. */
+  readonly bytes: number
+  /** How long the reservation stands without `extend` or `renew`, in milliseconds. */
+  readonly leaseMs: number
+  /** Files that the user may have. */
+  readonly maxFiles: number
+}
+
+export interface CommitUpload {
+  readonly userId: UserId
+  readonly version: Version
+  /** Bytes the object store holds. */
+  readonly size: number
+  readonly sha256: string
+  /** `undefined` keeps that of the file being replaced, and is `private` for a new one. */
+  readonly visibility: Visibility | undefined
+  readonly maxFiles: number
+  /** How long the replaced object is kept for readers that found it before, in milliseconds. */
+  readonly garbageDelayMs: number
+}
+
+export interface CommittedUpload {
+  readonly file: File
+  readonly replaced: boolean
+  readonly usage: Usage
+}
+
+/** What `abort` found or made of an upload. */
+export type Settled = 'aborted' | 'committed'
+
+/** An upload whose object is to be removed. */
+export interface AbortedUpload {
+  readonly version: Version
+  readonly objectKey: ObjectKey
+}
+
+/**
+ * PORT: everything that must be atomic. One method is one short transaction (or one statement); nothing but
+ * SQL happens inside it, and none is held while a body or the network is awaited (I6). All times are taken
+ * from the database's clock, so that instances with skewed clocks agree.
+ *
+ * Every method rejects with `AppError` `unavailable` (driver's error as `cause`) when the database fails or
+ * does not answer in time. For `commit` that means *unknown*: settle it with `abort`.
+ * Transactions that the database itself asks to repeat (busy, serialization failure, deadlock) are repeated.
+ */
+export interface Ledger {
+  /**
+   * Guarantees that the upload's key stands in the journal and that its growth is reserved, or that nothing
+   * has changed. The growth is `bytes` less the size of the file it will replace, at least 0; it is accepted
+   * when it is 0 or when used + reserved + growth <= capacity. That test is the `WHERE` of the `UPDATE` that
+   * reserves, so any number of instances can call it at once and never promise a byte twice (I5).
+   *
+   * Rejects, in this order: `access_token_invalid` when the user is gone, `user_suspended`,
+   * `file_count_exceeded`, `capacity_exceeded` with the facts `capacity, used, reserved, requested, available`.
+   */
+  begin(upload: BeginUpload): Promise<void>
+
+  /**
+   * Guarantees that the reservation covers a file of `bytes` in all (never less than before) and runs `leaseMs`
+   * from now, or changes nothing. Rejects with `capacity_exceeded` as `begin` does, and with `unavailable` when
+   * the upload is no longer pending: the sweeper took it, and the caller must stop.
+   */
+  extend(upload: {
+    readonly userId: UserId
+    readonly version: Version
+    readonly bytes: number
+    readonly leaseMs: number
+  }): Promise<void>
+
+  /** Guarantees a lease of `leaseMs` from now. Rejects with `unavailable` when the upload is no longer pending. */
+  renew(upload: { readonly version: Version; readonly leaseMs: number }): Promise<void>
+
+  /**
+   * Guarantees that the file is visible and durable with exactly these bytes, the replaced object is garbage, and
+   * the figures have moved; or that nothing has changed and the upload is still pending (unless it was lost).
+   *
+   * It moves the upload from pending to committed by compare-and-set; of `commit` and `abort` exactly one wins.
+   * Under the user's lock it tests again what `begin` tested, with the size that the replaced file has *now*:
+   * accepted when `size` is not above it; or when used - old + size <= capacity, and what it needs beyond its own
+   * reservation leaves the reservations of others untouched. Rejects as `begin` does, and with `unavailable` when
+   * the upload is no longer pending. Calling it again after it succeeded returns the same file.
+   */
+  commit(upload: CommitUpload): Promise<CommittedUpload>
+
+  /**
+   * Guarantees that the upload is settled, and says how: `aborted` when it was pending (its reservation is
+   * released exactly once), already aborted or unknown; `committed` when the commit had won. It waits for a
+   * commit that is still running, so its answer is final. With `expiredOnly` a pending upload whose lease still
+   * runs is left alone and answered with `undefined`.
+   */
+  abort(upload: {
+    readonly userId: UserId
+    readonly version: Version
+    readonly expiredOnly?: boolean
+  }): Promise<Settled | undefined>
+
+  /** The file of that name, or `undefined`. Files of suspended and of deleted users are found by no one. */
+  findFile(file: { readonly userId: UserId; readonly name: FileName }): Promise<File | undefined>
+
+  /** The user's figures, or `undefined` for an unknown or deleted user. */
+  usage(userId: UserId): Promise<Usage | undefined>
+
+  /** Up to `limit` pending uploads whose lease has ended, oldest first. */
+  listExpiredUploads(limit: number): Promise<readonly { userId: UserId; version: Version }[]>
+
+  /**
+   * Up to `limit` aborted uploads after `after` (a version; versions ascend), whose objects are to be removed.
+   * A row stays for `retentionMs` after its abort, since a write that was on its way can still land.
+   */
+  listAbortedUploads(page: {
+    readonly after: Version | undefined
+    readonly limit: number
+  }): Promise<readonly AbortedUpload[]>
+
+  /** Forgets committed and aborted uploads that were settled more than `retentionMs` ago; says how many. */
+  forgetSettledUploads(options: {
+    readonly retentionMs: number
+    readonly limit: number
+  }): Promise<number>
+
+  /** Up to `limit` keys in `garbage` whose time has come, in key order after `after`. */
+  listGarbage(page: {
+    readonly after: ObjectKey | undefined
+    readonly limit: number
+  }): Promise<readonly ObjectKey[]>
+
+  /** Forgets keys whose objects have been removed. */
+  forgetGarbage(keys: readonly ObjectKey[]): Promise<void>
+
+  /**
+   * Takes up to `limit` files of deleted users off the books and hands their objects to `garbage`, aborts those
+   * users' pending uploads, and forgets a user of whom nothing is left. Says how many rows it moved; 0 means done.
+   */
+  purgeDeletedUsers(limit: number): Promise<number>
+}

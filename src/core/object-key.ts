@@ -1,0 +1,15 @@
+import type { UserId } from './user-id.ts'
+import type { Version } from './version.ts'
+
+declare const brand: unique symbol
+
+/** Where an object lies in the store: `users/<user_id>/<version>`, ASCII, at most 107 bytes. */
+export type ObjectKey = string & { readonly [brand]: 'ObjectKey' }
+
+/** The prefix of every key that this service writes. */
+export const OBJECT_KEY_PREFIX = 'users/'
+
+/** Returns the key of `version`. The file's name is no part of it, so a hostile name reaches no store. */
+export function objectKey(userId: UserId, version: Version): ObjectKey {
+  return `${OBJECT_KEY_PREFIX}${userId}/${version}` as ObjectKey
+}

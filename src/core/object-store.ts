@@ -1,0 +1,77 @@
+import type { Readable } from 'node:stream'
+import type { ObjectKey } from './object-key.ts'
+
+export interface PutObject {
+  readonly key: ObjectKey
+  /** The content, read once. `put` reads it to its end or destroys it, and never holds more than its memory bound. */
+  readonly body: Readable
+  /** Bytes to come, when the caller knows or can bound them; a hint for part sizes, not a promise. */
+  readonly expectedSize?: number
+  /** Small ASCII strings kept with the object where the store can keep them. */
+  readonly metadata?: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+export interface OpenObject {
+  readonly key: ObjectKey
+  /** First and last byte, both included, both inside the object; the whole object when left out. */
+  readonly range?: { readonly first: number; readonly last: number }
+  readonly signal: AbortSignal
+}
+
+export interface NamedObject {
+  readonly key: ObjectKey
+  readonly signal: AbortSignal
+}
+
+export interface OpenedObject {
+  /** The caller reads it to its end or destroys it. It fails, and never just ends, when bytes are missing. */
+  readonly body: Readable
+  /** Bytes of the whole object, whatever the range. */
+  readonly size: number
+}
+
+/**
+ * PORT: bytes under keys. A key is written at most once, so no method needs to replace an object.
+ *
+ * Every method rejects with `AppError` `unavailable` (with the driver's error as `cause`) when the store
+ * fails, answers nothing within the adapter's deadline, or `signal` aborts; none waits for ever. All of
+ * them may run in any number at once, from any number of processes.
+ */
+export interface ObjectStore {
+  /**
+   * Guarantees, once it resolves, that the object is whole, durable and readable by every instance; `size`
+   * is the number of bytes that the *store* says it holds. Until then no reader sees any of it.
+   * When it rejects, nothing of the object should be left, but a lost connection can leave or even later
+   * land bytes, so callers `remove` the key again after a while. It rejects as soon as the store fails,
+   * also while `body` has stalled; and when `body` fails it rejects with that very error.
+   */
+  put(object: PutObject): Promise<{ readonly size: number }>
+
+  /** Opens an object, or resolves to `undefined` when there is none under the key. */
+  open(object: OpenObject): Promise<OpenedObject | undefined>
+
+  /** The object's size in bytes, or `undefined` when there is none. Reads no content. */
+  head(object: NamedObject): Promise<{ readonly size: number } | undefined>
+
+  /**
+   * Guarantees that nothing is left under the key: no object, no unfinished upload, no temporary file.
+   * Removing what is not there is fine. Readers that opened it before may or may not finish.
+   */
+  remove(object: NamedObject): Promise<void>
+
+  /**
+   * Yields every object whose key begins with `prefix` (which ends in `/`), in no promised order, in bounded
+   * memory. Unfinished uploads are not objects.
+   */
+  list(options: {
+    readonly prefix: string
+    readonly signal: AbortSignal
+  }): AsyncIterable<{ readonly key: ObjectKey; readonly size: number }>
+
+  /** Guarantees that the store can take objects (bucket or folder made when missing), or says why not. */
+  prepare(signal: AbortSignal): Promise<void>
+
+  /** Releases sockets and files. No method may be called afterwards. */
+  close(): Promise<void>
+}

@@ -1,0 +1,90 @@
+import { isAppError } from './errors.ts'
+import type { BeginUpload, Ledger } from './ledger.ts'
+
+export interface Reservation {
+  /**
+   * Resolves once the ledger has reserved room for a file of `bytes` in all, or rejects with `capacity_exceeded`.
+   * `undefined` when it has already, which is the usual case and costs nothing.
+   */
+  cover(bytes: number): Promise<void> | undefined
+  /** Ends the renewal of the lease. It settles nothing. */
+  stop(): void
+}
+
+export interface ReserveOptions {
+  readonly ledger: Ledger
+  readonly upload: Omit<BeginUpload, 'bytes'>
+  /** The size that the request announces, or `undefined`. */
+  readonly announced: number | undefined
+  /** The smallest size that the file can have. */
+  readonly least: number
+}
+
+/** Room that is asked for at once while a body without a length streams in, in bytes. */
+const STEP = 8 * 2 ** 20
+
+/**
+ * Begins an upload in the ledger and keeps its lease alive. What is announced is reserved at once, so that a file
+ * that can't fit is refused before its body; without that the reservation grows in steps as bytes come.
+ */
+export async function reserve(options: ReserveOptions): Promise<Reservation> {
+  const { ledger, upload } = options
+  const begun = await begin(options)
+  let covered = begun.bytes
+
+  async function grow(bytes: number): Promise<void> {
+    try {
+      await extend(bytes + STEP)
+    } catch (error) {
+      if (!isAppError(error, 'capacity_exceeded')) throw error
+      // A whole step does not fit; the bytes at hand still may.
+      await extend(bytes)
+    }
+  }
+
+  async function extend(bytes: number): Promise<void> {
+    const { userId, version, leaseMs } = upload
+    await ledger.extend({ userId, version, bytes, leaseMs })
+    covered = bytes
+  }
+
+  const renewal = setInterval(() => void renew(options), upload.leaseMs / 3).unref()
+  return {
+    cover: (bytes) => (bytes <= covered ? undefined : explain(grow(bytes), begun.refusal)),
+    stop: () => clearInterval(renewal),
+  }
+}
+
+/**
+ * Reserves what is announced. Small fields may follow the file, in which case it is smaller than announced: when
+ * that does not fit but the least possible size does, the upload goes on and its real size decides.
+ */
+async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?: unknown }> {
+  const { ledger, upload, announced, least } = options
+  const bytes = announced ?? least
+  try {
+    await ledger.begin({ ...upload, bytes })
+    return { bytes }
+  } catch (error) {
+    if (!isAppError(error, 'capacity_exceeded') || least >= bytes) throw error
+    await ledger.begin({ ...upload, bytes: least })
+    return { bytes: least, refusal: error }
+  }
+}
+
+/** Prefers the refusal of the whole file, whose figures say more than those of its first bytes. */
+async function explain(growth: Promise<void>, refusal: unknown): Promise<void> {
+  try {
+    await growth
+  } catch (error) {
+    throw isAppError(error, 'capacity_exceeded') ? (refusal ?? error) : error
+  }
+}
+
+async function renew({ ledger, upload }: ReserveOptions): Promise<void> {
+  try {
+    await ledger.renew({ version: upload.version, leaseMs: upload.leaseMs })
+  } catch {
+    // Whether the lease is lost is decided once, by the compare-and-set of the commit.
+  }
+}

@@ -1,0 +1,23 @@
+import { AppError } from './errors.ts'
+
+declare const brand: unique symbol
+
+/** Names one user for ever. Made by `parseUserId` alone. */
+export type UserId = string & { readonly [brand]: 'UserId' }
+
+const USER_ID = /^[A-Za-z0-9_-]{1,64}$/
+
+/** Whether `text` may name a user: 1 to 64 of `A-Z a-z 0-9 _ -`, and not `me`, which means the caller. */
+export function isUserId(text: string): text is UserId {
+  return USER_ID.test(text) && text !== 'me'
+}
+
+/** Returns `text` as a user id, or throws `invalid_parameter` (DESIGN section 2, "user id"). */
+export function parseUserId(text: string): UserId {
+  if (isUserId(text)) return text
+  throw new AppError(
+    'invalid_parameter',
+    'A user id is 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-", and not "me".',
+    { facts: { parameter: 'user_id' } },
+  )
+}

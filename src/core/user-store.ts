@@ -1,0 +1,109 @@
+import type { UserId } from './user-id.ts'
+
+/** A deleted user is one whose files and rows the sweeper has yet to purge. */
+export type UserStatus = 'active' | 'suspended' | 'deleted'
+
+export interface User {
+  readonly userId: UserId
+  readonly status: UserStatus
+  /** Milliseconds since 1970 by the database's clock. */
+  readonly createdAt: number
+}
+
+/** An access token without its secret. Times are milliseconds since 1970 by the database's clock. */
+export interface AccessToken {
+  readonly tokenId: string
+  readonly userId: UserId
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number | undefined
+  readonly revokedAt: number | undefined
+  readonly lastUsedAt: number | undefined
+}
+
+/** A reason for capacity. (source, reference) is unique for a user. */
+export interface Grant {
+  readonly source: string
+  readonly reference: string
+  readonly bytes: number
+  /** The device's model, for grants of source `device`. */
+  readonly model: string | undefined
+  /** In force from then on, in milliseconds since 1970; always when `undefined`. */
+  readonly startsAt: number | undefined
+  /** No longer in force from then on. */
+  readonly endsAt: number | undefined
+  readonly createdAt: number
+}
+
+/**
+ * PORT: users and what belongs to them but their files. Each method is atomic and rejects with `unavailable`
+ * when the database fails. Methods on a user that is unknown or deleted reject with `not_found`.
+ */
+export interface UserStore {
+  /**
+   * Guarantees that an active or suspended user of that id exists; `created` says whether this call made it.
+   * Rejects with `user_exists` while a deleted user of that id is being purged.
+   */
+  createUser(userId: UserId): Promise<{ readonly user: User; readonly created: boolean }>
+
+  findUser(userId: UserId): Promise<User | undefined>
+
+  /** Up to `limit` users in the order of their ids, bytewise, after `after`; deleted ones included. */
+  listUsers(page: {
+    readonly after: UserId | undefined
+    readonly limit: number
+  }): Promise<readonly User[]>
+
+  setUserStatus(userId: UserId, status: 'active' | 'suspended'): Promise<User>
+
+  /** Guarantees that tokens and files of the user answer to no one; the sweeper purges the rest. Idempotent until purged. */
+  deleteUser(userId: UserId): Promise<void>
+
+  /** Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's now. */
+  addAccessToken(token: {
+    readonly userId: UserId
+    readonly tokenId: string
+    readonly sha256: string
+    readonly label: string
+    readonly expiresInMs: number | undefined
+  }): Promise<AccessToken>
+
+  /**
+   * The user that a secret's SHA-256 stands for, when the token is neither expired nor revoked and the user is
+   * not deleted. One indexed read.
+   */
+  findAccessTokenUser(sha256: string): Promise<User | undefined>
+
+  /** All tokens of a user, oldest first, also expired and revoked ones. */
+  listAccessTokens(userId: UserId): Promise<readonly AccessToken[]>
+
+  /** Guarantees that the token is refused from now on. `not_found` for a token the user never had; idempotent. */
+  revokeAccessToken(token: { readonly userId: UserId; readonly tokenId: string }): Promise<void>
+
+  /**
+   * Guarantees one grant for (source, reference) with exactly these terms, however often it is called; `created`
+   * says whether it was not in force or unknown before. Takes the user's lock, so that it is before or after any commit.
+   */
+  putGrant(grant: {
+    readonly userId: UserId
+    readonly source: string
+    readonly reference: string
+    readonly bytes: number
+    readonly model: string | undefined
+    readonly startsAt: number | undefined
+    readonly endsAt: number | undefined
+  }): Promise<{ readonly grant: Grant; readonly created: boolean }>
+
+  /** Guarantees that the grant no longer counts. Idempotent, also for one that never was. Takes the user's lock. */
+  revokeGrant(grant: {
+    readonly userId: UserId
+    readonly source: string
+    readonly reference: string
+  }): Promise<void>
+
+  /** All grants of a user that are not revoked, by source and reference; with `source` only those. */
+  listGrants(filter: {
+    readonly userId: UserId
+    readonly source?: string
+  }): Promise<readonly Grant[]>
+}

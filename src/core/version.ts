@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto'
+
+declare const brand: unique symbol
+
+/** Names one upload and the object it makes; fresh for every upload and never reused. A UUIDv7 (RFC 9562, 5.7). */
+export type Version = string & { readonly [brand]: 'Version' }
+
+/** Returns a new version: its first 48 bits are `nowMs`, the rest but the six fixed bits is random. */
+export function createVersion(nowMs: number = Date.now()): Version {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-') as Version
+}

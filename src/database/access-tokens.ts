@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely'
+import { AppError } from '../core/errors.ts'
+import type { UserId } from '../core/user-id.ts'
+import type { AccessToken, User, UserStore } from '../core/user-store.ts'
+import type { Database } from './database.ts'
+import type { AccessTokenRow, Tables, UserRow } from './schema.ts'
+
+interface Clocked {
+  readonly db: Kysely<Tables>
+  readonly now: Database['now']
+}
+
+export async function add(
+  { db, now }: Clocked,
+  token: Parameters<UserStore['addAccessToken']>[0],
+): Promise<AccessToken> {
+  const expiresAt = token.expiresInMs === undefined ? sql`NULL` : sql`${now} + ${token.expiresInMs}`
+  const { rows } = await sql<AccessTokenRow>`
+    INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at)
+    VALUES (${token.sha256}, ${token.tokenId}, ${token.userId}, ${token.label}, ${now}, ${expiresAt})
+    RETURNING *
+  `.execute(db)
+  if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
+  return toAccessToken(rows[0])
+}
+
+export async function findUser({ db, now }: Clocked, sha256: string): Promise<User | undefined> {
+  const { rows } = await sql<UserRow>`
+    SELECT users.* FROM access_tokens JOIN users ON users.id = access_tokens.user_id
+    WHERE access_tokens.sha256 = ${sha256}
+      AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > ${now})
+      AND users.status <> 'deleted'
+  `.execute(db)
+  const row = rows[0]
+  return row && { userId: row.id, status: row.status, createdAt: row.created_at }
+}
+
+export async function list(db: Kysely<Tables>, userId: UserId): Promise<readonly AccessToken[]> {
+  const { rows } = await sql<AccessTokenRow>`
+    SELECT * FROM access_tokens WHERE user_id = ${userId} ORDER BY created_at, token_id
+  `.execute(db)
+  return rows.map(toAccessToken)
+}
+
+export async function revoke(
+  { db, now }: Clocked,
+  { userId, tokenId }: Parameters<UserStore['revokeAccessToken']>[0],
+): Promise<void> {
+  const { numAffectedRows } = await sql`
+    UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now})
+    WHERE user_id = ${userId} AND token_id = ${tokenId}
+  `.execute(db)
+  if (numAffectedRows !== 1n) throw new AppError('not_found', 'There is no such access token.')
+}
+
+function toAccessToken(row: AccessTokenRow): AccessToken {
+  return {
+    tokenId: row.token_id,
+    userId: row.user_id,
+    label: row.label,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? undefined,
+    revokedAt: row.revoked_at ?? undefined,
+    lastUsedAt: row.last_used_at ?? undefined,
+  }
+}

@@ -1,0 +1,111 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { MAX_BYTES } from '../core/byte-size.ts'
+import { AppError } from '../core/errors.ts'
+import type { Usage } from '../core/ledger.ts'
+import type { UserId } from '../core/user-id.ts'
+import type { UserStatus } from '../core/user-store.ts'
+import type { Fragments } from './database.ts'
+import type { Tables } from './schema.ts'
+
+/** What one ledger method works with: its transaction, or the plain connection for a single statement. */
+export interface Books extends Fragments {
+  readonly db: Kysely<Tables>
+  /** The capacity in force, in bytes, of the user in the statement's row of `quotas`. */
+  readonly capacity: RawBuilder<number>
+}
+
+/**
+ * SQL for the sum of the base and of the grants in force, at most 2^53 - 1. The sum is not of integers, because
+ * SQLite's overflows at 2^63; as far as it is below the limit it is exact on both engines.
+ */
+export function capacityInForce(now: RawBuilder<number>, baseCapacity: number): RawBuilder<number> {
+  return sql<number>`(
+    SELECT CAST(CASE WHEN total > ${MAX_BYTES} THEN ${MAX_BYTES} ELSE total END AS BIGINT)
+    FROM (
+      SELECT ${baseCapacity} + COALESCE(SUM(bytes * 1.0), 0) AS total
+      FROM grants
+      WHERE grants.user_id = quotas.user_id
+        AND revoked_at IS NULL
+        AND (starts_at IS NULL OR starts_at <= ${now})
+        AND (ends_at IS NULL OR ends_at > ${now})
+    ) AS granted
+  )`
+}
+
+/**
+ * Locks the user's figures until the transaction ends. Every transaction that touches a user's quota, uploads, files or
+ * grants does this first, so there is one order of locks and no deadlock, and what it reads afterwards stays true.
+ */
+export async function lockUser(
+  { db, forUpdate }: Pick<Books, 'db' | 'forUpdate'>,
+  userId: UserId,
+): Promise<void> {
+  await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(db)
+}
+
+export interface UsageRow {
+  readonly capacity: number
+  readonly used_bytes: number
+  readonly reserved_bytes: number
+  readonly file_count: number
+}
+
+export function toUsage(row: UsageRow): Usage {
+  return {
+    capacity: row.capacity,
+    used: row.used_bytes,
+    reserved: row.reserved_bytes,
+    fileCount: row.file_count,
+  }
+}
+
+/** The user's figures and status, or `undefined` for an unknown or deleted user. */
+export async function readUsage(
+  { db, capacity }: Books,
+  userId: UserId,
+): Promise<{ readonly usage: Usage; readonly status: UserStatus } | undefined> {
+  const { rows } = await sql<UsageRow & { readonly status: UserStatus }>`
+    SELECT status, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+    FROM quotas JOIN users ON users.id = quotas.user_id
+    WHERE quotas.user_id = ${userId} AND status <> 'deleted'`.execute(db)
+  const row = rows[0]
+  return row && { usage: toUsage(row), status: row.status }
+}
+
+export interface Refused {
+  readonly userId: UserId
+  /** Bytes of the file that did not fit. */
+  readonly requested: number
+  /** 1 when the file's name is new, else 0. */
+  readonly newFiles: number
+  readonly maxFiles: number
+}
+
+/** Says why a guarded UPDATE of the user's quota changed no row; called under the same lock, so the reason still holds. */
+export async function whyRefused(books: Books, refused: Refused): Promise<AppError> {
+  const found = await readUsage(books, refused.userId)
+  if (found === undefined) {
+    return new AppError('access_token_invalid', 'The access token stands for no user.')
+  }
+  const { status, usage } = found
+  if (status !== 'active') return new AppError('user_suspended', 'The user is suspended.')
+  if (refused.newFiles > 0 && usage.fileCount >= refused.maxFiles) {
+    return new AppError('file_count_exceeded', 'The repository holds as many files as it may.', {
+      facts: { file_count: usage.fileCount, max_files: refused.maxFiles },
+    })
+  }
+  return capacityExceeded(usage, refused.requested)
+}
+
+function capacityExceeded(usage: Usage, requested: number): AppError {
+  const { capacity, used, reserved } = usage
+  const available = Math.max(0, capacity - used - reserved)
+  return new AppError('capacity_exceeded', 'The file does not fit into the repository.', {
+    facts: { capacity, used, reserved, requested, available },
+  })
+}
+
+/** A number as SQL's BIGINT, where PostgreSQL would otherwise take a parameter for a 32-bit integer. */
+export function bigint(value: number): RawBuilder<number> {
+  return sql<number>`CAST(${value} AS BIGINT)`
+}

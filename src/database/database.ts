@@ -1,0 +1,91 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Kysely, RawBuilder, Transaction } from 'kysely'
+import { AppError } from '../core/errors.ts'
+import type { Tables } from './schema.ts'
+
+/** An open database, the same for every engine. */
+export interface Database extends Fragments {
+  /** For tests and for the migrations; everything else goes through `query` and `transaction`. */
+  readonly kysely: Kysely<Tables>
+
+  /** Runs statements that need no transaction. `work` may run several times, see `transaction`. */
+  query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
+
+  /**
+   * Guarantees that all of `work` is durable when it resolves. `work` holds nothing but SQL and is repeated from its
+   * beginning when the engine asks for it (busy, serialization failure, deadlock), at most `MAX_REPEATS` times.
+   * Rejects with the `AppError` that `work` threw, after rolling back; with `unavailable` when the database failed,
+   * which says nothing about whether a commit that was under way has happened; and with anything else untouched.
+   */
+  transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
+
+  close(): Promise<void>
+}
+
+/** The pieces of SQL in which the engines differ. */
+export interface Fragments {
+  /** Milliseconds since 1970 by the database's clock, evaluated once where it stands. */
+  readonly now: RawBuilder<number>
+  /** Ends a SELECT whose rows are to be locked until the transaction ends. */
+  readonly forUpdate: RawBuilder<unknown>
+  /** The collation that compares byte by byte. */
+  readonly bytewise: RawBuilder<unknown>
+}
+
+/**
+ * What an error of the driver means: `repeat` the transaction; a `defect` of ours, such as a violated constraint;
+ * or a `failure` of the database or of the way to it.
+ */
+export type Fault = 'repeat' | 'defect' | 'failure'
+
+export interface Engine extends Fragments {
+  readonly kysely: Kysely<Tables>
+  readonly classify: (error: unknown) => Fault
+  /** Closes what the engine opened; called once `kysely` is no longer used. */
+  readonly release: () => Promise<void>
+}
+
+export const MAX_REPEATS = 5
+
+/** Puts repeats and translated errors around an engine. */
+export function createDatabase(engine: Engine): Database {
+  const { kysely, now, forUpdate, bytewise, classify, release } = engine
+  return {
+    kysely,
+    now,
+    forUpdate,
+    bytewise,
+    query: (work) => withRepeats(() => work(kysely), classify),
+    transaction: (work) => withRepeats(() => kysely.transaction().execute(work), classify),
+    close: async () => {
+      await kysely.destroy()
+      await release()
+    },
+  }
+}
+
+/** Runs `attempt` until it succeeds, fails for good, or has been repeated `MAX_REPEATS` times; translates what it throws. */
+export async function withRepeats<T>(
+  attempt: () => Promise<T>,
+  classify: (error: unknown) => Fault,
+): Promise<T> {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const fault = error instanceof AppError ? 'defect' : classify(error)
+      if (fault === 'defect') throw error
+      if (fault === 'failure' || repeats === MAX_REPEATS) {
+        throw new AppError('unavailable', 'The database does not answer.', { cause: error })
+      }
+      await setTimeout(backoffMs(repeats))
+    }
+  }
+}
+
+const FIRST_BACKOFF_MS = 25
+
+// Random, so that those who collided once do not meet again.
+function backoffMs(repeats: number): number {
+  return FIRST_BACKOFF_MS * 2 ** repeats * (0.5 + Math.random() / 2)
+}

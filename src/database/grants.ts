@@ -1,0 +1,79 @@
+import { type Kysely, sql } from 'kysely'
+import type { Grant, UserStore } from '../core/user-store.ts'
+import type { Database } from './database.ts'
+import type { GrantRow, Tables } from './schema.ts'
+
+interface Clocked {
+  readonly db: Kysely<Tables>
+  readonly now: Database['now']
+}
+
+type PutGrant = Parameters<UserStore['putGrant']>[0]
+
+/** Call it under the user's lock: `created` is told from what stood there before. */
+export async function put(
+  { db, now }: Clocked,
+  grant: PutGrant,
+): ReturnType<UserStore['putGrant']> {
+  const created = !(await stands(db, grant))
+  const { rows } = await sql<GrantRow>`
+    INSERT INTO grants (user_id, source, reference, bytes, model, starts_at, ends_at, created_at)
+    VALUES (${grant.userId}, ${grant.source}, ${grant.reference}, ${grant.bytes},
+            ${grant.model ?? null}, ${grant.startsAt ?? null}, ${grant.endsAt ?? null}, ${now})
+    ON CONFLICT (user_id, source, reference) DO UPDATE
+    SET bytes = excluded.bytes, model = excluded.model,
+        starts_at = excluded.starts_at, ends_at = excluded.ends_at, revoked_at = NULL,
+        created_at = CASE WHEN grants.revoked_at IS NULL THEN grants.created_at ELSE excluded.created_at END
+    RETURNING *
+  `.execute(db)
+  if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
+  return { grant: toGrant(rows[0]), created }
+}
+
+async function stands(
+  db: Kysely<Tables>,
+  { userId, source, reference }: PutGrant,
+): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT bytes FROM grants
+    WHERE user_id = ${userId} AND source = ${source} AND reference = ${reference}
+      AND revoked_at IS NULL
+  `.execute(db)
+  return rows.length === 1
+}
+
+export async function revoke(
+  { db, now }: Clocked,
+  { userId, source, reference }: Parameters<UserStore['revokeGrant']>[0],
+): Promise<void> {
+  await sql`
+    UPDATE grants SET revoked_at = ${now}
+    WHERE user_id = ${userId} AND source = ${source} AND reference = ${reference}
+      AND revoked_at IS NULL
+  `.execute(db)
+}
+
+export async function list(
+  db: Kysely<Tables>,
+  { userId, source }: Parameters<UserStore['listGrants']>[0],
+): Promise<readonly Grant[]> {
+  const ofSource = source === undefined ? sql`` : sql`AND source = ${source}`
+  const { rows } = await sql<GrantRow>`
+    SELECT * FROM grants
+    WHERE user_id = ${userId} AND revoked_at IS NULL ${ofSource}
+    ORDER BY source, reference
+  `.execute(db)
+  return rows.map(toGrant)
+}
+
+function toGrant(row: GrantRow): Grant {
+  return {
+    source: row.source,
+    reference: row.reference,
+    bytes: row.bytes,
+    model: row.model ?? undefined,
+    startsAt: row.starts_at ?? undefined,
+    endsAt: row.ends_at ?? undefined,
+    createdAt: row.created_at,
+  }
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import type { File } from '../core/file.ts'
+import type { FileName } from '../core/file-name.ts'
+import type { CommittedUpload } from '../core/ledger.ts'
+import type { ObjectKey } from '../core/object-key.ts'
+import type { UserId } from '../core/user-id.ts'
+import type { Version } from '../core/version.ts'
+import type { Books } from './books.ts'
+import type { FileRow, UploadRow } from './schema.ts'
+
+interface NamedFile {
+  readonly userId: UserId
+  readonly name: FileName
+}
+
+/** The file as others see it: none when its user is suspended or deleted. */
+export async function findFile(
+  { db }: Books,
+  { userId, name }: NamedFile,
+): Promise<File | undefined> {
+  const { rows } = await sql<FileRow>`
+    SELECT files.* FROM files JOIN users ON users.id = files.user_id
+    WHERE files.user_id = ${userId} AND files.name = ${name} AND users.status = 'active'
+  `.execute(db)
+  return rows[0] && toFile(rows[0])
+}
+
+/** The file on the books, whatever its user's status. */
+export async function fileNamed(
+  { db }: Books,
+  { userId, name }: NamedFile,
+): Promise<File | undefined> {
+  const { rows } = await sql<FileRow>`
+    SELECT * FROM files WHERE user_id = ${userId} AND name = ${name}
+  `.execute(db)
+  return rows[0] && toFile(rows[0])
+}
+
+export interface FoundUpload extends NamedFile {
+  readonly objectKey: ObjectKey
+  readonly reserved: number
+  readonly state: UploadRow['state']
+  /** JSON, when the upload is committed. */
+  readonly outcome: string | undefined
+  /** When it was read. */
+  readonly now: number
+}
+
+export async function findUpload(
+  { db, now }: Books,
+  { userId, version }: { readonly userId: UserId; readonly version: Version },
+): Promise<FoundUpload | undefined> {
+  const { rows } = await sql<UploadRow & { readonly now: number }>`
+    SELECT uploads.*, ${now} AS now FROM uploads
+    WHERE version = ${version} AND user_id = ${userId}
+  `.execute(db)
+  const row = rows[0]
+  return (
+    row && {
+      userId: row.user_id,
+      name: row.name,
+      objectKey: row.object_key,
+      reserved: row.reserved_bytes,
+      state: row.state,
+      outcome: row.outcome ?? undefined,
+      now: row.now,
+    }
+  )
+}
+
+/** Reads back what `commit` recorded. */
+export function parseOutcome(outcome: string): Omit<CommittedUpload, 'usage'> {
+  return JSON.parse(outcome) as Omit<CommittedUpload, 'usage'>
+}
+
+function toFile(row: FileRow): File {
+  return {
+    userId: row.user_id,
+    name: row.name,
+    version: row.version,
+    objectKey: row.object_key,
+    size: row.size,
+    sha256: row.sha256,
+    visibility: row.visibility,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,81 @@
+import { Kysely, sql } from 'kysely'
+import { DatabaseError, Pool, types } from 'pg'
+import { createDatabase, type Database, type Fault } from './database.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import type { Tables } from './schema.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string
+  /** Connections at most; 10 when left out. */
+  readonly poolSize?: number
+  /** After that long any wait ends with `unavailable`, in milliseconds; a migration of much data may need more. */
+  readonly timeoutMs?: number
+}
+
+const DEFAULT_POOL_SIZE = 10
+const DEFAULT_TIMEOUT_MS = 10_000
+
+/** Opens a pool of connections; the first statement makes the first connection. */
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const pool = createPool(options)
+  const isFailure = (error: unknown): boolean => classify(error) === 'failure'
+  return createDatabase({
+    kysely: new Kysely<Tables>({ dialect: postgresDialect({ pool, isFailure }) }),
+    // A scalar sub-select is evaluated once, and unlike the bare volatile function it can bound an index scan.
+    now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
+    forUpdate: sql`FOR UPDATE`,
+    bytewise: sql`"C"`,
+    classify,
+    release: async () => {
+      if (!pool.ended) await pool.end()
+    },
+  })
+}
+
+// The server gives up first, so that its reason arrives; the client's own limit is for a server that is gone.
+function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresOptions): Pool {
+  const pool = new Pool({
+    connectionString: url,
+    max: poolSize ?? DEFAULT_POOL_SIZE,
+    application_name: 'cloud-repository',
+    keepAlive: true,
+    connectionTimeoutMillis: timeoutMs,
+    lock_timeout: Math.ceil(timeoutMs * 0.6),
+    statement_timeout: Math.ceil(timeoutMs * 0.8),
+    idle_in_transaction_session_timeout: timeoutMs,
+    query_timeout: timeoutMs,
+    types: { getTypeParser },
+  })
+  // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+const INT8 = 20
+
+// Every BIGINT of the schema is at most 2^53 - 1. Set for this pool alone: other users of `pg` keep their strings.
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (oid === INT8 && format !== 'binary') return Number
+  return types.getTypeParser(oid)
+}
+
+/** SQLSTATEs, see the appendix "PostgreSQL Error Codes". */
+const REPEAT_STATES: ReadonlySet<string> = new Set([
+  '40001', // serialization_failure
+  '40P01', // deadlock_detected
+])
+
+const DEFECT_CLASSES: ReadonlySet<string> = new Set([
+  '22', // data exception
+  '23', // integrity constraint violation
+  '42', // syntax error or access rule violation
+])
+
+function classify(error: unknown): Fault {
+  if (error instanceof TypeError || error instanceof RangeError) return 'defect'
+  if (!(error instanceof DatabaseError) || error.code === undefined) return 'failure'
+  if (REPEAT_STATES.has(error.code)) return 'repeat'
+  return DEFECT_CLASSES.has(error.code.slice(0, 2)) ? 'defect' : 'failure'
+}

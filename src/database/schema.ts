@@ -1,0 +1,90 @@
+import type { Visibility } from '../core/file.ts'
+import type { FileName } from '../core/file-name.ts'
+import type { ObjectKey } from '../core/object-key.ts'
+import type { UserId } from '../core/user-id.ts'
+import type { UserStatus } from '../core/user-store.ts'
+import type { Version } from '../core/version.ts'
+
+/**
+ * The tables as they stand after the last migration. Sizes are bytes, times are milliseconds since 1970 by the
+ * database's clock, and both arrive as numbers. Branded columns hold nothing but what was parsed on its way in.
+ */
+export interface Tables {
+  readonly users: UserRow
+  readonly access_tokens: AccessTokenRow
+  readonly grants: GrantRow
+  readonly quotas: QuotaRow
+  readonly files: FileRow
+  readonly uploads: UploadRow
+  readonly garbage: GarbageRow
+}
+
+export interface UserRow {
+  readonly id: UserId
+  readonly status: UserStatus
+  readonly created_at: number
+}
+
+export interface AccessTokenRow {
+  /** Of the secret, which is stored nowhere. */
+  readonly sha256: string
+  readonly token_id: string
+  readonly user_id: UserId
+  readonly label: string
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly revoked_at: number | null
+  readonly last_used_at: number | null
+}
+
+export interface GrantRow {
+  readonly user_id: UserId
+  readonly source: string
+  readonly reference: string
+  readonly bytes: number
+  readonly model: string | null
+  readonly starts_at: number | null
+  readonly ends_at: number | null
+  readonly created_at: number
+  readonly revoked_at: number | null
+}
+
+/** The row that every change to a user's files locks first. */
+export interface QuotaRow {
+  readonly user_id: UserId
+  readonly used_bytes: number
+  readonly reserved_bytes: number
+  readonly file_count: number
+}
+
+export interface FileRow {
+  readonly user_id: UserId
+  readonly name: FileName
+  readonly version: Version
+  readonly object_key: ObjectKey
+  readonly size: number
+  readonly sha256: string
+  readonly visibility: Visibility
+  readonly created_at: number
+  readonly updated_at: number
+}
+
+/** Reservation and write-ahead journal in one: the row stands before the first byte reaches the object store. */
+export interface UploadRow {
+  readonly version: Version
+  readonly user_id: UserId
+  readonly name: FileName
+  readonly object_key: ObjectKey
+  /** What counts in the user's quota while the upload is pending. */
+  readonly reserved_bytes: number
+  readonly state: 'pending' | 'committed' | 'aborted'
+  readonly lease_until: number
+  readonly settled_at: number | null
+  /** What the commit answered, as JSON, so that a repeated commit answers the same. */
+  readonly outcome: string | null
+}
+
+export interface GarbageRow {
+  readonly object_key: ObjectKey
+  readonly not_before: number
+}

@@ -1,0 +1,109 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+
+/** Kysely on an open `node:sqlite` database: statements one after the other, every transaction a writing one. */
+export function sqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createAdapter: () => new TransactionalSqliteAdapter(),
+    createDriver: () => new SqliteDriver(database),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+/** Lets migrations run inside BEGIN IMMEDIATE, which is also the lock between processes that migrate at once. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #database: DatabaseSync
+  readonly #connection: SqliteConnection
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+    this.#connection = new SqliteConnection(database)
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection
+  }
+
+  // A plain BEGIN takes the write lock at the first write, when what was read before may be out of date.
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'))
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('COMMIT'))
+  }
+
+  // After errors like a full disk SQLite has rolled back by itself, and ROLLBACK would hide that error.
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.isTransaction) {
+      await connection.executeQuery(CompiledQuery.raw('ROLLBACK'))
+    }
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  // Kysely does not call this when no statement was ever run, so who opened the database closes it.
+  async destroy(): Promise<void> {}
+}
+
+const MAX_CACHED_STATEMENTS = 200
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const statement = this.#prepare(sql)
+    const values = parameters.map(toSqlite)
+    if (statement.columns().length === 0) {
+      const { changes } = statement.run(...values)
+      return { numAffectedRows: BigInt(changes), rows: [] }
+    }
+    const rows = statement.all(...values)
+    return { numAffectedRows: BigInt(rows.length), rows: rows as R[] }
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    yield await this.executeQuery<R>(query)
+  }
+
+  #prepare(sql: string): StatementSync {
+    const cached = this.#statements.get(sql)
+    if (cached !== undefined) return cached
+    const statement = this.#database.prepare(sql)
+    // Texts are few and fixed but for lists of parameters; forgetting the lot now and then bounds those.
+    if (this.#statements.size >= MAX_CACHED_STATEMENTS) this.#statements.clear()
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+// A number is bound as floating point, in which sums near 2^53 are not exact.
+function toSqlite(value: unknown): SQLInputValue {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value
+  if (typeof value === 'string' || typeof value === 'bigint') return value
+  throw new TypeError(`SQLite takes no ${typeof value} as a parameter`)
+}

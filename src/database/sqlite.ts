@@ -1,0 +1,97 @@
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely, sql } from 'kysely'
+import { AppError } from '../core/errors.ts'
+import { createDatabase, type Database, type Fault, withRepeats } from './database.ts'
+import type { Tables } from './schema.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+
+export interface SqliteOptions {
+  /** Path of the database file, in a folder that exists. Several processes may use it at once. */
+  readonly file: string
+  /** Milliseconds since 1970, for tests; the machine's clock when left out. */
+  readonly clock?: () => number
+}
+
+/**
+ * Opens the embedded database. A transaction that has resolved survives loss of power: journal and `synchronous` are
+ * asserted, not assumed. Rejects with `unavailable` when the file cannot be opened so.
+ */
+export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Promise<Database> {
+  const connection = await withRepeats(async () => connect(file, clock), classify)
+  return createDatabase({
+    kysely: new Kysely<Tables>({ dialect: sqliteDialect(connection) }),
+    now: sql<number>`(SELECT now_ms())`,
+    // BEGIN IMMEDIATE is the lock.
+    forUpdate: sql``,
+    bytewise: sql`BINARY`,
+    classify,
+    release: async () => {
+      if (connection.isOpen) connection.close()
+    },
+  })
+}
+
+/**
+ * SQLite waits for another process's lock by blocking the event loop, so it waits only this long; the rest of the
+ * waiting is done between repeats.
+ */
+const BUSY_TIMEOUT_MS = 20
+
+const PRAGMAS = [
+  ['journal_mode', 'wal'],
+  ['synchronous', 2],
+  ['foreign_keys', 1],
+  ['fullfsync', 1],
+] as const
+
+function connect(file: string, clock: () => number): DatabaseSync {
+  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  try {
+    for (const [name, value] of PRAGMAS) {
+      connection.exec(`PRAGMA ${name} = ${value}`)
+      assertPragma(connection, { name, value })
+    }
+    // A number would reach SQLite as a floating-point value.
+    connection.function('now_ms', () => BigInt(Math.trunc(clock())))
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+function assertPragma(
+  connection: DatabaseSync,
+  { name, value }: { readonly name: string; readonly value: string | number },
+): void {
+  const found = connection.prepare(`PRAGMA ${name}`).get()?.[name]
+  if (found === value) return
+  throw new AppError(
+    'unavailable',
+    `SQLite keeps ${name} at ${String(found)} where it must be ${value}: the file system does not suit it.`,
+  )
+}
+
+/** SQLite's primary result codes (sqlite.org/rescode.html); `errcode` is the extended one, whose low byte is primary. */
+const REPEAT_CODES: ReadonlySet<number> = new Set([
+  5, // SQLITE_BUSY
+  6, // SQLITE_LOCKED
+  15, // SQLITE_PROTOCOL: lost the race for the WAL's lock
+])
+
+const DEFECT_CODES: ReadonlySet<number> = new Set([
+  1, // SQLITE_ERROR: wrong SQL
+  18, // SQLITE_TOOBIG
+  19, // SQLITE_CONSTRAINT
+  20, // SQLITE_MISMATCH
+  21, // SQLITE_MISUSE
+  25, // SQLITE_RANGE
+])
+
+function classify(error: unknown): Fault {
+  if (error instanceof TypeError || error instanceof RangeError) return 'defect'
+  if (!(error instanceof Error && 'errcode' in error)) return 'failure'
+  const code = Number(error.errcode) & 0xff
+  if (REPEAT_CODES.has(code)) return 'repeat'
+  return DEFECT_CODES.has(code) ? 'defect' : 'failure'
+}

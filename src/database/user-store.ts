@@ -1,0 +1,113 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { AppError } from '../core/errors.ts'
+import type { UserId } from '../core/user-id.ts'
+import type { User, UserStatus, UserStore } from '../core/user-store.ts'
+import * as accessTokens from './access-tokens.ts'
+import { lockUser } from './books.ts'
+import type { Database } from './database.ts'
+import * as grants from './grants.ts'
+import type { Tables, UserRow } from './schema.ts'
+
+/** Users, access tokens and grants on a SQL database. What changes a user holds the lock of their uploads. */
+export function createUserStore(database: Database): UserStore {
+  const { now } = database
+  const locked = <T>(userId: UserId, work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    database.transaction(async (db) => {
+      await lockUser({ db, forUpdate: database.forUpdate }, userId)
+      await requireUser(db, userId)
+      return await work(db)
+    })
+  const checked = <T>(userId: UserId, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
+    database.query(async (db) => {
+      await requireUser(db, userId)
+      return await work(db)
+    })
+
+  return {
+    createUser: (userId) => database.transaction((db) => createUser({ db, now }, userId)),
+    findUser: (userId) => database.query((db) => findUser(db, userId)),
+    listUsers: (page) => database.query((db) => listUsers(db, page)),
+    setUserStatus: (userId, status) => locked(userId, (db) => setStatus(db, { userId, status })),
+    deleteUser: (userId) => deleteUser(database, userId),
+    addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
+    findAccessTokenUser: (sha256) =>
+      database.query((db) => accessTokens.findUser({ db, now }, sha256)),
+    listAccessTokens: (userId) => checked(userId, (db) => accessTokens.list(db, userId)),
+    revokeAccessToken: (token) =>
+      locked(token.userId, (db) => accessTokens.revoke({ db, now }, token)),
+    putGrant: (grant) => locked(grant.userId, (db) => grants.put({ db, now }, grant)),
+    revokeGrant: (grant) => locked(grant.userId, (db) => grants.revoke({ db, now }, grant)),
+    listGrants: (filter) => checked(filter.userId, (db) => grants.list(db, filter)),
+  }
+}
+
+async function createUser(
+  { db, now }: { readonly db: Kysely<Tables>; readonly now: Database['now'] },
+  userId: UserId,
+): ReturnType<UserStore['createUser']> {
+  const { rows } = await sql<UserRow>`
+    INSERT INTO users (id, status, created_at) VALUES (${userId}, 'active', ${now})
+    ON CONFLICT (id) DO NOTHING
+    RETURNING *
+  `.execute(db)
+  if (rows[0] === undefined) return { user: await existingUser(db, userId), created: false }
+  await sql`
+    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count) VALUES (${userId}, 0, 0, 0)
+  `.execute(db)
+  return { user: toUser(rows[0]), created: true }
+}
+
+async function existingUser(db: Kysely<Tables>, userId: UserId): Promise<User> {
+  const user = await findUser(db, userId)
+  // None means that the last of it was purged this very moment; the next call makes a new one.
+  if (user === undefined || user.status === 'deleted') {
+    throw new AppError('user_exists', 'A deleted user of that id is still being purged.')
+  }
+  return user
+}
+
+async function findUser(db: Kysely<Tables>, userId: UserId): Promise<User | undefined> {
+  const { rows } = await sql<UserRow>`SELECT * FROM users WHERE id = ${userId}`.execute(db)
+  return rows[0] && toUser(rows[0])
+}
+
+async function listUsers(
+  db: Kysely<Tables>,
+  { after, limit }: Parameters<UserStore['listUsers']>[0],
+): Promise<readonly User[]> {
+  const { rows } = await sql<UserRow>`
+    SELECT * FROM users WHERE id > ${after ?? ''} ORDER BY id LIMIT ${limit}
+  `.execute(db)
+  return rows.map(toUser)
+}
+
+async function setStatus(
+  db: Kysely<Tables>,
+  { userId, status }: { readonly userId: UserId; readonly status: UserStatus },
+): Promise<User> {
+  const { rows } = await sql<UserRow>`
+    UPDATE users SET status = ${status} WHERE id = ${userId} RETURNING *
+  `.execute(db)
+  if (rows[0] === undefined) throw userNotFound()
+  return toUser(rows[0])
+}
+
+function deleteUser(database: Database, userId: UserId): Promise<void> {
+  return database.transaction(async (db) => {
+    await lockUser({ db, forUpdate: database.forUpdate }, userId)
+    await setStatus(db, { userId, status: 'deleted' })
+  })
+}
+
+async function requireUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
+  const user = await findUser(db, userId)
+  if (user === undefined || user.status === 'deleted') throw userNotFound()
+}
+
+function userNotFound(): AppError {
+  return new AppError('not_found', 'There is no such user.')
+}
+
+function toUser(row: UserRow): User {
+  return { userId: row.id, status: row.status, createdAt: row.created_at }
+}

@@ -1,0 +1,134 @@
+import { addAbortListener } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { AppError, isAppError } from '../core/errors.ts'
+import { watchBodyPace, type BodyPace } from './body-pace.ts'
+
+/** Judges the bytes of a body as they pass, and throws at the first that is wrong. */
+export interface BodyCheck {
+  write(chunk: Buffer): void
+  end(): void
+  /** Whether what still comes is of no interest, but for `write` and `end`. */
+  readonly closed: boolean
+}
+
+export interface CheckedBodyOptions {
+  readonly raw: IncomingMessage
+  readonly check: BodyCheck
+  readonly signal: AbortSignal
+  readonly idleTimeoutMs: number
+}
+
+/**
+ * The body of a request, of which nobody sees a byte before `check` has. It reads only as fast as its own reader.
+ *
+ * It always settles: with `truncated_body` when the client goes away, `request_timeout` when it stalls or
+ * dawdles, the reason of the signal, or what `check` threw. Then it lets go of the request, which is left
+ * paused, undamaged and without listeners of ours, so that the rest can be drained and the refusal be sent.
+ */
+export class CheckedBody {
+  /** The bytes. Fails with an `AppError`; ends only when the whole body has come and is well. */
+  readonly stream: Readable
+  /** Resolves when the whole body has come and is well, rejects with an `AppError` otherwise. Needs no handler. */
+  readonly ended: Promise<void>
+  readonly #raw: IncomingMessage
+  readonly #check: BodyCheck
+  readonly #pace: BodyPace
+  readonly #abort: Disposable
+  readonly #settle: { resolve(): void; reject(error: AppError): void }
+  #settled = false
+
+  constructor({ raw, check, signal, idleTimeoutMs }: CheckedBodyOptions) {
+    this.#raw = raw
+    this.#check = check
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    promise.catch(ignore)
+    this.ended = promise
+    this.#settle = { resolve, reject }
+    this.stream = new Readable({ read: this.#onRead }).on('error', ignore)
+    this.#pace = watchBodyPace({
+      idleTimeoutMs,
+      isWaiting: () => !raw.isPaused(),
+      onTooSlow: () => this.fail(tooSlow()),
+    })
+    this.#abort = addAbortListener(signal, () => this.fail(stoppedBy(signal)))
+    raw.on('data', this.#onData).on('end', this.#onEnd)
+    raw.on('error', this.#onGone).on('close', this.#onGone)
+    if (raw.destroyed) this.#onGone()
+  }
+
+  /** Stops reading and fails the stream with `error`, unless all is over. */
+  fail(error: AppError): void {
+    if (!this.#letGo()) return
+    this.#raw.pause()
+    this.stream.destroy(error)
+    this.#settle.reject(error)
+  }
+
+  readonly #onRead = (): void => {
+    if (!this.#settled) this.#raw.resume()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#pace.count(chunk.length)
+    this.#attempt(() => {
+      const ignored = this.#check.closed
+      this.#check.write(chunk)
+      if (ignored) return
+      const goOn = this.stream.push(chunk)
+      // Once the parser has what it needs it reads no more, and nothing would resume the request.
+      if (!goOn && !this.#check.closed) this.#raw.pause()
+    })
+  }
+
+  readonly #onEnd = (): void => {
+    this.#attempt(() => {
+      this.#check.end()
+      this.#letGo()
+      this.stream.push(null)
+      this.#settle.resolve()
+    })
+  }
+
+  readonly #onGone = (cause?: Error): void => {
+    this.fail(
+      new AppError('truncated_body', 'The connection closed before the body ended.', { cause }),
+    )
+  }
+
+  #attempt(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.fail(isAppError(error) ? error : malformed(error))
+    }
+  }
+
+  /** Says whether this was the moment of it. */
+  #letGo(): boolean {
+    if (this.#settled) return false
+    this.#settled = true
+    this.#pace.stop()
+    this.#abort[Symbol.dispose]()
+    this.#raw.off('data', this.#onData).off('end', this.#onEnd)
+    this.#raw.off('error', this.#onGone).off('close', this.#onGone)
+    return true
+  }
+}
+
+/** Describes what a parser threw or rejected with. */
+export function malformed(cause: unknown): AppError {
+  return new AppError('format_error', 'The form is malformed.', { cause })
+}
+
+function ignore(): void {}
+
+function tooSlow(): AppError {
+  return new AppError('request_timeout', 'The body stopped coming, or came too slowly.')
+}
+
+function stoppedBy({ reason }: AbortSignal): AppError {
+  return isAppError(reason)
+    ? reason
+    : new AppError('unavailable', 'The request was stopped.', { cause: reason })
+}

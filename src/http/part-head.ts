@@ -1,0 +1,74 @@
+import { AppError } from '../core/errors.ts'
+import { parseParameters, type ParameterizedValue } from './header-parameters.ts'
+
+/** What the header block of a part of a form says about it. */
+export interface PartHead {
+  readonly name: string
+  /** Whether there is a `filename` parameter, also an empty one. The file's name itself is nobody's business. */
+  readonly isFile: boolean
+}
+
+export const MAX_PART_HEADERS = 32
+
+/**
+ * Reads the header block of a part, without the empty line that ends it, one character a byte.
+ * Throws `format_error` unless it is 1 to 32 unfolded headers, one of which is `Content-Disposition: form-data`
+ * with one `name`, at most one `filename` and at most one `filename*` (RFC 7578 section 4.2), and unless
+ * the content is sent as it is: no Content-Transfer-Encoding but 7bit, 8bit and binary (section 4.7).
+ */
+export function parsePartHead(text: string): PartHead {
+  const headers = parseHeaders(text)
+  const encoding = onlyOne(headers, 'content-transfer-encoding') ?? 'binary'
+  if (!IDENTITY_ENCODING.test(encoding)) throw malformed('is encoded')
+  const disposition = parseParameters(onlyOne(headers, 'content-disposition') ?? '')
+  if (disposition?.value !== 'form-data') throw malformed('has no Content-Disposition of form-data')
+  return describe(disposition)
+}
+
+type Header = readonly [name: string, value: string]
+
+const IDENTITY_ENCODING = /^(?:7bit|8bit|binary)[ \t]*$/i
+
+const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*)$/
+
+function parseHeaders(text: string): Header[] {
+  const lines = text.split('\r\n', MAX_PART_HEADERS + 1)
+  if (lines.length > MAX_PART_HEADERS) throw malformed(`has over ${MAX_PART_HEADERS} headers`)
+  return lines.map((line) => {
+    const [, name, value] = HEADER.exec(line) ?? []
+    if (name === undefined || value === undefined) throw malformed('has a line that is no header')
+    return [name.toLowerCase(), value]
+  })
+}
+
+function onlyOne(headers: readonly Header[], name: string): string | undefined {
+  const found = headers.filter((header) => header[0] === name)
+  if (found.length > 1) throw malformed(`has more than one header ${name}`)
+  return found[0]?.[1]
+}
+
+function describe({ parameters }: ParameterizedValue): PartHead {
+  const seen = new Map<string, string>()
+  for (const [name, value] of parameters) {
+    if (seen.has(name)) throw malformed('repeats a parameter')
+    if (name.includes('*') && !isExtendedFileName(name, value)) {
+      throw malformed('has an extended parameter that is not supported')
+    }
+    seen.set(name, value)
+  }
+  const name = seen.get('name')
+  if (name === undefined) throw malformed('has no name')
+  return { name, isFile: seen.has('filename') || seen.has('filename*') }
+}
+
+/** Some clients add this one for older servers. Line breaks in it would make the form's parser skip the part. */
+function isExtendedFileName(name: string, value: string): boolean {
+  return name === 'filename*' && EXTENDED_VALUE.test(value) && !/%0[ad]/i.test(value)
+}
+
+/** RFC 8187 section 3.2. */
+const EXTENDED_VALUE = /^(?:utf-8|iso-8859-1)'[0-9a-z-]*'[^'\\]*$/i
+
+function malformed(fault: string): AppError {
+  return new AppError('format_error', `A part of the form ${fault}.`)
+}

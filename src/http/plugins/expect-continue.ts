@@ -1,0 +1,23 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+
+/**
+ * Leaves it to the handlers to answer `Expect: 100-continue`, so that a client that asks first is refused before it
+ * has sent a byte. Node would tell every client to go on before any handler has seen the request.
+ */
+export const expectContinuePlugin = fp(
+  async (app) => {
+    app.server.on('checkContinue', (request, response) => app.routing(request, response))
+  },
+  { name: 'expect-continue', fastify: '5.x' },
+)
+
+/** Whether the client waits to be told to send its body. */
+export function expectsContinue(request: FastifyRequest): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue'
+}
+
+/** Tells a client that waits for it to send its body. */
+export function tellToContinue(request: FastifyRequest, reply: FastifyReply): void {
+  if (expectsContinue(request)) reply.raw.writeContinue()
+}

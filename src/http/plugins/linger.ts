@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import fp from 'fastify-plugin'
+
+export interface LingerOptions {
+  /** Bytes of a refused body that are read and thrown away after the answer. */
+  readonly maxBytes: number
+  /** Milliseconds that this may take. */
+  readonly maxMs: number
+}
+
+/**
+ * Lets a refused uploader read its refusal: an answer that is sent before the body has come goes out whole at once,
+ * then the body is drained within limits, and only then the connection closes. Closing right away would reset it
+ * while the client still writes, and throw the answer away unread.
+ */
+export const lingerPlugin = fp<LingerOptions>(
+  async (app, limits) => {
+    app.addHook('onSend', async (request, reply, payload) => {
+      const { raw } = request
+      if (!hasBody(raw) || raw.readableEnded || raw.destroyed) return payload
+      if (raw.complete) {
+        raw.resume()
+        return payload
+      }
+      void reply.header('connection', 'close')
+      if (!isText(payload)) return payload
+      void reply.header('content-length', Buffer.byteLength(payload))
+      return Readable.from(answerThenDrain({ payload, raw, limits }), { objectMode: false })
+    })
+  },
+  { name: 'linger', fastify: '5.x' },
+)
+
+async function* answerThenDrain(options: {
+  payload: string | Buffer
+  raw: IncomingMessage
+  limits: LingerOptions
+}): AsyncGenerator<string | Buffer> {
+  yield options.payload
+  await drain(options.raw, options.limits)
+}
+
+/** Reads and discards what is left of the body, until it ends or a limit is reached. Never rejects. */
+function drain(raw: IncomingMessage, { maxBytes, maxMs }: LingerOptions): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    const timer = setTimeout(finish, maxMs)
+    function count(chunk: Buffer): void {
+      bytes += chunk.length
+      if (bytes >= maxBytes) finish()
+    }
+    function finish(): void {
+      clearTimeout(timer)
+      raw.off('data', count).off('end', finish).off('close', finish).pause()
+      resolve()
+    }
+    raw.unpipe()
+    raw.on('data', count).once('end', finish).once('close', finish).once('error', finish).resume()
+  })
+}
+
+function hasBody(raw: IncomingMessage): boolean {
+  return (
+    raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0
+  )
+}
+
+function isText(payload: unknown): payload is string | Buffer {
+  return typeof payload === 'string' || Buffer.isBuffer(payload)
+}

@@ -1,0 +1,194 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import fastifyMultipart, { type Multipart, type MultipartFile } from '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { AppError, isAppError } from '../../core/errors.ts'
+import { CheckedBody, malformed } from '../checked-body.ts'
+import { parseFormBoundary } from '../form-boundary.ts'
+import { MAX_FIELDS, MAX_OVERHEAD_BYTES, MultipartFraming } from '../multipart-framing.ts'
+import { MAX_PART_HEADERS } from '../part-head.ts'
+
+/**
+ * Lets routes take a file from a form with `openFileForm`. The form's parser is @fastify/multipart in stream
+ * mode, within limits; its framing is checked before it by `MultipartFraming`, because the parser
+ * takes a boundary line inside the content for the file's end, and a form that goes on after its end for a whole one.
+ */
+export const multipartUploadPlugin = fp(
+  async (app) => {
+    await app.register(fastifyMultipart, {
+      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+      limits: {
+        files: 1,
+        fields: MAX_FIELDS,
+        fieldSize: 4 * 1024,
+        parts: MAX_FIELDS + 2,
+        headerPairs: MAX_PART_HEADERS,
+        fileSize: Number.POSITIVE_INFINITY,
+      },
+    })
+  },
+  { name: 'multipart-upload', fastify: '5.x' },
+)
+
+/** The file of a form that is on its way in. Whoever opened it disposes of it, whatever happens. */
+export interface FileForm extends Disposable {
+  /** The file's bytes. Fails with an `AppError`. Destroying it stops the form, and leaves the connection alone. */
+  readonly content: Readable
+  readonly size: {
+    /** The smallest size that the file can have, in bytes. */
+    readonly least: number
+    /** The file's size if nothing but `CRLF`, the closing delimiter and `CRLF` follows; `undefined` without a Content-Length. */
+    readonly announced: number | undefined
+  }
+  /**
+   * To be called after the content has ended. Guarantees, once it resolves, that the whole request came and was a form
+   * with exactly one file, whose bytes were those of `content`. Rejects with an `AppError`; never hangs.
+   */
+  end(): Promise<void>
+  /** Stops reading. The request is left paused and can be drained. No harm after `end`. */
+  [Symbol.dispose](): void
+}
+
+export interface OpenFileFormOptions {
+  /** Stops the form; an `AppError` as its reason is what the form fails with. */
+  readonly signal: AbortSignal
+  /** How long the client may be silent, and the time over which it must send 1 KiB/s on average; in milliseconds. */
+  readonly idleTimeoutMs: number
+  /** Called when the headers are well, right before the first byte of the body is read. */
+  readonly onStart?: () => void
+}
+
+/**
+ * Reads a form up to the content of its file, the part `file` with a `filename` parameter. Small fields
+ * are skipped, before it and after it. Rejects with `format_error`, `missing_file_part`, `multiple_file_parts`,
+ * `truncated_body` or `request_timeout`; then the request can be drained, as after disposal.
+ */
+export async function openFileForm(
+  request: FastifyRequest,
+  options: OpenFileFormOptions,
+): Promise<FileForm> {
+  const boundary = parseFormBoundary(request.headers)
+  const framing = new MultipartFraming(boundary)
+  options.onStart?.()
+  const body = new CheckedBody({ ...options, raw: request.raw, check: framing })
+  try {
+    const parts = partsOf(request, { body, boundary })
+    const file = await soon(nextFile(parts), { ...options, body })
+    if (file === undefined) throw new Error('the parser skipped the file')
+    const size = sizeOf(request, framing)
+    return createFileForm({ ...options, body, framing, parts, content: file.file, size })
+  } catch (error) {
+    throw failed(body, error)
+  }
+}
+
+/** The smallest size that a file can have that comes in a form with these headers, in bytes; 0 when they don't say. */
+export function leastFileSize({ headers }: Pick<FastifyRequest, 'headers'>): number {
+  return Math.max(0, (contentLength(headers) ?? 0) - MAX_OVERHEAD_BYTES)
+}
+
+interface OpenedForm extends OpenFileFormOptions, Pick<FileForm, 'size'> {
+  readonly body: CheckedBody
+  readonly framing: MultipartFraming
+  readonly parts: AsyncIterator<Multipart, undefined>
+  readonly content: MultipartFile['file']
+}
+
+function createFileForm(form: OpenedForm): FileForm {
+  const { body, framing, parts, content, size } = form
+  const stop = (): void =>
+    body.fail(new AppError('truncated_body', 'The form was not read to its end.'))
+  content.once('close', () => {
+    if (!content.readableEnded) stop()
+  })
+
+  async function end(): Promise<void> {
+    if (!content.readableEnded) stop()
+    try {
+      const second = await soon(nextFile(parts), form)
+      await body.ended
+      if (second !== undefined || content.bytesRead !== framing.fileSize) {
+        throw new Error('the parser read the form in another way than it was checked')
+      }
+    } catch (error) {
+      throw failed(body, error)
+    }
+  }
+
+  return { content, size, end, [Symbol.dispose]: stop }
+}
+
+/**
+ * The form's parts, read from `body` in place of the request. So the parser gets the boundary as we read it, meets no
+ * byte that was not checked, and is ended by the end or the failure of `body`, never by the socket's.
+ */
+function partsOf(
+  request: FastifyRequest,
+  { body, boundary }: { readonly body: CheckedBody; readonly boundary: string },
+): AsyncIterator<Multipart, undefined> {
+  const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` }
+  const instead = new Map<PropertyKey, unknown>([
+    ['raw', Object.assign(body.stream, { headers })],
+    ['isMultipart', () => true],
+  ])
+  const view = new Proxy(request, {
+    get: (target, key): unknown => instead.get(key) ?? Reflect.get(target, key),
+  })
+  return view.parts()
+}
+
+async function nextFile(
+  parts: AsyncIterator<Multipart, undefined>,
+): Promise<MultipartFile | undefined> {
+  for (;;) {
+    const next = await parts.next()
+    if (next.done === true) return undefined
+    if (next.value.type === 'file') return next.value
+  }
+}
+
+/** Settles as `work` of the parser does; when the body has ended and the parser still isn't done, rejects in time. */
+async function soon<T>(
+  work: Promise<T>,
+  { body, idleTimeoutMs }: { readonly body: CheckedBody; readonly idleTimeoutMs: number },
+): Promise<T> {
+  const done = new AbortController()
+  async function overdue(): Promise<never> {
+    await body.ended
+    await delay(idleTimeoutMs, undefined, done)
+    throw new Error('the parser did not come to an end')
+  }
+  try {
+    return await Promise.race([work, overdue()])
+  } finally {
+    done.abort()
+  }
+}
+
+function sizeOf(request: FastifyRequest, framing: MultipartFraming): FileForm['size'] {
+  const total = contentLength(request.headers)
+  if (total === undefined) return { least: 0, announced: undefined }
+  const rest = total - (framing.fileOffset ?? 0) - framing.closingBytes
+  if (rest < 0) {
+    throw new AppError(
+      'truncated_body',
+      'The Content-Length leaves no room for the end of the form.',
+    )
+  }
+  const announced = Math.max(0, rest - 2)
+  return { least: Math.min(leastFileSize(request), announced), announced }
+}
+
+function contentLength(headers: IncomingHttpHeaders): number | undefined {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers
+  return length === undefined || coding !== undefined ? undefined : Number(length)
+}
+
+/** Stops the form, and says what it failed with: what failed first, not what followed from it. */
+function failed(body: CheckedBody, error: unknown): AppError {
+  const known = isAppError(error) ? error : malformed(error)
+  body.fail(known)
+  return known
+}

@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { ErrorCode } from '../../core/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code that the request was refused with. */
+    problem: ErrorCode | null
+  }
+}
+
+/**
+ * One line a request, when it is over. It names the route and not the path, since file names are the users' own
+ * business; and the line of a request whose client went away says so with status 499.
+ */
+export const requestLogPlugin = fp(
+  async (app) => {
+    app.decorateRequest('problem', null)
+    app.addHook('onRequest', async (request, reply) => {
+      void reply.header('x-request-id', request.id)
+      reply.raw.once('close', () => {
+        const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST
+        request.log.info(lineOf(request, { status, ms: Math.round(reply.elapsedTime) }), 'request')
+      })
+    })
+  },
+  { name: 'request-log', fastify: '5.x' },
+)
+
+/** Not a status that is ever sent; the usual mark in logs for a client that closed first. */
+const CLIENT_CLOSED_REQUEST = 499
+
+function lineOf(request: FastifyRequest, outcome: { status: number; ms: number }) {
+  return {
+    method: request.method,
+    route: request.routeOptions.url ?? null,
+    ...outcome,
+    code: request.problem,
+    user_id: request.user?.userId ?? null,
+    address: request.ip,
+  }
+}

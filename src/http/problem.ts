@@ -1,0 +1,114 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type ErrorCode } from '../core/errors.ts'
+
+/** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: ErrorCode
+  readonly request_id: string
+  readonly [fact: string]: number | string
+}
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
+
+const STATUS = {
+  format_error: 400,
+  missing_file_part: 400,
+  multiple_file_parts: 400,
+  truncated_body: 400,
+  invalid_file_name: 400,
+  invalid_parameter: 400,
+  digest_mismatch: 400,
+  access_token_missing: 403,
+  access_token_invalid: 403,
+  capacity_exceeded: 403,
+  file_count_exceeded: 403,
+  user_suspended: 403,
+  cross_site_request: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  file_exists: 409,
+  user_exists: 409,
+  precondition_failed: 412,
+  file_too_large: 413,
+  range_not_satisfiable: 416,
+  too_many_requests: 429,
+  unauthorized: 401,
+  internal_error: 500,
+  unavailable: 503,
+} as const satisfies Record<ErrorCode, number>
+
+/** Seconds after which a client should try again what failed with `unavailable`. */
+const RETRY_AFTER_SECONDS = 5
+
+/** Answers `error` as a problem document, and logs with its cause what is our own failure. */
+export function sendProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const problem = problemOf(error, request.id)
+  if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
+  request.problem = problem.code
+  if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
+  return reply
+    .code(problem.status)
+    .type(PROBLEM_MEDIA_TYPE)
+    .header('cache-control', 'no-store')
+    .serializer((payload: Problem) => JSON.stringify(payload))
+    .send(problem)
+}
+
+/** Describes any error. What was not thrown on purpose gets a fixed sentence, so nothing internal shows. */
+export function problemOf(error: unknown, requestId: string): Problem {
+  const known = error instanceof AppError ? error : translate(error)
+  const status = STATUS[known.code]
+  return {
+    type: `urn:cloud-repository:problem:${known.code}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: known.message,
+    code: known.code,
+    request_id: requestId,
+    ...known.facts,
+  }
+}
+
+/** Fastify and its plugins tell a bad request by `statusCode`, and what was bad by `code`. */
+function translate(error: unknown): AppError {
+  const { code, statusCode } = describe(error)
+  const detail = CLIENT_ERRORS[code]
+  if (detail !== undefined) return new AppError(detail[0], detail[1], { cause: error })
+  if (statusCode >= 400 && statusCode < 500) {
+    return new AppError('format_error', 'The request is malformed.', { cause: error })
+  }
+  return new AppError(
+    'internal_error',
+    'The service failed. The request id finds the reason in its log.',
+    {
+      cause: error,
+    },
+  )
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A segment of the path is too long.'],
+  FST_ERR_VALIDATION: ['invalid_parameter', 'A parameter of the request is not valid.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['format_error', 'The Content-Type is not supported here.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['format_error', 'The body is too large for this request.'],
+}
+
+function describe(error: unknown): { code: string; statusCode: number } {
+  const fields = error instanceof Error ? error : new Error()
+  return {
+    code: 'code' in fields && typeof fields.code === 'string' ? fields.code : '',
+    statusCode:
+      'statusCode' in fields && typeof fields.statusCode === 'number' ? fields.statusCode : 500,
+  }
+}

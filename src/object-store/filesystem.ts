@@ -1,0 +1,163 @@
+import { constants } from 'node:fs'
+import { access, lstat, open, opendir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type {
+  NamedObject,
+  ObjectStore,
+  OpenedObject,
+  OpenObject,
+  PutObject,
+} from '../core/object-store.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey } from '../core/object-key.ts'
+import { ensureFolder, syncFolder } from './durable-folder.ts'
+import { openFileBody } from './file-body.ts'
+import { receive, type Source } from './receive.ts'
+import { isObjectKey } from './stored-key.ts'
+import { unavailable } from './unavailable.ts'
+
+/**
+ * Keeps objects as files, `<directory>/users/<user_id>/<version>`, for one machine. An object is written beside
+ * its place as `<version>.tmp`, synchronised, renamed, and the folder synchronised: it is there whole, also after
+ * a power cut, or not at all. Metadata is not kept. The deadline of a call is the operating system's.
+ */
+export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
+  return new FilesystemStore(resolve(options.directory))
+}
+
+class FilesystemStore implements ObjectStore {
+  readonly #directory: string
+  readonly #users: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+    this.#users = resolve(directory, OBJECT_KEY_PREFIX)
+  }
+
+  async put({ key, body, signal }: PutObject): Promise<{ readonly size: number }> {
+    const path = this.#pathOf(key)
+    try {
+      const size = await receive({ body, signal }, (source) => this.#write(path, source))
+      return { size }
+    } catch (error) {
+      await removeFiles(path).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async open({ key, range, signal }: OpenObject): Promise<OpenedObject | undefined> {
+    const path = this.#pathOf(key)
+    return attempt(signal, () => orMissing(openFileBody(path, { range, signal })))
+  }
+
+  async head({ key, signal }: NamedObject): Promise<{ readonly size: number } | undefined> {
+    const path = this.#pathOf(key)
+    return attempt(signal, async () => {
+      const stats = await orMissing(lstat(path))
+      return stats && { size: stats.size }
+    })
+  }
+
+  async remove({ key, signal }: NamedObject): Promise<void> {
+    const path = this.#pathOf(key)
+    await attempt(signal, async () => {
+      await removeFiles(path)
+      await orMissing(syncFolder(dirname(path)))
+    })
+  }
+
+  async *list({
+    prefix,
+    signal,
+  }: {
+    readonly prefix: string
+    readonly signal: AbortSignal
+  }): AsyncGenerator<{ readonly key: ObjectKey; readonly size: number }, void> {
+    for await (const userId of entriesOf(this.#users, signal)) {
+      const folder = `${OBJECT_KEY_PREFIX}${userId}/`
+      if (!folder.startsWith(prefix)) continue
+      for await (const version of entriesOf(join(this.#directory, folder), signal)) {
+        const key = `${folder}${version}`
+        const found = isObjectKey(key) ? await this.head({ key, signal }) : undefined
+        if (isObjectKey(key) && found !== undefined) yield { key, size: found.size }
+      }
+    }
+  }
+
+  async prepare(signal: AbortSignal): Promise<void> {
+    await attempt(signal, async () => {
+      await ensureFolder(this.#users, this.#directory)
+      await access(this.#users, constants.R_OK | constants.W_OK | constants.X_OK)
+    })
+  }
+
+  async close(): Promise<void> {}
+
+  async #write(path: string, source: Source): Promise<number> {
+    await ensureFolder(dirname(path), this.#users)
+    const size = await writeFile(temporary(path), source)
+    if (source.signal.aborted) throw source.signal.reason
+    await rename(temporary(path), path)
+    await syncFolder(dirname(path))
+    return size
+  }
+
+  /** Keys come from core and are harmless; a defect there must not become a path outside the directory. */
+  #pathOf(key: ObjectKey): string {
+    if (!isObjectKey(key)) throw unavailable(new TypeError('Not an object key'))
+    return join(this.#directory, key)
+  }
+}
+
+function temporary(path: string): string {
+  return `${path}.tmp`
+}
+
+async function writeFile(path: string, source: Source): Promise<number> {
+  const handle = await open(path, 'wx', 0o600)
+  try {
+    for await (const chunk of source.bytes) await handle.writeFile(chunk)
+    await handle.sync()
+    const { size } = await handle.stat()
+    if (size === source.count()) return size
+    throw new Error(
+      `${source.count()} bytes were written to ${basename(path)}, which holds ${size}`,
+    )
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The temporary file goes first: a put that renames it in between then still loses what it made. */
+async function removeFiles(path: string): Promise<void> {
+  await rm(temporary(path), { force: true })
+  await rm(path, { force: true })
+}
+
+async function* entriesOf(folder: string, signal: AbortSignal): AsyncGenerator<string, void> {
+  const entries = await attempt(signal, () => orMissing(opendir(folder)))
+  if (entries === undefined) return
+  for await (const { name } of entries) {
+    if (signal.aborted) throw unavailable(signal.reason)
+    yield name
+  }
+}
+
+async function attempt<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  try {
+    signal.throwIfAborted()
+    return await call()
+  } catch (error) {
+    throw unavailable(error)
+  }
+}
+
+async function orMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ABSENT.has(error.code)) return undefined
+    throw error
+  }
+}
+
+const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])

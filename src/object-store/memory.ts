@@ -1,0 +1,95 @@
+import type {
+  NamedObject,
+  ObjectStore,
+  OpenedObject,
+  OpenObject,
+  PutObject,
+} from '../core/object-store.ts'
+import type { ObjectKey } from '../core/object-key.ts'
+import { createCountedBody } from './counted-body.ts'
+import { receive } from './receive.ts'
+import { unavailable } from './unavailable.ts'
+
+/**
+ * Keeps objects in this process's memory, for tests and trials: the port's promises hold but that of surviving
+ * the process, and each `put` holds its whole body. Metadata is not kept.
+ */
+export function createMemoryStore(): ObjectStore {
+  return new MemoryStore()
+}
+
+const CHUNK_BYTES = 64 * 1024
+
+class MemoryStore implements ObjectStore {
+  readonly #objects = new Map<ObjectKey, Buffer>()
+
+  async put({ key, body, signal }: PutObject): Promise<{ readonly size: number }> {
+    const content = await receive({ body, signal }, async (source) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of source.bytes) chunks.push(Uint8Array.from(chunk))
+      return Buffer.concat(chunks)
+    })
+    this.#objects.set(key, content)
+    return { size: content.byteLength }
+  }
+
+  async open({ key, range, signal }: OpenObject): Promise<OpenedObject | undefined> {
+    const content = this.#find({ key, signal })
+    if (content === undefined) return undefined
+    const first = range?.first ?? 0
+    const end = range === undefined ? content.byteLength : range.last + 1
+    const chunks = slices(content.subarray(first, end))
+    const source = {
+      next: async () => chunks.next().value ?? undefined,
+      close: async () => undefined,
+    }
+    return {
+      body: createCountedBody(source, { length: end - first, signal }),
+      size: content.byteLength,
+    }
+  }
+
+  async head(object: NamedObject): Promise<{ readonly size: number } | undefined> {
+    const content = this.#find(object)
+    return content && { size: content.byteLength }
+  }
+
+  async remove({ key, signal }: NamedObject): Promise<void> {
+    throwIfAborted(signal)
+    this.#objects.delete(key)
+  }
+
+  async *list({
+    prefix,
+    signal,
+  }: {
+    readonly prefix: string
+    readonly signal: AbortSignal
+  }): AsyncGenerator<{ readonly key: ObjectKey; readonly size: number }, void> {
+    for (const [key, content] of this.#objects) {
+      throwIfAborted(signal)
+      if (key.startsWith(prefix)) yield { key, size: content.byteLength }
+    }
+  }
+
+  async prepare(signal: AbortSignal): Promise<void> {
+    throwIfAborted(signal)
+  }
+
+  async close(): Promise<void> {}
+
+  #find({ key, signal }: NamedObject): Buffer | undefined {
+    throwIfAborted(signal)
+    return this.#objects.get(key)
+  }
+}
+
+function* slices(content: Buffer): Generator<Buffer, undefined> {
+  for (let start = 0; start < content.byteLength; start += CHUNK_BYTES) {
+    yield content.subarray(start, start + CHUNK_BYTES)
+  }
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw unavailable(signal.reason)
+}

@@ -1,0 +1,122 @@
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  type S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import type { ObjectKey } from '../core/object-key.ts'
+import { rejection, withDeadline } from './deadline.ts'
+import type { S3Bucket } from './s3-bucket.ts'
+import type { Source } from './receive.ts'
+import { headObject } from './s3-read.ts'
+
+interface Sending {
+  readonly key: ObjectKey
+  /** How long sending one part may take. */
+  readonly partMs: number
+}
+
+/** Stands between lib-storage's `Upload`, which waits for ever and goes on after a failure, and the client. */
+export class S3Sender {
+  readonly #bucket: S3Bucket
+  readonly #sending: Sending
+  readonly #stop = new AbortController()
+  #count = () => 0
+  /** Whether the store may hold something of the object. */
+  hasSent = false
+  /** Whether the store may hold a second multipart upload, whose id got lost with the answer. */
+  mayHaveStray = false
+
+  constructor(bucket: S3Bucket, sending: Sending) {
+    this.#bucket = bucket
+    this.#sending = sending
+  }
+
+  /**
+   * Gives `upload` a client whose every call has a deadline, and settles as it does, but rejects at once when the
+   * first call fails or the source's signal aborts. From then on each call of that client, running or new, rejects.
+   */
+  async run<T>({ count, signal }: Source, upload: (client: S3Client) => Promise<T>): Promise<T> {
+    const relay = () => this.#stop.abort(signal.reason)
+    this.#count = count
+    signal.addEventListener('abort', relay)
+    try {
+      if (signal.aborted) relay()
+      return await Promise.race([upload(this.#createClient()), rejection(this.#stop.signal)])
+    } finally {
+      signal.removeEventListener('abort', relay)
+      // The upload can also fail by itself, with parts under way.
+      this.#stop.abort()
+    }
+  }
+
+  #createClient(): S3Client {
+    const send = (command: unknown) => this.#send(command)
+    return new Proxy(this.#bucket.client, {
+      get: (client, property): unknown =>
+        property === 'send' ? send : Reflect.get(client, property, client),
+    })
+  }
+
+  async #send(command: unknown): Promise<unknown> {
+    try {
+      return await this.#dispatch(command)
+    } catch (error) {
+      this.#stop.abort(error)
+      throw error
+    }
+  }
+
+  #dispatch(command: unknown): Promise<unknown> {
+    const { client, deadlines } = this.#bucket
+    const { partMs } = this.#sending
+    if (command instanceof CreateMultipartUploadCommand) return this.#create(command)
+    if (command instanceof UploadPartCommand) {
+      return this.#call(partMs, (abortSignal) => client.send(command, { abortSignal }))
+    }
+    if (command instanceof PutObjectCommand) {
+      return this.#last(partMs, (abortSignal) => client.send(command, { abortSignal }))
+    }
+    if (command instanceof CompleteMultipartUploadCommand) {
+      return this.#last(deadlines.completeMs, (abortSignal) =>
+        client.send(command, { abortSignal }),
+      )
+    }
+    throw new TypeError('An upload sends no other command')
+  }
+
+  async #create(command: CreateMultipartUploadCommand): Promise<unknown> {
+    const { client, deadlines } = this.#bucket
+    const created = await this.#call(deadlines.callMs, (abortSignal) =>
+      client.send(command, { abortSignal }),
+    )
+    this.mayHaveStray = (created.$metadata.attempts ?? 1) > 1
+    return created
+  }
+
+  /** The call that makes the object: when it fails, the object can be there all the same, its answer lost. */
+  async #last(
+    ms: number,
+    call: (signal: AbortSignal) => Promise<{ ETag?: string | undefined }>,
+  ): Promise<unknown> {
+    const answer = await this.#call(ms, call).catch((error: unknown) => this.#findOrThrow(error))
+    // An error after the status line can look like success to the SDK, but names no ETag.
+    if (answer.ETag === undefined) throw new Error('The store confirmed the object without an ETag')
+    return answer
+  }
+
+  async #findOrThrow(cause: unknown): Promise<{ ETag: string }> {
+    const { key } = this.#sending
+    const { signal } = this.#stop
+    if (signal.aborted) throw cause
+    const found = await headObject(this.#bucket, { key, signal }).catch(() => undefined)
+    if (found?.size !== this.#count()) throw cause
+    return { ETag: 'lost' }
+  }
+
+  #call<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.hasSent = true
+    return withDeadline({ ms, signal: this.#stop.signal }, call)
+  }
+}

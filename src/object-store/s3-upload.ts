@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream'
+import { Upload } from '@aws-sdk/lib-storage'
+import type { ObjectKey } from '../core/object-key.ts'
+import type { PutObject } from '../core/object-store.ts'
+import { receive, type Source } from './receive.ts'
+import type { S3Bucket } from './s3-bucket.ts'
+import { headObject } from './s3-read.ts'
+import { abortOpenUploads, removeObject } from './s3-remove.ts'
+import { S3Sender } from './s3-sender.ts'
+
+export interface UploadOptions {
+  /** Bytes of a part, unless the object needs larger ones; at least 5 MiB. */
+  readonly partSize: number
+  /** Parts under way at a time. An upload holds up to queueSize + 1 parts in memory. */
+  readonly queueSize: number
+  /** The largest body that comes without an `expectedSize`, in bytes. */
+  readonly maxFileSize: number
+}
+
+export const DEFAULT_PART_SIZE = 8 * 1024 * 1024
+
+const MAX_PARTS = 10_000
+
+/**
+ * Guarantees the port's `put`: it resolves once the store has confirmed the object and states the size that was
+ * counted here; else it removes what it sent, as far as that can be done in time, and rejects with the first cause.
+ */
+export async function uploadObject(
+  bucket: S3Bucket,
+  { object, options }: { readonly object: PutObject; readonly options: UploadOptions },
+): Promise<{ readonly size: number }> {
+  const { key, expectedSize = options.maxFileSize } = object
+  const partSize = Math.max(options.partSize, Math.ceil(expectedSize / MAX_PARTS))
+  const partMs = bucket.deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
+  const sender = new S3Sender(bucket, { key, partMs })
+  try {
+    return await receive(object, async (source) => {
+      await sendContent({ ...options, partSize, bucket, object, sender, source })
+      return confirm({ bucket, key, sender, source })
+    })
+  } catch (error) {
+    if (sender.hasSent) await discard(bucket, key)
+    throw error
+  }
+}
+
+interface Content extends UploadOptions {
+  readonly bucket: S3Bucket
+  readonly object: PutObject
+  readonly sender: S3Sender
+  readonly source: Source
+}
+
+async function sendContent(content: Content): Promise<void> {
+  const { bucket, object, partSize, queueSize, sender, source } = content
+  const body = Readable.from(source.bytes, { highWaterMark: 1 })
+  const params = {
+    Bucket: bucket.name,
+    Key: object.key,
+    Body: body,
+    ContentType: 'application/octet-stream',
+    ...(object.metadata && { Metadata: { ...object.metadata } }),
+  }
+  try {
+    await sender.run(source, (client) =>
+      // What is left is removed here, since its own abort would hide the first cause.
+      new Upload({ client, params, partSize, queueSize, leavePartsOnError: true }).done(),
+    )
+  } finally {
+    body.destroy()
+  }
+}
+
+async function confirm(
+  sent: Pick<Content, 'bucket' | 'sender' | 'source'> & { readonly key: ObjectKey },
+): Promise<{ readonly size: number }> {
+  const { bucket, key, sender, source } = sent
+  const found = await headObject(bucket, { key, signal: source.signal })
+  if (found?.size !== source.count()) {
+    throw new Error(`${source.count()} bytes were sent, the store states ${found?.size}`)
+  }
+  if (sender.mayHaveStray) await abortOpenUploads(bucket, { key, signal: source.signal })
+  return found
+}
+
+/** Best effort: whoever called `put` removes the key again, and the first cause is the one to report. */
+async function discard(bucket: S3Bucket, key: ObjectKey): Promise<void> {
+  const signal = AbortSignal.timeout(bucket.deadlines.cleanupMs)
+  await removeObject(bucket, { key, signal }).catch(() => undefined)
+}

@@ -1,0 +1,136 @@
+import { CreateBucketCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import type { ObjectKey } from '../core/object-key.ts'
+import type {
+  NamedObject,
+  ObjectStore,
+  OpenedObject,
+  OpenObject,
+  PutObject,
+} from '../core/object-store.ts'
+import { isAppError } from '../core/errors.ts'
+import { withDeadline } from './deadline.ts'
+import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
+import { createS3Client, type S3ClientOptions } from './s3-client.ts'
+import { findBucket, hasName } from './s3-errors.ts'
+import { headObject, openObject } from './s3-read.ts'
+import { removeObject } from './s3-remove.ts'
+import { DEFAULT_PART_SIZE, uploadObject, type UploadOptions } from './s3-upload.ts'
+import { isObjectKey } from './stored-key.ts'
+import { unavailable } from './unavailable.ts'
+
+export interface S3StoreOptions extends S3ClientOptions, Partial<UploadOptions> {
+  readonly bucket: string
+  readonly deadlines?: Partial<S3Deadlines>
+}
+
+/**
+ * Keeps objects in one bucket of an S3-compatible server. The service must be its only writer under `users/` and
+ * may put, get, delete and list objects and multipart uploads; without the bucket it needs leave to make it.
+ */
+export function createS3Store(options: S3StoreOptions): ObjectStore {
+  return new S3Store(options)
+}
+
+class S3Store implements ObjectStore {
+  readonly #bucket: S3Bucket
+  /** Readers that dawdle hold their sockets, and must not take those of everyone else. */
+  readonly #readers: S3Bucket
+  readonly #uploads: UploadOptions
+
+  constructor(options: S3StoreOptions) {
+    const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 2, maxFileSize = 0 } = options
+    const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
+    this.#bucket = { client: createS3Client(options), name, deadlines }
+    this.#readers = { client: createS3Client(options), name, deadlines }
+    this.#uploads = { partSize, queueSize, maxFileSize }
+  }
+
+  put(object: PutObject): Promise<{ readonly size: number }> {
+    return uploadObject(this.#bucket, { object, options: this.#uploads })
+  }
+
+  open(object: OpenObject): Promise<OpenedObject | undefined> {
+    return openObject(this.#readers, object)
+  }
+
+  head(object: NamedObject): Promise<{ readonly size: number } | undefined> {
+    return headObject(this.#bucket, object)
+  }
+
+  async remove(object: NamedObject): Promise<void> {
+    try {
+      await removeObject(this.#bucket, object)
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
+  async *list({
+    prefix,
+    signal,
+  }: {
+    readonly prefix: string
+    readonly signal: AbortSignal
+  }): AsyncGenerator<{ readonly key: ObjectKey; readonly size: number }, void> {
+    let token: string | undefined
+    do {
+      const page = await this.#listPage({ prefix, token, signal })
+      for (const { Key = '', Size } of page.Contents ?? []) {
+        if (isObjectKey(Key) && Size !== undefined) yield { key: Key, size: Size }
+      }
+      token = page.NextContinuationToken
+      if (page.IsTruncated === true && token === undefined)
+        throw unavailable(new Error('List cut off'))
+    } while (token !== undefined)
+  }
+
+  async prepare(signal: AbortSignal): Promise<void> {
+    try {
+      await findBucket(this.#bucket, signal)
+    } catch (error) {
+      if (!isAppError(error) || !hasName(error.cause, 'NotFound')) throw error
+      await this.#createBucket(signal)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#bucket.client.destroy()
+    this.#readers.client.destroy()
+  }
+
+  async #listPage({ prefix, token, signal }: ListPage) {
+    const { client, name, deadlines } = this.#bucket
+    const command = new ListObjectsV2Command({
+      Bucket: name,
+      Prefix: prefix,
+      ContinuationToken: token,
+    })
+    try {
+      return await withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
+        client.send(command, { abortSignal }),
+      )
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
+  async #createBucket(signal: AbortSignal): Promise<void> {
+    const { client, name, deadlines } = this.#bucket
+    try {
+      await withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
+        client.send(new CreateBucketCommand({ Bucket: name }), { abortSignal }),
+      )
+    } catch (error) {
+      // Another instance was faster, or the first answer was lost and this is the SDK's second try.
+      if (!hasName(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists'))
+        throw unavailable(error)
+      await findBucket(this.#bucket, signal)
+    }
+  }
+}
+
+interface ListPage {
+  readonly prefix: string
+  readonly token: string | undefined
+  readonly signal: AbortSignal
+}

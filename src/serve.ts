@@ -1,0 +1,88 @@
+import { setInterval } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from './config.ts'
+import { AppError } from './core/errors.ts'
+import type { Sweeper } from './core/sweeper.ts'
+import { buildApp } from './http/app.ts'
+import type { Service } from './service.ts'
+
+export interface ServeOptions {
+  readonly config: Config
+  readonly service: Service
+  readonly logger: FastifyBaseLogger
+}
+
+export interface RunningServer {
+  /** The address it listens on, such as `http://127.0.0.1:3000`, without the base path. */
+  readonly url: string
+  /**
+   * Stops accepting, lets requests under way finish within the grace period, aborts the rest with 503, and resolves
+   * when nothing runs any more. The service is still open then. Idempotent.
+   */
+  stop(): Promise<void>
+}
+
+/** Listens, and sweeps from time to time, until it is stopped. */
+export async function serve({ config, service, logger }: ServeOptions): Promise<RunningServer> {
+  const shutdown = new AbortController()
+  const app = await buildApp({
+    ...config,
+    ...service,
+    logger,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    shutdown: shutdown.signal,
+  })
+  const url = await app.listen({ host: config.host, port: config.port })
+  const sweeping = new AbortController()
+  const sweeps = sweepRegularly({ sweeper: service.sweeper, logger, signal: sweeping.signal })
+  let stopped: Promise<void> | undefined
+
+  async function stop(): Promise<void> {
+    sweeping.abort()
+    const deadline = setTimeout(() => {
+      shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
+    }, GRACE_MS)
+    try {
+      await Promise.all([app.close(), sweeps])
+    } finally {
+      clearTimeout(deadline)
+    }
+  }
+
+  return { url, stop: () => (stopped ??= stop()) }
+}
+
+/** How long a body may stop coming before the request is given up. */
+const IDLE_TIMEOUT_MS = 60_000
+
+/** Orchestrators commonly kill after 30 s; what is left then is refused in time to be told so. */
+const GRACE_MS = 25_000
+
+/** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and the sweep itself. */
+const SWEEP_INTERVAL_MS = 20_000
+
+interface SweepOptions {
+  readonly sweeper: Sweeper
+  readonly logger: FastifyBaseLogger
+  readonly signal: AbortSignal
+}
+
+async function sweepRegularly(options: SweepOptions): Promise<void> {
+  const { logger, signal } = options
+  try {
+    for await (const _ of setInterval(SWEEP_INTERVAL_MS, undefined, { signal, ref: false })) {
+      await sweepOnce(options)
+    }
+  } catch (error) {
+    if (!signal.aborted) logger.error({ err: error }, 'sweeping ended')
+  }
+}
+
+async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
+  try {
+    const report = await sweeper.sweep(signal)
+    if (Object.values(report).some((count) => count > 0)) logger.info(report, 'sweep')
+  } catch (error) {
+    if (!signal.aborted) logger.error({ err: error }, 'sweep failed')
+  }
+}

@@ -1,0 +1,91 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Config, ObjectStoreConfig } from './config.ts'
+import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
+import { createGrants, type Grants } from './core/grants.ts'
+import type { Ledger } from './core/ledger.ts'
+import type { ObjectStore } from './core/object-store.ts'
+import { createRepository, type Repository } from './core/repository.ts'
+import { createSweeper, type Sweeper } from './core/sweeper.ts'
+import type { UserStore } from './core/user-store.ts'
+import type { Database } from './database/database.ts'
+import { createLedger } from './database/ledger.ts'
+import { migrate } from './database/migrate.ts'
+import { openPostgres } from './database/postgres.ts'
+import { openSqlite } from './database/sqlite.ts'
+import { createUserStore } from './database/user-store.ts'
+import { createFilesystemStore } from './object-store/filesystem.ts'
+import { createS3Store } from './object-store/s3.ts'
+
+/** The use cases over opened adapters: all that a listener or a command works with. */
+export interface Service {
+  readonly users: UserStore
+  readonly accessTokens: AccessTokens
+  readonly grants: Grants
+  readonly ledger: Ledger
+  readonly objects: ObjectStore
+  readonly repository: Repository
+  readonly sweeper: Sweeper
+  close(): Promise<void>
+}
+
+/** A reservation without an owner ends this long after its last renewal; the next sweep releases it. */
+const LEASE_MS = 60_000
+
+/** Longer than a download takes to open an object that it has found. Those that have opened it go on. */
+const GARBAGE_DELAY_MS = 10 * 60_000
+
+/** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
+const ABORTED_RETENTION_MS = 15 * 60_000
+
+/** Opens database and object store as the settings say, with tables and bucket made where they are missing. */
+export async function openService(config: Config): Promise<Service> {
+  const database = await openDatabase(config.databaseUrl)
+  const objects = openObjectStore(config.objectStore, config.maxFileSize)
+  async function close(): Promise<void> {
+    await objects.close()
+    await database.close()
+  }
+  try {
+    await migrate(database)
+    await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return { ...createUseCases({ config, database, objects }), objects, close }
+}
+
+const PREPARE_TIMEOUT_MS = 30_000
+
+function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
+  const { config, database, objects } = parts
+  const { baseCapacity, maxFileSize, maxFiles } = config
+  const ledger = createLedger(database, { baseCapacity })
+  const users = createUserStore(database)
+  const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS }
+  return {
+    ledger,
+    users,
+    accessTokens: createAccessTokens({ users }),
+    grants: createGrants({ users, ...config }),
+    repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
+    sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
+  }
+}
+
+async function openDatabase(url: string): Promise<Database> {
+  if (!url.startsWith('sqlite:')) return openPostgres({ url })
+  const file = url.slice('sqlite:'.length)
+  await mkdir(dirname(file), { recursive: true })
+  return openSqlite({ file })
+}
+
+function openObjectStore(config: ObjectStoreConfig, maxFileSize: number): ObjectStore {
+  switch (config.kind) {
+    case 'file':
+      return createFilesystemStore({ directory: config.directory })
+    case 's3':
+      return createS3Store({ ...config, maxFileSize })
+  }
+}

@@ -1,0 +1,82 @@
+import { resolve } from 'node:path'
+import { isByteSize, parseByteSize } from './core/byte-size.ts'
+
+// Each parser reads the text of one setting, and throws an Error that says what to write instead.
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export function parseObjectStore(
+  text: string,
+): { kind: 'file'; directory: string } | { kind: 's3'; bucket: string } {
+  const [, scheme, rest] = /^(file|s3):(.+)$/.exec(text) ?? []
+  if (scheme === 'file' && rest !== undefined) return { kind: 'file', directory: resolve(rest) }
+  const [, bucket] = /^\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(rest ?? '') ?? []
+  if (bucket !== undefined) return { kind: 's3', bucket }
+  throw new Error('write file:<folder> or s3://<bucket>')
+}
+
+export function parseDatabase(text: string): string {
+  if (/^sqlite:.+/.test(text) || /^postgres(ql)?:\/\//.test(text)) return text
+  throw new Error('write sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65_535) return port
+  throw new Error('write a port from 0 (any free one) to 65535')
+}
+
+export function parseBasePath(text: string): string {
+  if (/^(\/[A-Za-z0-9._~-]+)*$/.test(text)) return text
+  throw new Error('write a path such as /api, without a slash at its end')
+}
+
+export function parseCount(text: string): number {
+  const count = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count
+  throw new Error('write a whole number')
+}
+
+export function parseBoolean(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new Error('write true or false')
+}
+
+export function parseList(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+export function parseOrigins(text: string): readonly string[] {
+  const origins = parseList(text)
+  for (const origin of origins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error(`"${origin}" is no origin; write https://app.example.com`)
+    }
+  }
+  return origins
+}
+
+export function parseLogLevel(text: string): LogLevel {
+  const level = LOG_LEVELS.find((known) => known === text)
+  if (level !== undefined) return level
+  throw new Error(`write one of ${LOG_LEVELS.join(', ')}`)
+}
+
+export function parseDeviceModels(text: string): ReadonlyMap<string, number> {
+  const models: unknown = JSON.parse(text)
+  if (typeof models !== 'object' || models === null || Array.isArray(models)) {
+    throw new Error('write a JSON object from model to bytes, such as {"camera-2": "20GiB"}')
+  }
+  return new Map(Object.entries(models).map(([model, bytes]) => [model, bytesOf(bytes)]))
+}
+
+function bytesOf(value: unknown): number {
+  if (typeof value === 'string') return parseByteSize(value)
+  if (isByteSize(value)) return value
+  throw new Error('every model has a whole number of bytes, or a size such as "20GiB"')
+}

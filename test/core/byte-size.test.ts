@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isByteSize, MAX_BYTES, parseByteSize } from '../../src/core/byte-size.ts'
+
+const size = fc.maxSafeNat()
+
+describe('parseByteSize', () => {
+  it.each([
+    ['0', 0],
+    ['1048576', 1_048_576],
+    ['5B', 5],
+    ['500MB', 500_000_000],
+    ['5GiB', 5 * 2 ** 30],
+    ['5 GiB', 5 * 2 ** 30],
+    [' 5gib ', 5 * 2 ** 30],
+    ['1.5GiB', 1.5 * 2 ** 30],
+    ['1TB', 1e12],
+    ['2TiB', 2 * 2 ** 40],
+    ['0KB', 0],
+    ['9007199254740991', MAX_BYTES],
+  ])('reads %j as %d bytes', (text, bytes) => {
+    expect(parseByteSize(text)).toBe(bytes)
+  })
+
+  it.each([
+    '',
+    'GiB',
+    '-1',
+    '+1',
+    '1e3',
+    '0x10',
+    '1.5',
+    '1.5B',
+    '0.0001KB',
+    '.5GiB',
+    '5.',
+    '1,5GB',
+    '1 2',
+    '5PiB',
+    '5 G',
+    'Infinity',
+    'NaN',
+    '9007199254740992',
+    '9000TiB',
+    '5GiB/s',
+    'constructor',
+    '1toString',
+  ])('refuses %j', (text) => {
+    expect(() => parseByteSize(text)).toThrow(
+      expect.objectContaining({ code: 'invalid_parameter' }),
+    )
+  })
+
+  it('reads whole bytes back as they were written (property)', () => {
+    fc.assert(fc.property(size, (bytes) => parseByteSize(String(bytes)) === bytes))
+  })
+
+  it('reads a whole number of bytes exactly, however it is written in KB, MB, GB or TB (property)', () => {
+    const unit = fc.constantFrom(
+      { name: 'KB', digits: 3 },
+      { name: 'MB', digits: 6 },
+      { name: 'GB', digits: 9 },
+      { name: 'TB', digits: 12 },
+    )
+    fc.assert(
+      fc.property(size, unit, (bytes, { name, digits }) => {
+        const text = String(bytes).padStart(digits + 1, '0')
+        const decimal = `${text.slice(0, -digits)}.${text.slice(-digits)}${name}`
+        expect(parseByteSize(decimal), decimal).toBe(bytes)
+      }),
+      { examples: [[1005, { name: 'KB', digits: 3 }]] },
+    )
+  })
+
+  it.each(['1.00000000000000000001', '9007199254740990.9', '0.99999999999999999999KiB'])(
+    'refuses the fraction of a byte in %j, however small',
+    (text) => {
+      expect(() => parseByteSize(text)).toThrow(
+        expect.objectContaining({ code: 'invalid_parameter' }),
+      )
+    },
+  )
+
+  it('answers any text with a byte size or with invalid_parameter (property)', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.stringMatching(/^\d{0,20}\.?\d{0,3} ?[kKmMgGtTiIbB]{0,3}$/),
+    )
+    fc.assert(
+      fc.property(text, (text) => {
+        try {
+          expect(isByteSize(parseByteSize(text))).toBe(true)
+        } catch (error) {
+          expect(error).toHaveProperty('code', 'invalid_parameter')
+        }
+      }),
+    )
+  })
+})
+
+describe('isByteSize', () => {
+  it('is true of whole numbers from 0 to 2^53 - 1 (property)', () => {
+    fc.assert(fc.property(size, isByteSize))
+  })
+
+  it.each([-1, 0.5, Number.NaN, Infinity, MAX_BYTES + 1, '5', null, undefined, 5n])(
+    'is false of %s',
+    (value) => {
+      expect(isByteSize(value)).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isAppError } from '../../src/core/errors.ts'
+import { MAX_FILE_NAME_BYTES, parseFileName } from '../../src/core/file-name.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+describe('parseFileName', () => {
+  it.each([
+    'a',
+    ' ',
+    '...',
+    '.hidden',
+    'ä',
+    'e\u0301',
+    '文件.txt',
+    '😀',
+    'a b',
+    'a%2fb',
+    'CON',
+    '-rf',
+  ])('takes %j unchanged', (name) => {
+    expect(parseFileName(name)).toBe(name)
+  })
+
+  it.each([
+    '',
+    '.',
+    '..',
+    '/',
+    'a/b',
+    'a\\b',
+    '\0',
+    'a\nb',
+    '\u001f',
+    '\u007f',
+    '\ud800',
+    'a\udc00',
+  ])('refuses %j', (name) => {
+    expect(refusal(name)).toBe('invalid_file_name')
+  })
+
+  it('takes 255 bytes and refuses 256', () => {
+    expect(parseFileName('a'.repeat(255))).toHaveLength(255)
+    expect(refusal('a'.repeat(256))).toBe('invalid_file_name')
+  })
+
+  it('counts bytes of UTF-8, not characters', () => {
+    expect(parseFileName('ä'.repeat(127))).toHaveLength(127)
+    expect(refusal('ä'.repeat(128))).toBe('invalid_file_name')
+  })
+
+  it('does not repeat the name in the refusal, which is logged', () => {
+    expect(() => parseFileName('secret/name')).toThrow(/^(?!.*secret)/)
+  })
+
+  it('takes exactly what the rule allows, unchanged (property)', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({
+        unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+      }),
+      fc.constantFrom('.', '..', '...'),
+    )
+    fc.assert(
+      fc.property(text, (name) => {
+        expect(refusal(name)).toBe(isAllowed(name) ? undefined : 'invalid_file_name')
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('keeps names apart that differ in case or normalisation (property)', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (name) => {
+        fc.pre(isAllowed(name))
+        expect(parseFileName(name)).toBe(name)
+      }),
+    )
+  })
+})
+
+/** The rule of the contract, written the long way. */
+function isAllowed(name: string): boolean {
+  const bytes = Buffer.from(name)
+  if (bytes.length === 0 || bytes.length > MAX_FILE_NAME_BYTES) return false
+  if (name === '.' || name === '..' || utf8.decode(bytes) !== name) return false
+  return bytes.every((byte) => byte > 0x1f && byte !== 0x7f && byte !== 0x2f && byte !== 0x5c)
+}
+
+function refusal(name: string): string | undefined {
+  try {
+    parseFileName(name)
+    return undefined
+  } catch (error) {
+    if (isAppError(error)) return error.code
+    throw error
+  }
+}

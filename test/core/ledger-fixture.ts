@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { type AppError, isAppError } from '../../src/core/errors.ts'
+import { type FileName, parseFileName } from '../../src/core/file-name.ts'
+import type {
+  BeginUpload,
+  CommittedUpload,
+  CommitUpload,
+  Ledger,
+  Usage,
+} from '../../src/core/ledger.ts'
+import { objectKey } from '../../src/core/object-key.ts'
+import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
+import { createVersion, type Version } from '../../src/core/version.ts'
+
+/** What every user of a harness's ledgers has without a grant. */
+export const BASE_CAPACITY = 100
+
+/** An adapter under test, on an empty database. */
+export interface LedgerHarness {
+  readonly ledger: Ledger
+  /** A second one on connections of its own, as another instance has it. */
+  readonly other: Ledger
+  readonly users: UserStore
+  /** The database's clock. */
+  now(): number
+  /** Resolves when that clock has moved on by `ms`, at least. */
+  advance(ms: number): Promise<void>
+  /** What the rows add up to, counted afresh. */
+  audit(userId: UserId): Promise<Audit>
+  close(): Promise<void>
+}
+
+export interface Audit {
+  readonly used: number
+  readonly reserved: number
+  readonly fileCount: number
+}
+
+/** A user and their uploads, in the fewest words. */
+export interface Account {
+  readonly userId: UserId
+  begin(name: string, bytes: number, options?: Partial<BeginUpload>): Promise<Version>
+  commit(version: Version, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
+  /** `begin` and `commit`. */
+  put(name: string, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
+  extend(version: Version, bytes: number): Promise<void>
+  abort(version: Version): ReturnType<Ledger['abort']>
+  size(name: string): Promise<number | undefined>
+  usage(): Promise<Usage | undefined>
+  grant(reference: string, bytes: number): Promise<void>
+  /** The same user through another ledger. */
+  through(ledger: Ledger): Account
+}
+
+const LONG_MS = 3_600_000
+
+export async function openAccount({ ledger, users }: LedgerHarness): Promise<Account> {
+  const userId = parseUserId(randomUUID())
+  await users.createUser(userId)
+  return accountOf({ ledger, users, userId })
+}
+
+export function accountOf(parts: {
+  readonly ledger: Ledger
+  readonly users: UserStore
+  readonly userId: UserId
+}): Account {
+  const { ledger, users, userId } = parts
+  const account: Account = {
+    userId,
+    begin: async (name, bytes, options = {}) => {
+      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS, maxFiles: 1000 }
+      await ledger.begin({ ...upload, ...options })
+      return options.version ?? upload.version
+    },
+    commit: (version, size, options = {}) =>
+      ledger.commit({
+        userId,
+        version,
+        size,
+        sha256: digestOf(size),
+        visibility: undefined,
+        maxFiles: 1000,
+        garbageDelayMs: LONG_MS,
+        ...options,
+      }),
+    put: async (name, size, options = {}) =>
+      account.commit(await account.begin(name, size), size, options),
+    extend: (version, bytes) => ledger.extend({ userId, version, bytes, leaseMs: LONG_MS }),
+    abort: (version) => ledger.abort({ userId, version }),
+    size: async (name) => (await ledger.findFile({ userId, name: parseFileName(name) }))?.size,
+    usage: () => ledger.usage(userId),
+    grant: async (reference, bytes) => {
+      await users.putGrant({ ...grantOf(userId, reference), bytes })
+    },
+    through: (ledger) => accountOf({ ledger, users, userId }),
+  }
+  return account
+}
+
+export function grantOf(userId: UserId, reference: string): Parameters<UserStore['putGrant']>[0] {
+  return {
+    userId,
+    source: 'promotion',
+    reference,
+    bytes: 1,
+    model: undefined,
+    startsAt: undefined,
+    endsAt: undefined,
+  }
+}
+
+function uploadOf(
+  userId: UserId,
+  name: string,
+): Pick<BeginUpload, 'userId' | 'version' | 'objectKey'> & { readonly name: FileName } {
+  const version = createVersion()
+  return { userId, name: parseFileName(name), version, objectKey: objectKey(userId, version) }
+}
+
+export function digestOf(size: number): string {
+  return size.toString(16).padStart(64, '0')
+}
+
+/** `ok`, or the code of the `AppError` that an operation rejected with; any other error is thrown on. */
+export async function outcomeOf(operation: Promise<unknown>): Promise<string> {
+  try {
+    await operation
+    return 'ok'
+  } catch (error) {
+    if (isAppError(error)) return error.code
+    throw error
+  }
+}
+
+export async function refusalOf(operation: Promise<unknown>): Promise<AppError> {
+  try {
+    await operation
+  } catch (error) {
+    if (isAppError(error)) return error
+    throw error
+  }
+  throw new Error('It was not refused.')
+}
+
+export function count(outcomes: readonly string[], outcome: string): number {
+  return outcomes.filter((each) => each === outcome).length
+}

@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/core/errors.ts'
+import { objectKey } from '../../src/core/object-key.ts'
+import type { ObjectStore, PutObject } from '../../src/core/object-store.ts'
+import { receiveContent, type ReceivedContent } from '../../src/core/receive-content.ts'
+import type { IncomingFile, ReceiveOptions } from '../../src/core/receive-content.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createVersion } from '../../src/core/version.ts'
+import { createMemoryStore } from '../../src/object-store/memory.ts'
+import { failingPut, faultyStore, hangingPut, outage, truncatingPut } from '../support/faults.ts'
+import {
+  brokenContent,
+  contentOf,
+  incomingFile,
+  stalledContent,
+  UNKNOWN_SIZE,
+} from '../support/incoming-file.ts'
+
+const key = objectKey(parseUserId('alice'), createVersion())
+
+function receive(
+  incoming: IncomingFile,
+  options: Partial<ReceiveOptions> = {},
+): Promise<ReceivedContent> {
+  return receiveContent({
+    objects: createMemoryStore(),
+    key,
+    metadata: {},
+    incoming,
+    maxBytes: 2 ** 30,
+    onBytes: () => undefined,
+    signal: AbortSignal.timeout(10_000),
+    ...options,
+  })
+}
+
+async function storedSize(objects: ObjectStore): Promise<number | undefined> {
+  return (await objects.head({ key, signal: AbortSignal.timeout(1000) }))?.size
+}
+
+describe('receiveContent', () => {
+  it('stores the whole content, counted and hashed', async () => {
+    const objects = createMemoryStore()
+    const bytes = Buffer.alloc(300_000, 'content')
+    expect(await receive(incomingFile(bytes), { objects })).toEqual({
+      size: 300_000,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+    })
+    expect(await storedSize(objects)).toBe(300_000)
+  })
+
+  it('stores a content without bytes', async () => {
+    const objects = createMemoryStore()
+    expect(await receive(incomingFile(''), { objects })).toMatchObject({ size: 0 })
+    expect(await storedSize(objects)).toBe(0)
+  })
+
+  it('hands metadata, key and announced size to the store', async () => {
+    const seen: Partial<PutObject>[] = []
+    const store = createMemoryStore()
+    const objects = faultyStore(store, {
+      put: (object) => {
+        seen.push({ key: object.key, ...pick(object) })
+        return store.put(object)
+      },
+    })
+    await receive(incomingFile('abc'), { objects, metadata: { name: 'a' } })
+    await receive(incomingFile('abc', { size: UNKNOWN_SIZE }), { objects })
+    expect(seen).toEqual([
+      { key, metadata: { name: 'a' }, expectedSize: 3 },
+      { key, metadata: {} },
+    ])
+  })
+
+  it('waits for the end of the request after the content', async () => {
+    const order: string[] = []
+    const content = Readable.from([Buffer.from('abc')]).on('end', () => order.push('content'))
+    const end = async (): Promise<void> => void order.push('end')
+    await receive(incomingFile('', { content, end }))
+    expect(order).toEqual(['content', 'end'])
+  })
+})
+
+describe('receiveContent rejects', () => {
+  it('with the very error of a request that did not end well', async () => {
+    const fault = new AppError('format_error', 'An epilogue without end.')
+    const incoming = incomingFile('abc', { end: () => Promise.reject(fault) })
+    await expect(receive(incoming)).rejects.toBe(fault)
+  })
+
+  it('with the very error of a content that breaks off', async () => {
+    const fault = new AppError('truncated_body', 'The body ended early.')
+    const incoming = incomingFile('', { content: brokenContent('abc', fault) })
+    await expect(receive(incoming)).rejects.toBe(fault)
+  })
+
+  it('with an error of the content that is none of ours, too', async () => {
+    const fault = new Error('aborted')
+    const incoming = incomingFile('', { content: brokenContent('abc', fault) })
+    await expect(receive(incoming)).rejects.toBe(fault)
+  })
+
+  it('with the limit, of which nothing is left in the store', async () => {
+    const objects = createMemoryStore()
+    await expect(receive(incomingFile('abcd'), { objects, maxBytes: 3 })).rejects.toMatchObject({
+      code: 'file_too_large',
+    })
+    expect(await storedSize(objects)).toBeUndefined()
+  })
+
+  it('with what onBytes rejects with', async () => {
+    const refusal = new AppError('capacity_exceeded', 'Full.')
+    const onBytes = (): Promise<void> => Promise.reject(refusal)
+    await expect(receive(incomingFile('abc'), { onBytes })).rejects.toBe(refusal)
+  })
+
+  it('with the failure of the store, and destroys the content', async () => {
+    const objects = faultyStore(createMemoryStore(), {
+      put: async ({ body }) => {
+        body.destroy()
+        throw outage()
+      },
+    })
+    const { content } = stalledContent('abc', '')
+    await expect(receive(incomingFile('', { content }), { objects })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'An injected fault.',
+    })
+    expect(content.destroyed).toBe(true)
+  })
+
+  it('with the failure of a store that took every byte', async () => {
+    const objects = faultyStore(createMemoryStore(), { put: failingPut })
+    await expect(receive(incomingFile('abc'), { objects })).rejects.toThrow('An injected fault.')
+  })
+
+  it('with unavailable when the store holds another size than came', async () => {
+    const store = createMemoryStore()
+    const objects = faultyStore(store, { put: truncatingPut(store) })
+    await expect(receive(incomingFile('abc'), { objects })).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: new Error('sent 3 bytes, stored 2'),
+    })
+  })
+
+  it.each(['a stalled content', 'a hanging store'])(
+    'with the reason of the signal, during %s',
+    async (during) => {
+      const objects = createMemoryStore()
+      const { content, stalled } = stalledContent('abc', '')
+      const faults = during === 'a hanging store' ? { put: hangingPut } : {}
+      const abort = new AbortController()
+      const reason = new AppError('request_timeout', 'Too slow.')
+      const options = { objects: faultyStore(objects, faults), signal: abort.signal }
+      const receiving = receive(incomingFile('', { content }), options)
+      void stalled.then(() => abort.abort(reason))
+      await expect(receiving).rejects.toBe(reason)
+      expect(content.destroyed).toBe(true)
+      expect(await storedSize(objects)).toBeUndefined()
+    },
+  )
+
+  it('only when the store has settled', async () => {
+    const store = createMemoryStore()
+    const settled: string[] = []
+    const objects = faultyStore(store, {
+      put: async ({ body }) => {
+        await Array.fromAsync(body).catch(() => undefined)
+        await new Promise((resolve) => {
+          setTimeout(resolve, 20)
+        })
+        settled.push('store')
+        throw outage()
+      },
+    })
+    const fault = new AppError('truncated_body', 'The body ended early.')
+    const incoming = incomingFile('', { content: brokenContent('abc', fault) })
+    await expect(receive(incoming, { objects })).rejects.toBe(fault)
+    expect(settled).toEqual(['store'])
+  })
+
+  it('without asking how the request ended when the content has failed', async () => {
+    let asked = false
+    const end = async (): Promise<void> => {
+      asked = true
+    }
+    const content = contentOf([Buffer.from('abcd')])
+    await expect(receive(incomingFile('', { content, end }), { maxBytes: 3 })).rejects.toThrow()
+    expect(asked).toBe(false)
+  })
+})
+
+function pick({ metadata, expectedSize }: PutObject): Partial<PutObject> {
+  return {
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(expectedSize === undefined ? {} : { expectedSize }),
+  }
+}

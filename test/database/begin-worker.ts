@@ -1,0 +1,15 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { openSqlite } from '../../src/database/sqlite.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger-fixture.ts'
+
+// Begins ten tenths of the capacity of the user `shared` at once and posts the outcomes.
+const database = await openSqlite({ file: String(workerData) })
+const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+const users = createUserStore(database)
+const account = accountOf({ ledger, users, userId: parseUserId('shared') })
+const begins = Array.from({ length: 10 }, (_, index) => account.begin(`f${index}`, 10))
+parentPort?.postMessage(await Promise.all(begins.map(outcomeOf)))
+await database.close()

@@ -1,0 +1,39 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger-fixture.ts'
+
+interface HarnessOptions {
+  readonly database: Database
+  /** The same database, opened a second time. */
+  readonly twin: Database
+  readonly clock: Pick<LedgerHarness, 'now' | 'advance'>
+  /** Runs after both are closed. */
+  readonly cleanUp: () => Promise<void>
+}
+
+/** The contract suites' view of a migrated database. */
+export function createHarness({ database, twin, clock, cleanUp }: HarnessOptions): LedgerHarness {
+  const options = { baseCapacity: BASE_CAPACITY }
+  return {
+    ledger: createLedger(database, options),
+    other: createLedger(twin, options),
+    users: createUserStore(database),
+    ...clock,
+    audit: async (userId) => {
+      const { rows } = await sql<Audit>`SELECT
+        (SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files WHERE user_id = ${userId}) AS used,
+        (SELECT COUNT(*) FROM files WHERE user_id = ${userId}) AS "fileCount",
+        (SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
+          WHERE user_id = ${userId} AND state = 'pending') AS reserved`.execute(database.kysely)
+      const [audit] = rows
+      if (audit === undefined) throw new Error('A SELECT without FROM has one row.')
+      return audit
+    },
+    close: async () => {
+      await Promise.all([database.close(), twin.close()])
+      await cleanUp()
+    },
+  }
+}

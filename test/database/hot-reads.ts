@@ -1,0 +1,60 @@
+import { CompiledQuery, type KyselyPlugin } from 'kysely'
+import { parseFileName } from '../../src/core/file-name.ts'
+import { objectKey } from '../../src/core/object-key.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createVersion } from '../../src/core/version.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger-fixture.ts'
+
+/** Records the statements of every request and of the sweeper as they are sent, and returns each with its plan. */
+export async function explainHotReads(database: Database, explain: string): Promise<string[]> {
+  const statements: CompiledQuery[] = []
+  await runHotReads(recording(database, statements))
+  const plans: string[] = []
+  for (const { sql, parameters } of statements) {
+    const explained = CompiledQuery.raw(`${explain} ${sql}`, [...parameters])
+    const { rows } = await database.kysely.executeQuery(explained)
+    plans.push([sql, ...rows.map((row) => Object.values(Object(row)).join(' '))].join('\n'))
+  }
+  return plans
+}
+
+async function runHotReads(database: Database): Promise<void> {
+  const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+  const users = createUserStore(database)
+  const userId = parseUserId('hot')
+  await users.createUser(userId)
+  const account = accountOf({ ledger, users, userId })
+  await account.put('a', 1)
+  await account.put('a', 2)
+  await account.extend(await account.begin('b', 1), 2)
+  await account.abort(createVersion())
+  await account.usage()
+  await ledger.findFile({ userId, name: parseFileName('a') })
+  await users.findAccessTokenUser(digestOf(1))
+  await users.listAccessTokens(userId)
+  await ledger.listExpiredUploads(10)
+  await ledger.listAbortedUploads({ after: createVersion(), limit: 10 })
+  await ledger.forgetSettledUploads({ retentionMs: 1, limit: 10 })
+  await ledger.listGarbage({ after: objectKey(userId, createVersion()), limit: 10 })
+  await ledger.purgeDeletedUsers(10)
+}
+
+function recording(database: Database, statements: CompiledQuery[]): Database {
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      statements.push(database.kysely.getExecutor().compileQuery(node, queryId))
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const kysely = database.kysely.withPlugin(plugin)
+  return {
+    ...database,
+    kysely,
+    query: (work) => work(kysely),
+    transaction: (work) => kysely.transaction().execute(work),
+  }
+}

@@ -1,0 +1,241 @@
+import { createServer, type Server } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { type Database, MAX_REPEATS } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
+import type { Tables } from '../../src/database/schema.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { ledgerContract } from '../core/ledger-contract.ts'
+import {
+  accountOf,
+  BASE_CAPACITY,
+  type LedgerHarness,
+  outcomeOf,
+  refusalOf,
+} from '../core/ledger-fixture.ts'
+import { ledgerModelContract } from '../core/ledger-model-contract.ts'
+import { ledgerRaceContract } from '../core/ledger-race-contract.ts'
+import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
+import { userStoreContract } from '../core/user-store-contract.ts'
+import { createDatabase, runSql } from '../support/postgres.ts'
+import { createHarness } from './harness.ts'
+import { explainHotReads } from './hot-reads.ts'
+
+const server = inject('postgres')
+
+/** Two pools on one new database; the clock is the server's, and only time moves it. */
+async function openPostgresHarness(): Promise<LedgerHarness> {
+  const own = await createDatabase(serverUrl())
+  const database = await openPostgres({ url: own.url })
+  await migrate(database)
+  return createHarness({
+    database,
+    twin: await openPostgres({ url: own.url }),
+    clock: { now: Date.now, advance: (ms) => setTimeout(ms) },
+    cleanUp: own.drop,
+  })
+}
+
+function serverUrl(): string {
+  if (server === undefined) throw new Error('There is no PostgreSQL.')
+  return server
+}
+
+describe.skipIf(server === undefined)('with a server', () => {
+  ledgerContract('PostgreSQL', openPostgresHarness)
+  ledgerSweepContract('PostgreSQL', openPostgresHarness)
+  ledgerRaceContract('PostgreSQL', openPostgresHarness)
+  ledgerModelContract('PostgreSQL', openPostgresHarness, 15)
+  userStoreContract('PostgreSQL', openPostgresHarness)
+})
+
+describe.skipIf(server === undefined)('PostgreSQL', () => {
+  let own: Awaited<ReturnType<typeof createDatabase>>
+  let database: Database
+
+  beforeAll(async () => {
+    own = await createDatabase(serverUrl())
+    database = await openPostgres({ url: own.url })
+    await migrate(database)
+  })
+  afterAll(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  it.each(['40001', '40P01'])('F05 repeats a transaction that failed with %s', async (state) => {
+    let attempts = 0
+    const answer = await database.transaction(async (db) => {
+      attempts++
+      await sql`INSERT INTO garbage (object_key, not_before) VALUES (${state}, 1)`.execute(db)
+      if (attempts < 3) await raise(db, state)
+      return attempts
+    })
+    expect(answer).toBe(3)
+    const { rows } = await sql`SELECT 1 FROM garbage WHERE object_key = ${state}`.execute(
+      database.kysely,
+    )
+    expect(rows).toHaveLength(1)
+  })
+
+  it('F05 gives up after the last repeat', async () => {
+    let attempts = 0
+    const refusal = await refusalOf(
+      database.transaction(async (db) => {
+        attempts++
+        await raise(db, '40001')
+      }),
+    )
+    expect(attempts).toBe(1 + MAX_REPEATS)
+    expect(refusal).toMatchObject({ code: 'unavailable', cause: { code: '40001' } })
+  })
+
+  it('F05 survives a real deadlock', async () => {
+    await sql`INSERT INTO garbage VALUES ('d1', 1), ('d2', 1)`.execute(database.kysely)
+    const move = (first: string, second: string): Promise<void> =>
+      database.transaction(async (db) => {
+        for (const key of [first, second]) {
+          await sql`UPDATE garbage SET not_before = not_before + 1 WHERE object_key = ${key}`.execute(
+            db,
+          )
+          await setTimeout(100)
+        }
+      })
+    await Promise.all([move('d1', 'd2'), move('d2', 'd1')])
+    const { rows } = await sql`
+      SELECT not_before FROM garbage WHERE object_key IN ('d1', 'd2')
+    `.execute(database.kysely)
+    expect(rows).toEqual([{ not_before: 3 }, { not_before: 3 }])
+  })
+
+  it('does not call a violated constraint an outage', async () => {
+    const insert = database.query((db) =>
+      sql`INSERT INTO quotas VALUES ('nobody', 0, -1, 0)`.execute(db),
+    )
+    await expect(insert).rejects.toMatchObject({ code: '23514' })
+  })
+
+  it('reads BIGINT as a number, and leaves other pools alone', async () => {
+    const { rows } = await sql`SELECT CAST(9007199254740991 AS BIGINT) AS n`.execute(
+      database.kysely,
+    )
+    expect(rows).toEqual([{ n: Number.MAX_SAFE_INTEGER }])
+    const { types } = await import('pg')
+    expect(types.getTypeParser(20)('7')).toBe('7')
+  })
+
+  it('F02 answers unavailable while connections are cut, and works again after', async () => {
+    const cut = await outcomeOf(
+      database.transaction(async (db) => {
+        await sql`SELECT 1`.execute(db)
+        await killConnections(own.name)
+        await sql`SELECT 1`.execute(db)
+      }),
+    )
+    expect(cut).toBe('unavailable')
+    await database.kysely.connection().execute(() => killConnections(own.name))
+    expect(await createUserStore(database).findUser(parseUserId('a'))).toBeUndefined()
+  })
+
+  it('F02 answers unavailable without a server, without the database, and without an answer', async () => {
+    const silent = await listenSilently()
+    const gone = new URL(serverUrl())
+    gone.pathname = '/no_such_database'
+    for (const url of ['postgres://postgres@127.0.0.1:1/x', gone.href, silent.url]) {
+      const database = await openPostgres({ url, timeoutMs: 500 })
+      const started = performance.now()
+      expect(await outcomeOf(createUserStore(database).findUser(parseUserId('a')))).toBe(
+        'unavailable',
+      )
+      expect(performance.now() - started).toBeLessThan(2_000)
+      expect(await outcomeOf(migrate(database))).toBe('unavailable')
+      await database.close()
+    }
+    silent.server.close()
+  })
+
+  it('waits neither for a lock nor for a statement for ever, and keeps no hung connection', async () => {
+    const impatient = await openPostgres({ url: own.url, poolSize: 1, timeoutMs: 500 })
+    const users = createUserStore(impatient)
+    const userId = parseUserId('locked')
+    await users.createUser(userId)
+    const ledger = createLedger(impatient, { baseCapacity: BASE_CAPACITY })
+    const account = accountOf({ ledger, users, userId })
+    await database.transaction(async (db) => {
+      await sql`SELECT 1 FROM quotas WHERE user_id = ${userId} FOR UPDATE`.execute(db)
+      expect(await outcomeOf(account.begin('a', 1))).toBe('unavailable')
+    })
+    await account.put('a', 1)
+    const slow = impatient.query((db) => sql`SELECT pg_sleep(5)`.execute(db))
+    expect(await outcomeOf(slow)).toBe('unavailable')
+    expect(await account.size('a')).toBe(1)
+    await impatient.close()
+  })
+
+  it('makes a change of grants wait for the commit under way, and a commit for the change', async () => {
+    const users = createUserStore(database)
+    const userId = parseUserId('granted')
+    await users.createUser(userId)
+    const order: string[] = []
+    let put: Promise<unknown> = Promise.resolve()
+    await database.transaction(async (db) => {
+      await sql`SELECT 1 FROM quotas WHERE user_id = ${userId} FOR UPDATE`.execute(db)
+      const grant = { userId, source: 'promotion', reference: 'r', bytes: 1, model: undefined }
+      put = users
+        .putGrant({ ...grant, startsAt: undefined, endsAt: undefined })
+        .then(() => order.push('grant'))
+      await setTimeout(100)
+      order.push('commit')
+    })
+    await put
+    expect(order).toEqual(['commit', 'grant'])
+  })
+
+  it('migrates once, whoever comes first', async () => {
+    const fresh = await createDatabase(serverUrl())
+    const opened = await Promise.all(
+      Array.from({ length: 5 }, () => openPostgres({ url: fresh.url })),
+    )
+    const ran = await Promise.all(opened.map(migrate))
+    expect(ran.flat()).toHaveLength(1)
+    expect(await Promise.all(opened.map(migrate))).toEqual([[], [], [], [], []])
+    await Promise.all(opened.map((each) => each.close()))
+    await fresh.drop()
+  })
+
+  it('reads what every request reads through an index', async () => {
+    // A table of few rows is read whole unless the planner is told otherwise.
+    await runSql(own.url, `ALTER DATABASE ${own.name} SET enable_seqscan = off`)
+    const planned = await openPostgres({ url: own.url })
+    const plans = await explainHotReads(planned, 'EXPLAIN')
+    await planned.close()
+    expect(plans.length).toBeGreaterThan(5)
+    for (const plan of plans) expect(plan).not.toMatch(/Seq Scan/)
+  })
+})
+
+async function raise(db: Kysely<Tables>, state: string): Promise<void> {
+  const block = `DO $$ BEGIN RAISE EXCEPTION 'planted' USING ERRCODE = '${state}'; END $$`
+  await sql.raw(block).execute(db)
+}
+
+async function killConnections(name: string): Promise<void> {
+  const kill = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`
+  await runSql(serverUrl(), kill)
+  await setTimeout(50)
+}
+
+/** Takes connections and says nothing. */
+async function listenSilently(): Promise<{ readonly url: string; readonly server: Server }> {
+  const server = createServer((socket) => socket.unref().on('error', () => {}))
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return { url: `postgres://postgres@127.0.0.1:${port}/x`, server }
+}

@@ -1,0 +1,159 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { parseUserId } from '../../src/core/user-id.ts'
+import type { Database } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openSqlite } from '../../src/database/sqlite.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { ledgerContract } from '../core/ledger-contract.ts'
+import { count, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
+import { ledgerModelContract } from '../core/ledger-model-contract.ts'
+import { ledgerRaceContract } from '../core/ledger-race-contract.ts'
+import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
+import { userStoreContract } from '../core/user-store-contract.ts'
+import { explainHotReads } from './hot-reads.ts'
+import { createFolder, openSqliteHarness } from './sqlite-harness.ts'
+
+ledgerContract('SQLite', openSqliteHarness)
+ledgerSweepContract('SQLite', openSqliteHarness)
+ledgerRaceContract('SQLite', openSqliteHarness)
+ledgerModelContract('SQLite', openSqliteHarness, 100)
+userStoreContract('SQLite', openSqliteHarness)
+
+describe('SQLite', () => {
+  let folder: Awaited<ReturnType<typeof createFolder>>
+  let file: string
+  let database: Database
+
+  beforeAll(async () => {
+    folder = await createFolder()
+  })
+  afterAll(() => folder.remove())
+  beforeEach(async () => {
+    file = join(folder.path, `${crypto.randomUUID()}.db`)
+    database = await openSqlite({ file })
+    await migrate(database)
+    return () => database.close()
+  })
+
+  it.each([
+    ['journal_mode', 'wal'],
+    ['synchronous', 2],
+    ['foreign_keys', 1],
+    ['busy_timeout', 20],
+  ])('F07 runs with %s = %s', async (name, value) => {
+    const { rows } = await sql
+      .raw<Record<string, unknown>>(`PRAGMA ${name}`)
+      .execute(database.kysely)
+    expect(Object.values(rows[0] ?? {})).toEqual([value])
+  })
+
+  it('refuses a database that cannot keep what it promises', async () => {
+    expect((await refusalOf(openSqlite({ file: ':memory:' }))).code).toBe('unavailable')
+    const missing = join(folder.path, 'no', 'such', 'folder.db')
+    expect((await refusalOf(openSqlite({ file: missing }))).code).toBe('unavailable')
+  })
+
+  it('F01 waits for a lock that another process gives back, and lets the event loop run', async () => {
+    const holder = new DatabaseSync(file)
+    holder.exec('BEGIN IMMEDIATE')
+    const made = createUserStore(database).createUser(parseUserId('patient'))
+    const started = performance.now()
+    await setTimeout(100)
+    expect(performance.now() - started).toBeLessThan(200)
+    holder.exec('COMMIT')
+    holder.close()
+    expect((await made).created).toBe(true)
+  })
+
+  it('F01 gives up on a lock that never comes back, changes nothing, and works again after', async () => {
+    const users = createUserStore(database)
+    const holder = new DatabaseSync(file)
+    holder.exec('BEGIN IMMEDIATE')
+    const refusal = await refusalOf(users.createUser(parseUserId('late')))
+    expect(refusal.code).toBe('unavailable')
+    expect(refusal.cause).toMatchObject({ errcode: 5 })
+    expect(await users.findUser(parseUserId('late'))).toBeUndefined()
+    holder.exec('ROLLBACK')
+    holder.close()
+    expect((await users.createUser(parseUserId('late'))).created).toBe(true)
+  })
+
+  it('F08 answers unavailable on a full disk and recovers without a restart', async () => {
+    const users = createUserStore(database)
+    await sql`PRAGMA max_page_count = 1`.execute(database.kysely)
+    const ids = Array.from({ length: 2_000 }, (_, index) => parseUserId(`user-${index}`))
+    const outcomes = await Promise.all(ids.map((id) => outcomeOf(users.createUser(id))))
+    expect(count(outcomes, 'ok') + count(outcomes, 'unavailable')).toBe(ids.length)
+    expect(count(outcomes, 'unavailable')).toBeGreaterThan(0)
+    await sql`PRAGMA max_page_count = 100000`.execute(database.kysely)
+    expect((await users.createUser(parseUserId('after'))).created).toBe(true)
+  })
+
+  it('takes the write lock when a transaction begins, before it reads', async () => {
+    const rival = new DatabaseSync(file, { timeout: 0 })
+    await database.transaction(async () => {
+      expect(() => rival.exec('BEGIN IMMEDIATE')).toThrow(expect.objectContaining({ errcode: 5 }))
+    })
+    rival.close()
+  })
+
+  it('rolls back what failed and hands on what was thrown', async () => {
+    const broken = database.transaction(async (db) => {
+      await sql`INSERT INTO garbage (object_key, not_before) VALUES ('k', 1)`.execute(db)
+      throw new TypeError('a defect')
+    })
+    await expect(broken).rejects.toThrow(TypeError)
+    const { rows } = await sql`SELECT * FROM garbage`.execute(database.kysely)
+    expect(rows).toEqual([])
+  })
+
+  it('does not call a violated constraint an outage', async () => {
+    const insert = database.query((db) =>
+      sql`INSERT INTO quotas VALUES ('nobody', 0, -1, 0)`.execute(db),
+    )
+    await expect(insert).rejects.toMatchObject({ errcode: 275 })
+  })
+
+  it('answers unavailable once it is closed', async () => {
+    const other = await openSqlite({ file })
+    await other.close()
+    expect(await outcomeOf(createUserStore(other).findUser(parseUserId('a')))).toBe('unavailable')
+  })
+
+  it('migrates once, whoever comes first', async () => {
+    expect(await migrate(database)).toEqual([])
+    const fresh = join(folder.path, 'fresh.db')
+    const opened = await Promise.all(Array.from({ length: 3 }, () => openSqlite({ file: fresh })))
+    const ran = await Promise.all(opened.map(migrate))
+    expect(ran.flat()).toHaveLength(1)
+    await Promise.all(opened.map((each) => each.close()))
+  })
+
+  it('D07 takes exactly ten of 40 tenths that four connections in threads begin at once', async () => {
+    const users = createUserStore(database)
+    await users.createUser(parseUserId('shared'))
+    const outcomes = await Promise.all([1, 2, 3, 4].map(() => beginInThread(file)))
+    expect(count(outcomes.flat(), 'ok')).toBe(10)
+    expect(count(outcomes.flat(), 'capacity_exceeded')).toBe(30)
+  })
+
+  it('reads what every request reads through an index', async () => {
+    const plans = await explainHotReads(database, 'EXPLAIN QUERY PLAN')
+    expect(plans.length).toBeGreaterThan(5)
+    for (const plan of plans) expect(plan).not.toMatch(/SCAN (?!granted|CONSTANT|\(|.*USING)/)
+  })
+})
+
+/** A thread has its own connection and waits like a process. */
+async function beginInThread(file: string): Promise<string[]> {
+  const worker = new Worker(new URL('begin-worker.ts', import.meta.url), { workerData: file })
+  return await new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+}

@@ -1,0 +1,173 @@
+import fastify, { type FastifyRequest } from 'fastify'
+import { afterEach, describe, expect, test } from 'vitest'
+import { AppError, isAppError } from '../../src/core/errors.ts'
+import {
+  leastFileSize,
+  multipartUploadPlugin,
+  openFileForm,
+  type OpenFileFormOptions,
+} from '../../src/http/plugins/multipart-upload.ts'
+import { BOUNDARY, fileBody } from '../support/multipart-body.ts'
+
+const FORM = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
+const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 2_000 }
+const big = fileBody(Buffer.alloc(1_000_000, 'x'))
+
+let app = fastify()
+
+afterEach(async () => {
+  await app.close()
+  app = fastify()
+})
+
+/** Sends a form to a handler, and says what the handler came to and whether the service still answers. */
+async function handle(
+  work: (request: FastifyRequest) => Promise<unknown>,
+  { headers = FORM, payload = big }: { headers?: Record<string, string>; payload?: Buffer } = {},
+) {
+  await app.register(multipartUploadPlugin)
+  app.post('/', async (request) => {
+    const result = await outcome(work(request))
+    request.raw.resume()
+    return { result, listeners: request.raw.listenerCount('data') }
+  })
+  const base = await app.listen({ port: 0, host: '127.0.0.1' })
+  const reply = await fetch(base, { method: 'POST', headers, body: new Uint8Array(payload) })
+  return reply.json()
+}
+
+async function outcome(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return (await work) ?? 'done'
+  } catch (error) {
+    return isAppError(error) ? error.code : String(error)
+  }
+}
+
+function open(request: FastifyRequest, options: Partial<OpenFileFormOptions> = {}) {
+  return openFileForm(request, { ...OPTIONS, ...options })
+}
+
+async function discard(content: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of content) continue
+}
+
+describe('onStart', () => {
+  test('is called once, before anything is read', async () => {
+    const calls: unknown[] = []
+    const reply = await handle(async (request) => {
+      const onStart = () =>
+        calls.push([request.raw.readableFlowing, request.raw.listenerCount('data')])
+      using form = await open(request, { onStart })
+      await discard(form.content)
+      await form.end()
+    })
+    expect(reply).toEqual({ result: 'done', listeners: 0 })
+    expect(calls).toEqual([[null, 0]])
+  })
+
+  test('is not called when the headers are refused', async () => {
+    const calls: unknown[] = []
+    const headers = { 'content-type': 'multipart/form-data' }
+    const reply = await handle((request) => open(request, { onStart: () => calls.push(1) }), {
+      headers,
+    })
+    expect(reply).toEqual({ result: 'format_error', listeners: 0 })
+    expect(calls).toEqual([])
+  })
+})
+
+describe('a form that is given up', () => {
+  test('can be disposed of before its content is read, twice', async () => {
+    const reply = await handle(async (request) => {
+      using form = await open(request)
+      form[Symbol.dispose]()
+      expect(request.raw.isPaused()).toBe(true)
+      expect(request.raw.destroyed).toBe(false)
+    })
+    expect(reply).toEqual({ result: 'done', listeners: 0 })
+  })
+
+  test.each([undefined, new Error('the store failed')])(
+    'leaves the connection when its content is destroyed with %s',
+    async (error) => {
+      const reply = await handle(async (request) => {
+        using form = await open(request)
+        form.content.on('error', () => {}).destroy(error)
+        await form.end()
+      })
+      expect(reply).toEqual({ result: 'truncated_body', listeners: 0 })
+    },
+  )
+
+  test('refuses to end before its content has', async () => {
+    const reply = await handle(async (request) => {
+      using form = await open(request)
+      await form.end()
+    })
+    expect(reply).toEqual({ result: 'truncated_body', listeners: 0 })
+  })
+
+  test('does no harm when nobody disposes of it', async () => {
+    const reply = await handle(async (request) => {
+      await open(request, { signal: AbortSignal.timeout(20) })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    })
+    expect(reply).toEqual({ result: 'done', listeners: 0 })
+  })
+})
+
+describe('the signal', () => {
+  test('stops a form before it begins', async () => {
+    const signal = AbortSignal.abort(new AppError('unavailable', 'Shutting down.'))
+    expect(await handle((request) => open(request, { signal }))).toEqual({
+      result: 'unavailable',
+      listeners: 0,
+    })
+  })
+
+  test('fails the content with its reason', async () => {
+    const stop = new AbortController()
+    const reply = await handle(async (request) => {
+      using form = await open(request, { signal: stop.signal })
+      setTimeout(() => stop.abort(new AppError('file_too_large', 'Enough.')), 10)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      await discard(form.content)
+    })
+    expect(reply).toEqual({ result: 'file_too_large', listeners: 0 })
+  })
+})
+
+test('ending twice is as good as once', async () => {
+  const reply = await handle(async (request) => {
+    using form = await open(request)
+    await discard(form.content)
+    await Promise.all([form.end(), form.end()])
+    await form.end()
+  })
+  expect(reply).toEqual({ result: 'done', listeners: 0 })
+})
+
+test('a request that is gone before it is opened is refused', async () => {
+  await app.register(multipartUploadPlugin)
+  app.post('/', async (request, reply) => {
+    request.raw.destroy()
+    return reply.send({ result: await outcome(open(request)) })
+  })
+  const reply = await app.inject({
+    method: 'POST',
+    url: '/',
+    headers: FORM,
+    payload: fileBody('abc'),
+  })
+  expect(reply.json()).toEqual({ result: 'truncated_body' })
+})
+
+test.each([
+  [{}, 0],
+  [{ 'content-length': '65536' }, 0],
+  [{ 'content-length': '65537' }, 1],
+  [{ 'content-length': '70000', 'transfer-encoding': 'chunked' }, 0],
+])('of a request with %o a file has at least %d bytes', (headers, least) => {
+  expect(leastFileSize({ headers })).toBe(least)
+})

@@ -1,0 +1,360 @@
+import fastifyMultipart from '@fastify/multipart'
+import fastify from 'fastify'
+import * as fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+import { isAppError } from '../../src/core/errors.ts'
+import { MAX_OVERHEAD_BYTES, MultipartFraming } from '../../src/http/multipart-framing.ts'
+import { BOUNDARY, fileBody, filePart, multipartBody, repeated } from '../support/multipart-body.ts'
+
+const D = `--${BOUNDARY}`
+const HEAD = 'Content-Disposition: form-data; name="file"; filename="a.bin"'
+const FILE = `${D}\r\n${HEAD}\r\n\r\n`
+const END = `\r\n${D}--\r\n`
+
+interface Verdict {
+  readonly verdict: string
+  readonly offset: number | undefined
+  readonly size: number | undefined
+}
+
+function judge(chunks: readonly Buffer[], boundary = BOUNDARY): Verdict {
+  const framing = new MultipartFraming(boundary)
+  let verdict = 'accepted'
+  try {
+    for (const chunk of chunks) framing.write(chunk)
+    framing.end()
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    verdict = error.code
+  }
+  return { verdict, offset: framing.fileOffset, size: framing.fileSize }
+}
+
+function judgeText(body: string): string {
+  return judge([Buffer.from(body, 'latin1')]).verdict
+}
+
+function byteByByte(body: Buffer): Buffer[] {
+  return Array.from(body, (byte) => Buffer.of(byte))
+}
+
+describe('accepted', () => {
+  test.each([
+    ['a file', `${FILE}abc${END}`, 'abc'],
+    ['an empty file', `${FILE}${END}`, ''],
+    ['no line break after the closing delimiter', `${FILE}abc\r\n${D}--`, 'abc'],
+    ['a preamble and an epilogue', `hello\r\n\r\n${FILE}abc${END}bye --XBOUND\r\n`, 'abc'],
+    ['an empty preamble line', `\r\n${FILE}abc${END}`, 'abc'],
+    [
+      'no quotes',
+      `${D}\r\nContent-Disposition: form-data; name=file; filename=x\r\n\r\nabc${END}`,
+      'abc',
+    ],
+    [
+      'any case',
+      `${D}\r\ncontent-DISPOSITION:Form-Data;NAME="file";FileName=""\r\n\r\nabc${END}`,
+      'abc',
+    ],
+    [
+      'an extended file name',
+      `${D}\r\n${HEAD}; filename*=utf-8''%e2%82%ac\r\n\r\nabc${END}`,
+      'abc',
+    ],
+    ['a __proto__ header', `${D}\r\n__proto__: x\r\n${HEAD}\r\n\r\nabc${END}`, 'abc'],
+    [
+      'a transfer encoding that is none',
+      `${D}\r\n${HEAD}\r\nContent-Transfer-Encoding: BINARY\r\n\r\nabc${END}`,
+      'abc',
+    ],
+    ['content of line breaks', `${FILE}\r\n\r\n\n\r\r\n${END}`, '\r\n\r\n\n\r\r\n'],
+    [
+      'another boundary inside',
+      `${FILE}--inner\r\n\r\n--inner--\r\n${END}`,
+      '--inner\r\n\r\n--inner--\r\n',
+    ],
+    ['the boundary inside a line', `${FILE}a${D}\r\n\n${D}--\r\n${END}`, `a${D}\r\n\n${D}--\r\n`],
+    [
+      'an escaped quote',
+      `${D}\r\nContent-Disposition: form-data; name="file"; filename="a\\"b;c"\r\n\r\nabc${END}`,
+      'abc',
+    ],
+  ])('%s', (_what, body, content) => {
+    const { verdict, offset = -1, size = -1 } = judge([Buffer.from(body, 'latin1')])
+    expect(verdict).toBe('accepted')
+    expect(body.slice(offset, offset + size)).toBe(content)
+  })
+
+  test('fields before and after the file, eight in all', () => {
+    const field = { name: 'x', content: 'y' }
+    const parts = [...repeated(3, field), filePart('abc'), ...repeated(5, field)]
+    expect(judge([multipartBody(parts)])).toMatchObject({ verdict: 'accepted', size: 3 })
+  })
+
+  test('overhead of exactly the budget, whatever the size of the file', () => {
+    const content = Buffer.alloc(100_000, 'x')
+    const room = MAX_OVERHEAD_BYTES - (fileBody('').length + 2)
+    const of = (length: number) => fileBody(content, { preamble: 'p'.repeat(length) })
+    expect(judge([of(room)])).toMatchObject({ verdict: 'accepted', size: 100_000 })
+    expect(judge([of(room + 1)]).verdict).toBe('format_error')
+  })
+})
+
+describe('refused', () => {
+  const part = (head: string) => `${D}\r\n${head}\r\n\r\nabc${END}`
+  test.each([
+    ['nothing', '', 'truncated_body'],
+    ['no delimiter', 'abc', 'truncated_body'],
+    ['only the closing delimiter', `${D}--\r\n`, 'missing_file_part'],
+    ['a field alone', part('Content-Disposition: form-data; name="x"'), 'missing_file_part'],
+    [
+      'a file under another name',
+      part('Content-Disposition: form-data; name="x"; filename="a"'),
+      'missing_file_part',
+    ],
+    ['no filename', part('Content-Disposition: form-data; name="file"'), 'missing_file_part'],
+    ['two files', `${FILE}a\r\n${FILE}b${END}`, 'multiple_file_parts'],
+    [
+      'a file under another name after the file',
+      `${FILE}a\r\n${part('Content-Disposition: form-data; name="x"; filename="a"')}`,
+      'multiple_file_parts',
+    ],
+    ['no closing delimiter', `${FILE}abc`, 'truncated_body'],
+    ['half a closing delimiter', `${FILE}abc\r\n${D}-`, 'truncated_body'],
+    ['a delimiter and no more', `${FILE}abc\r\n${D}\r\n`, 'truncated_body'],
+    ['half a line break at the end', `${FILE}abc\r\n${D}--\r`, 'truncated_body'],
+    ['A26: a boundary line inside the content', `${FILE}abc\r\n${D}\r\ndef${END}`, 'format_error'],
+    ['the boundary with more on its line', `${FILE}abc\r\n${D}def${END}`, 'format_error'],
+    ['a closing delimiter inside the content', `${FILE}abc\r\n${D}--\r\ndef${END}`, 'format_error'],
+    ['more on the closing line', `${FILE}abc\r\n${D}--def\r\n`, 'format_error'],
+    ['one dash after the boundary', `${FILE}abc\r\n${D}-\r\n`, 'format_error'],
+    ['space after the boundary', `${D} \r\n${HEAD}\r\n\r\nabc${END}`, 'format_error'],
+    ['a boundary line right after another', `${D}\r\n${FILE}abc${END}`, 'format_error'],
+    ['a boundary line right after the head', `${FILE}${D}--\r\n`, 'format_error'],
+    ['a boundary line right after the closing one', `${FILE}abc${END}${D}--\r\n`, 'format_error'],
+    ['A19: a head cut by a boundary line', `${D}\r\n${HEAD}\r\n${D}--\r\n`, 'format_error'],
+    ['A21: LF alone after the boundary', `${D}\n${HEAD}\n\nabc\n${D}--\n`, 'format_error'],
+    ['A21: LF alone in the head', `${D}\r\n${HEAD}\nX: y\r\n\r\nabc${END}`, 'format_error'],
+    ['A21: LF alone after the closing delimiter', `${FILE}abc\r\n${D}--\n`, 'format_error'],
+    ['an empty head', `${D}\r\n\r\nabc${END}`, 'format_error'],
+    ['a line that is no header', part(`${HEAD}\r\nabc`), 'format_error'],
+    ['a folded header', part(`${HEAD};\r\n x=y`), 'format_error'],
+    ['a NUL in a header', part(`${HEAD}\r\nX: \0`), 'format_error'],
+    ['no Content-Disposition', part('Content-Type: text/plain'), 'format_error'],
+    ['two Content-Dispositions', part(`${HEAD}\r\n${HEAD}`), 'format_error'],
+    [
+      'another disposition',
+      part('Content-Disposition: attachment; name="file"; filename="a"'),
+      'format_error',
+    ],
+    ['no name', part('Content-Disposition: form-data; filename="a"'), 'format_error'],
+    ['two names', part(`${HEAD}; name="x"`), 'format_error'],
+    [
+      'an extended name',
+      part("Content-Disposition: form-data; name*=utf-8''file; filename=a"),
+      'format_error',
+    ],
+    [
+      'a line break in an extended file name',
+      part(`${HEAD}; filename*=utf-8''a%0Ab`),
+      'format_error',
+    ],
+    [
+      'an open quote',
+      part('Content-Disposition: form-data; name="file"; filename="a'),
+      'format_error',
+    ],
+    [
+      'a quote inside quotes',
+      part('Content-Disposition: form-data; name="file"; filename="a"b"'),
+      'format_error',
+    ],
+    ['base64', part(`${HEAD}\r\nContent-Transfer-Encoding: base64`), 'format_error'],
+    [
+      'two transfer encodings',
+      part(`${HEAD}\r\n${'Content-Transfer-Encoding: 8bit\r\n'.repeat(2)}X: y`),
+      'format_error',
+    ],
+    ['A17: 33 headers', part(`${HEAD}${'\r\nX: y'.repeat(32)}`), 'format_error'],
+    ['A17: a head over 16 KiB', part(`${HEAD}\r\nX: ${'y'.repeat(16 * 1024)}`), 'format_error'],
+    [
+      'nine fields',
+      `${`${D}\r\nContent-Disposition: form-data; name=x\r\n\r\n\r\n`.repeat(9)}${FILE}${END}`,
+      'format_error',
+    ],
+    [
+      'A22: an epilogue over the budget',
+      `${FILE}abc${END}${'e'.repeat(MAX_OVERHEAD_BYTES)}`,
+      'format_error',
+    ],
+    [
+      'fields over the budget',
+      `${FILE}abc\r\n${D}\r\nContent-Disposition: form-data; name=x\r\n\r\n${'y'.repeat(MAX_OVERHEAD_BYTES)}${END}`,
+      'format_error',
+    ],
+    ['a preamble without end', 'p'.repeat(MAX_OVERHEAD_BYTES + 1), 'format_error'],
+  ])('%s', (_what, body, code) => {
+    expect(judgeText(body)).toBe(code)
+    expect(judge(byteByByte(Buffer.from(body, 'latin1'))).verdict).toBe(code)
+  })
+
+  test('an epilogue is refused as soon as it passes the budget, not at its end', () => {
+    const framing = new MultipartFraming(BOUNDARY)
+    framing.write(fileBody('abc'))
+    const piece = Buffer.alloc(1024, 'e')
+    expect(() => {
+      for (let i = 0; i < 64; i += 1) framing.write(piece)
+    }).toThrow('beside the file')
+  })
+})
+
+test('the offset of the content is known as soon as the head has passed', () => {
+  const framing = new MultipartFraming(BOUNDARY)
+  const head = Buffer.from(FILE)
+  framing.write(head.subarray(0, -1))
+  expect(framing.fileOffset).toBeUndefined()
+  framing.write(head.subarray(-1))
+  expect(framing.fileOffset).toBe(head.length)
+  expect(framing.fileSize).toBeUndefined()
+})
+
+test('A25: near-boundary bytes pass, fast', () => {
+  const content = Buffer.alloc(10 * 2 ** 20, '\r\n--XBOUND')
+  const body = fileBody(content)
+  const started = performance.now()
+  expect(judge([body])).toMatchObject({ verdict: 'accepted', size: content.length })
+  expect(performance.now() - started).toBeLessThan(100)
+})
+
+test('speed', () => {
+  const framing = new MultipartFraming(`----WebKitFormBoundary${'x'.repeat(16)}`)
+  framing.write(Buffer.from(FILE.replace(BOUNDARY, `----WebKitFormBoundary${'x'.repeat(16)}`)))
+  const chunk = crypto.getRandomValues(Buffer.alloc(64 * 1024))
+  const started = performance.now()
+  for (let i = 0; i < 16 * 1024; i += 1) framing.write(chunk)
+  const seconds = (performance.now() - started) / 1000
+  expect(framing.fileSize).toBeUndefined()
+  console.log(`framing: ${(2 ** 30 / 1e9 / seconds).toFixed(1)} GB/s in chunks of 64 KiB`)
+})
+
+/** Pieces that are likely to meet badly at their seams. */
+const shards = fc.constantFrom(
+  '\r\n',
+  '\r',
+  '\n',
+  '\0',
+  'X',
+  '-',
+  '--',
+  '\r\n\r\n',
+  BOUNDARY,
+  D,
+  `\r\n${D}`,
+  `\r\n${D}--`,
+  `\r\n${D.slice(0, -1)}`,
+  HEAD,
+  FILE,
+  END,
+  'Content-Disposition: form-data; name=x\r\n\r\n',
+)
+const anyBytes = fc
+  .uint8Array({ maxLength: 300 })
+  .map((bytes) => Buffer.from(bytes).toString('latin1'))
+const anyText = fc
+  .array(fc.oneof(shards, anyBytes), { maxLength: 12 })
+  .map((pieces) => pieces.join(''))
+const harmless = anyText.map((text) => text.replaceAll(BOUNDARY, 'XBOUND'))
+
+const legalForm = fc
+  .record({
+    preamble: harmless,
+    before: fc.array(harmless, { maxLength: 4 }),
+    content: harmless,
+    after: fc.array(harmless, { maxLength: 4 }),
+    epilogue: harmless.map((text) => `\r\n${text}`),
+  })
+  .map(({ preamble, before, content, after, epilogue }) => {
+    const field = (text: string) => ({ name: 'x', content: Buffer.from(text, 'latin1') })
+    const file = filePart(Buffer.from(content, 'latin1'))
+    const parts = [...before.map(field), file, ...after.map(field)]
+    return { content, body: multipartBody(parts, { preamble, epilogue }) }
+  })
+
+const hostileBody = fc.oneof(
+  anyText.map((text) => Buffer.from(text, 'latin1')),
+  anyText.map((text) => Buffer.from(`${FILE}${text}${END}`, 'latin1')),
+  fc.tuple(legalForm, fc.nat(), fc.nat({ max: 60 }), anyText).map(([{ body }, at, cut, text]) => {
+    const from = at % body.length
+    return Buffer.concat([
+      body.subarray(0, from),
+      Buffer.from(text, 'latin1'),
+      body.subarray(from + cut),
+    ])
+  }),
+)
+
+function cutAt(body: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...new Set(cuts.map((cut) => cut % (body.length + 1)))].sort((a, b) => a - b)
+  return [...places, body.length].map((place, i) => body.subarray(places[i - 1] ?? 0, place))
+}
+
+test('every legal form is accepted, and the content found', () => {
+  fc.assert(
+    fc.property(legalForm, ({ body, content }) => {
+      const { verdict, offset = -1, size = -1 } = judge([body])
+      expect(verdict).toBe('accepted')
+      expect(body.toString('latin1', offset, offset + size)).toBe(content)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('verdict and offsets do not depend on how the bytes are cut', () => {
+  const body = fc.oneof(
+    hostileBody,
+    legalForm.map(({ body }) => body),
+  )
+  fc.assert(
+    fc.property(body, fc.array(fc.nat(), { maxLength: 20 }), (body, cuts) => {
+      const whole = judge([body])
+      expect(judge(cutAt(body, cuts))).toEqual(whole)
+      expect(judge(byteByByte(body))).toEqual(whole)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+describe('compared with the parser', async () => {
+  const app = fastify({ bodyLimit: 2 ** 30 })
+  await app.register(fastifyMultipart, {
+    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+    limits: { fileSize: Infinity },
+  })
+  app.post('/', async (request) => {
+    const contents: Buffer[] = []
+    for await (const part of request.parts()) {
+      if (part.type === 'file') contents.push(await part.toBuffer())
+    }
+    return contents.map((content) => content.toString('latin1'))
+  })
+  afterAll(() => app.close())
+
+  test('whatever is accepted, the parser delivers as the same one file', async () => {
+    const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
+    let accepted = 0
+    const body = fc.oneof(
+      hostileBody,
+      legalForm.map(({ body }) => body),
+    )
+    await fc.assert(
+      fc.asyncProperty(body, async (body) => {
+        const { verdict, offset = -1, size = -1 } = judge([body])
+        if (verdict !== 'accepted') return
+        accepted += 1
+        const reply = await app.inject({ method: 'POST', url: '/', headers, payload: body })
+        expect(reply.json()).toEqual([body.toString('latin1', offset, offset + size)])
+      }),
+      { numRuns: 1500 },
+    )
+    expect(accepted).toBeGreaterThan(300)
+  })
+})

@@ -1,0 +1,8 @@
+import { createMemoryStore } from '../../src/object-store/memory.ts'
+import { objectStoreContract } from '../core/object-store-contract.ts'
+
+objectStoreContract('the memory store', async () => ({
+  store: createMemoryStore(),
+  residue: async () => [],
+  dispose: async () => undefined,
+}))

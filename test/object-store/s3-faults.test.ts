@@ -1,0 +1,391 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import { createS3Store } from '../../src/object-store/s3.ts'
+import { PART_SIZE } from '../core/object-store-contract.ts'
+import { FakeS3 } from '../support/fake-s3.ts'
+import {
+  bytesOf,
+  digest,
+  drained,
+  freshKey,
+  never,
+  put,
+  read,
+  stalledBody,
+} from '../support/objects.ts'
+import {
+  answer,
+  type Fault,
+  hang,
+  ignore,
+  loseAnswer,
+  refuse,
+  reset,
+  say,
+  skewClock,
+} from '../support/s3-faults.ts'
+
+const SMALL = randomBytes(70_000)
+const LARGE = randomBytes(2 * PART_SIZE + 1)
+const ERROR = '<?xml version="1.0"?><Error><Code>InternalError</Code></Error>'
+
+let s3: FakeS3
+let store: ObjectStore
+
+beforeEach(() => {
+  s3 = new FakeS3()
+  store = createS3Store(s3.options())
+})
+afterEach(() => store.close())
+
+interface Case {
+  readonly name: string
+  readonly content: Buffer
+  readonly operation: string
+  readonly faults: readonly Fault[]
+}
+
+function part(name: string, ...faults: readonly Fault[]): Case {
+  return { name, content: LARGE, operation: 'UploadPart', faults }
+}
+
+function create(name: string, ...faults: readonly Fault[]): Case {
+  return { name, content: LARGE, operation: 'CreateMultipartUpload', faults }
+}
+
+function complete(name: string, ...faults: readonly Fault[]): Case {
+  return { name, content: LARGE, operation: 'CompleteMultipartUpload', faults }
+}
+
+function single(name: string, ...faults: readonly Fault[]): Case {
+  return { name, content: SMALL, operation: 'PutObject', faults }
+}
+
+function head(name: string, ...faults: readonly Fault[]): Case {
+  return { name, content: SMALL, operation: 'HeadObject', faults }
+}
+
+const SURVIVED: readonly Case[] = [
+  part('E01: the store is busy twice', refuse(503, 'SlowDown'), refuse(503, 'SlowDown')),
+  part('E03: the connection breaks in a part', reset),
+  complete('E06: Complete fails after its status line', say(ERROR)),
+  complete('E09: the answer of Complete is lost', loseAnswer),
+  complete('E09: all answers of Complete are lost', loseAnswer, reset, reset),
+  single('E10: the answer of Put is lost', loseAnswer),
+  single('E10: all answers of Put are lost', loseAnswer, loseAnswer, loseAnswer),
+  create('E11: the answer of Create is lost', loseAnswer),
+  create('E11: two answers of Create are lost', loseAnswer, loseAnswer),
+  single('E16: the clocks differ by 20 minutes', skewClock(20 * 60_000)),
+]
+
+describe('a put succeeds, and leaves no open upload, when', () => {
+  it.each(SURVIVED)('$name', async ({ content, operation, faults }) => {
+    const key = freshKey()
+    s3.inject(operation, ...faults)
+    await expect(put(store, { key, content })).resolves.toEqual({ size: content.length })
+    expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
+    expect(s3.uploads.size).toBe(0)
+  })
+})
+
+const DENIED = refuse(403, 'AccessDenied')
+
+const FATAL: readonly Case[] = [
+  part('E02: the store stays busy', ...always(refuse(503, 'SlowDown'))),
+  part('E03: the connection always breaks', ...always(reset)),
+  complete('E07: Complete fails and seems to succeed', say(`${ERROR}\n`)),
+  complete('E08: Complete answers nothing', ...always(say(''))),
+  complete('E08: Complete answers blanks', ...always(say(' '))),
+  complete('E08: Complete breaks off', ...always(say('<CompleteMultipartUploadRes'))),
+  create('E15: access is denied to Create', DENIED),
+  part('E15: access is denied to a part', DENIED),
+  single('E15: access is denied to Put', DENIED),
+  part('E17: the disk is full', ...always(refuse(507, 'XMinioStorageFull'))),
+  single('E18: the store confirms what it has not stored', () => answer(200, { etag: '"x"' })),
+  head('E18: the store holds fewer bytes', () => answer(200, { 'content-length': '69999' })),
+  head('E18: the store states no size', () => answer(200)),
+]
+
+describe('a put rejects in time with unavailable, and leaves nothing, when', () => {
+  it.each(FATAL)('$name', async ({ content, operation, faults }) => {
+    const key = freshKey()
+    s3.inject(operation, ...faults)
+    await expect(put(store, { key, content })).rejects.toMatchObject({ code: 'unavailable' })
+    expect([...s3.objects.keys(), ...s3.uploads.keys()]).toEqual([])
+  })
+})
+
+const UNANSWERED: readonly Case[] = [
+  create('Create is never answered', hang),
+  part('a part is never answered', hang),
+  part('a part is never answered, whatever is done', ignore),
+  complete('Complete is never answered', hang),
+  single('Put is never answered', hang),
+  head('the final Head is never answered', hang),
+]
+
+describe('a put rejects at its deadline, and leaves nothing, when', () => {
+  it.each(UNANSWERED)('$name (E04)', async ({ content, operation, faults }) => {
+    const hasty = createS3Store({ ...s3.options(), deadlines: SHORT })
+    s3.inject(operation, ...faults)
+    const writing = put(hasty, { key: freshKey(), content })
+    await expect(writing).rejects.toMatchObject(TIMED_OUT)
+    expect([...s3.objects.keys(), ...s3.uploads.keys()]).toEqual([])
+  })
+})
+
+describe('a put', () => {
+  it('rejects at once when a part fails while the client stalls (E05)', async () => {
+    s3.inject('UploadPart', DENIED)
+    const { body } = stalledBody(PART_SIZE + 70_000)
+    const before = performance.now()
+    const writing = put(store, { key: freshKey(), body })
+    await expect(writing).rejects.toMatchObject({ cause: { name: 'AccessDenied' } })
+    expect(performance.now() - before).toBeLessThan(1000)
+    expect(body.destroyed).toBe(true)
+    expect(s3.uploads.size).toBe(0)
+  })
+
+  it('rejects at once when its body fails while a part hangs', async () => {
+    s3.inject('UploadPart', hang)
+    const failure = new Error('client gone')
+    const { body } = stalledBody(PART_SIZE + 70_000)
+    const writing = put(store, { key: freshKey(), body })
+    await drained(body)
+    const before = performance.now()
+    body.destroy(failure)
+    await expect(writing).rejects.toBe(failure)
+    expect(performance.now() - before).toBeLessThan(1000)
+    expect(s3.uploads.size).toBe(0)
+  })
+
+  it('reports the first cause when cleaning up fails too (E12)', async () => {
+    s3.inject('UploadPart', DENIED)
+    s3.inject('AbortMultipartUpload', ...always(refuse(500, 'InternalError')))
+    const writing = put(store, { key: freshKey(), content: LARGE })
+    await expect(writing).rejects.toMatchObject({ cause: { name: 'AccessDenied' } })
+  })
+
+  it('does not wait for ever for its cleaning up', async () => {
+    s3.inject('UploadPart', DENIED)
+    s3.inject('ListMultipartUploads', ignore)
+    const before = performance.now()
+    const writing = put(store, { key: freshKey(), content: LARGE })
+    await expect(writing).rejects.toMatchObject({ cause: { name: 'AccessDenied' } })
+    expect(performance.now() - before).toBeLessThan(1500)
+  })
+
+  it('can land after its abort, and remove then takes it away (E13)', async () => {
+    const key = freshKey()
+    const caller = new AbortController()
+    s3.inject('PutObject', async (apply) => {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return apply()
+    })
+    const writing = put(store, { key, content: SMALL, signal: caller.signal })
+    await expect.poll(() => s3.calls).toContain('PutObject')
+    caller.abort()
+    await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
+    await expect.poll(() => s3.objects.size).toBe(1)
+    await store.remove({ key, signal: never() })
+    expect(s3.objects.size).toBe(0)
+  })
+
+  it('asks nothing of the store when its body fails before the first part is full', async () => {
+    const body = Readable.from(failing())
+    await expect(put(store, { key: freshKey(), body })).rejects.toThrow('broken off')
+    expect(s3.calls).toEqual([])
+  })
+
+  it('sends larger parts when ten thousand of the usual size would not do (E22)', async () => {
+    const sizes: number[] = []
+    const spy: Fault = (apply, _signal, { body }) => {
+      if (body instanceof Uint8Array) sizes.push(body.byteLength)
+      return apply()
+    }
+    s3.inject('UploadPart', spy, spy)
+    const content = Buffer.alloc(7_000_001)
+    const expectedSize = 70_000_000_000
+    const body = Readable.from([content])
+    await store.put({ key: freshKey(), body, expectedSize, signal: never() })
+    expect(sizes).toEqual([7_000_000, 1])
+  })
+
+  it('holds no more than a part above its queue when the store is slow', async () => {
+    const caller = new AbortController()
+    s3.inject('UploadPart', hang, hang)
+    let given = 0
+    const body = new Readable({
+      read() {
+        given += 65_536
+        this.push(Buffer.alloc(65_536))
+      },
+    })
+    const writing = put(store, { key: freshKey(), body, signal: caller.signal })
+    await expect.poll(() => s3.calls.filter((call) => call === 'UploadPart')).toHaveLength(2)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(given).toBeLessThan(3 * PART_SIZE + 512 * 1024)
+    caller.abort()
+    await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('sends the metadata', async () => {
+    const body = Readable.from([SMALL])
+    await store.put({ key: freshKey(), body, metadata: { name: 'a%20b' }, signal: never() })
+    expect([...s3.objects.values()].map(({ metadata }) => metadata)).toEqual([{ name: 'a%20b' }])
+  })
+})
+
+describe('open and head', () => {
+  it('find no object where the store says that there is none (E19)', async () => {
+    const named = { key: freshKey(), signal: never() }
+    await expect(store.open(named)).resolves.toBeUndefined()
+    await expect(store.head(named)).resolves.toBeUndefined()
+  })
+
+  it('reject when the bucket is missing (E15)', async () => {
+    s3.hasBucket = false
+    const named = { key: freshKey(), signal: never() }
+    await expect(store.open(named)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(store.head(named)).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it.each([hang, ignore])('reject when the store does not answer (E04)', async (fault) => {
+    const hasty = createS3Store({ ...s3.options(), deadlines: SHORT })
+    const named = { key: freshKey(), signal: never() }
+    s3.inject('GetObject', fault)
+    s3.inject('HeadObject', fault)
+    await expect(hasty.open(named)).rejects.toMatchObject(TIMED_OUT)
+    await expect(hasty.head(named)).rejects.toMatchObject(TIMED_OUT)
+  })
+
+  it('reject when the store does not keep to the range', async () => {
+    const key = freshKey()
+    await put(store, { key, content: SMALL })
+    const whole = { 'content-length': String(SMALL.length) }
+    s3.inject('GetObject', () => ({
+      statusCode: 200,
+      headers: whole,
+      body: Readable.from([SMALL]),
+    }))
+    const opening = store.open({ key, range: { first: 1, last: 2 }, signal: never() })
+    await expect(opening).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
+
+describe('the body of an opened object', () => {
+  const contents: readonly [string, () => Readable][] = [
+    ['ends early (E18, E20)', () => Readable.from([SMALL.subarray(1)])],
+    ['goes on too long (E18)', () => Readable.from([SMALL, SMALL])],
+    ['breaks off (E20)', () => Readable.from(failing())],
+    ['falls silent (E04)', () => stalledBody(100).body],
+  ]
+
+  it.each(contents)('fails when what the store sends %s', async (_name, content) => {
+    const key = freshKey()
+    const headers = { 'content-length': String(SMALL.length) }
+    const sent = content()
+    s3.inject('GetObject', () => ({ statusCode: 200, headers, body: sent }))
+    const opened = await store.open({ key, signal: never() })
+    await expect(bytesOf(opened?.body)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(sent.destroyed).toBe(true)
+  })
+
+  it('waits for a slow reader longer than it would wait for the store', async () => {
+    const key = freshKey()
+    await put(store, { key, content: LARGE })
+    const opened = await store.open({ key, signal: never() })
+    const chunks: Buffer[] = []
+    for await (const chunk of opened?.body ?? []) {
+      if (chunks.length === 0) await new Promise((resolve) => setTimeout(resolve, 800))
+      if (chunk instanceof Buffer) chunks.push(chunk)
+    }
+    expect(digest(Buffer.concat(chunks))).toBe(digest(LARGE))
+  })
+
+  it('lets go of the store at once when it is destroyed while the store is silent', async () => {
+    const sent = stalledBody(100).body
+    const headers = { 'content-length': '1000' }
+    s3.inject('GetObject', () => ({ statusCode: 200, headers, body: sent }))
+    const opened = await store.open({ key: freshKey(), signal: never() })
+    const chunks = opened?.body[Symbol.asyncIterator]()
+    await chunks?.next()
+    opened?.body.destroy()
+    expect(sent.destroyed).toBe(true)
+  })
+
+  it('survives a failure of the store before the first read, and then reports it', async () => {
+    const sent = stalledBody(0).body
+    const headers = { 'content-length': '1000' }
+    s3.inject('GetObject', () => ({ statusCode: 200, headers, body: sent }))
+    const opened = await store.open({ key: freshKey(), signal: never() })
+    const failure = new Error('socket hang up')
+    sent.destroy(failure)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect(bytesOf(opened?.body)).rejects.toMatchObject({ cause: failure })
+  })
+})
+
+describe('remove, list and prepare', () => {
+  it('remove aborts all uploads of the key, page after page, and no other', async () => {
+    const key = freshKey()
+    const other = freshKey()
+    for (const [id, name] of [
+      ['a', key],
+      ['b', key],
+      ['c', other],
+    ] as const) {
+      s3.uploads.set(id, { key: name, parts: new Map() })
+    }
+    await store.remove({ key, signal: never() })
+    expect([...s3.uploads.keys()]).toEqual(['c'])
+  })
+
+  it('remove rejects when an upload may be left', async () => {
+    const key = freshKey()
+    s3.uploads.set('a', { key, parts: new Map() })
+    s3.inject('AbortMultipartUpload', DENIED)
+    const removing = store.remove({ key, signal: never() })
+    await expect(removing).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('list rejects instead of ending when it is cut off', async () => {
+    s3.inject(
+      'GetBucket',
+      say('<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>'),
+    )
+    const listing = store.list({ prefix: 'users/', signal: never() })[Symbol.asyncIterator]().next()
+    await expect(listing).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('prepare makes a missing bucket, also when another instance is faster', async () => {
+    s3.hasBucket = false
+    s3.inject('HeadBucket', () => answer(404), refuse(404, 'NoSuchBucket'))
+    await Promise.all([store.prepare(never()), store.prepare(never())])
+    expect(s3.hasBucket).toBe(true)
+  })
+
+  it.each([403, 500])(
+    'prepare says so when the bucket may not be used (%s, E15)',
+    async (status) => {
+      s3.inject('HeadBucket', ...always(() => answer(status)))
+      await expect(store.prepare(never())).rejects.toMatchObject({ code: 'unavailable' })
+      expect(s3.calls).not.toContain('CreateBucket')
+    },
+  )
+})
+
+const SHORT = { callMs: 300, partMs: 300, completeMs: 300, idleMs: 300, cleanupMs: 500 }
+
+const TIMED_OUT = { code: 'unavailable', cause: { name: 'TimeoutError' } }
+
+function always(fault: Fault): readonly Fault[] {
+  return Array.from({ length: 20 }, () => fault)
+}
+
+function* failing(): Generator<Buffer, void> {
+  yield SMALL.subarray(0, 100)
+  throw new Error('broken off')
+}

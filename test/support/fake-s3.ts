@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { S3StoreOptions } from '../../src/object-store/s3.ts'
+import { chunked } from './objects.ts'
+import {
+  answer,
+  failure,
+  type FakeRequest,
+  type FakeResponse,
+  type Fault,
+  xml,
+} from './s3-faults.ts'
+
+interface StoredObject {
+  readonly content: Buffer
+  readonly metadata: Readonly<Record<string, string>>
+}
+
+interface OpenUpload {
+  readonly key: string
+  readonly parts: Map<number, Buffer>
+}
+
+interface CallOptions {
+  readonly abortSignal?: unknown
+}
+
+/** A bucket in memory behind the real SDK: its retries, signatures, XML and lib-storage all run. */
+export class FakeS3 {
+  readonly objects = new Map<string, StoredObject>()
+  readonly uploads = new Map<string, OpenUpload>()
+  /** Operations in the order in which they came. */
+  readonly calls: string[] = []
+  hasBucket = true
+  readonly #faults = new Map<string, Fault[]>()
+  #uploadCount = 0
+
+  /** Lets the faults decide the next calls of `operation`, one each. */
+  inject(operation: string, ...faults: readonly Fault[]): void {
+    this.#faults.set(operation, [...(this.#faults.get(operation) ?? []), ...faults])
+  }
+
+  /** Settings of a store on this fake, with deadlines that a test can wait for. */
+  options(): S3StoreOptions {
+    return {
+      bucket: 'bucket',
+      region: 'us-east-1',
+      endpoint: 'http://fake.invalid',
+      forcePathStyle: true,
+      credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+      requestHandler: {
+        handle: (request: FakeRequest, options: CallOptions) => this.#handle(request, options),
+      },
+      deadlines: { callMs: 2000, partMs: 3000, completeMs: 3000, idleMs: 300, cleanupMs: 500 },
+      partSize: 5 * 1024 * 1024,
+    }
+  }
+
+  async #handle(
+    request: FakeRequest,
+    { abortSignal }: CallOptions = {},
+  ): Promise<{ response: FakeResponse }> {
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
+    const operation = operationOf(request)
+    this.calls.push(operation)
+    await new Promise((resolve) => setImmediate(resolve))
+    signal.throwIfAborted()
+    const apply = () => this.#apply(operation, request)
+    const fault = this.#faults.get(operation)?.shift()
+    const response = await (fault ? fault(apply, signal, request) : apply())
+    return { response }
+  }
+
+  #apply(operation: string, request: FakeRequest): FakeResponse {
+    const key = keyOf(request)
+    if (operation === 'CreateBucket') return this.#createBucket()
+    if (!this.hasBucket) return failure(404, 'NoSuchBucket', request)
+    switch (operation) {
+      case 'HeadBucket':
+        return answer(200)
+      case 'PutObject':
+        return this.#store(key, bytesOf(request.body), request)
+      case 'CreateMultipartUpload':
+        return this.#create(key)
+      case 'UploadPart':
+        return this.#storePart(request)
+      case 'CompleteMultipartUpload':
+        return this.#complete(request)
+      case 'AbortMultipartUpload':
+        return this.uploads.delete(queryOf(request, 'uploadId'))
+          ? answer(204)
+          : failure(404, 'NoSuchUpload', request)
+      case 'ListMultipartUploads':
+        return this.#listUploads(request)
+      case 'HeadObject':
+      case 'GetObject':
+        return this.#read(key, request)
+      case 'DeleteObject':
+        this.objects.delete(key)
+        return answer(204)
+      default:
+        return failure(501, 'NotImplemented', request)
+    }
+  }
+
+  #createBucket(): FakeResponse {
+    if (this.hasBucket) return failure(409, 'BucketAlreadyOwnedByYou')
+    this.hasBucket = true
+    return answer(200)
+  }
+
+  #store(key: string, content: Buffer, request: FakeRequest): FakeResponse {
+    const metadata = Object.entries(request.headers).filter(([name]) => name.startsWith(META))
+    this.objects.set(key, {
+      content,
+      metadata: Object.fromEntries(
+        metadata.map(([name, value]) => [name.slice(META.length), value]),
+      ),
+    })
+    return answer(200, { etag: etagOf(content) })
+  }
+
+  #create(key: string): FakeResponse {
+    this.#uploadCount += 1
+    const uploadId = `upload-${this.#uploadCount}`
+    this.uploads.set(uploadId, { key, parts: new Map() })
+    return xml(
+      200,
+      `<InitiateMultipartUploadResult><UploadId>${uploadId}</UploadId></InitiateMultipartUploadResult>`,
+    )
+  }
+
+  #storePart(request: FakeRequest): FakeResponse {
+    const upload = this.uploads.get(queryOf(request, 'uploadId'))
+    if (upload === undefined) return failure(404, 'NoSuchUpload', request)
+    const content = bytesOf(request.body)
+    upload.parts.set(Number(queryOf(request, 'partNumber')), content)
+    return answer(200, { etag: etagOf(content) })
+  }
+
+  #complete(request: FakeRequest): FakeResponse {
+    const uploadId = queryOf(request, 'uploadId')
+    const upload = this.uploads.get(uploadId)
+    if (upload === undefined) return failure(404, 'NoSuchUpload', request)
+    this.uploads.delete(uploadId)
+    const listed = [...String(request.body).matchAll(/<PartNumber>(\d+)</g)].map(([, n]) =>
+      Number(n),
+    )
+    const parts = listed.map((number) => upload.parts.get(number) ?? Buffer.alloc(0))
+    const content = Buffer.concat(parts)
+    this.objects.set(upload.key, { content, metadata: {} })
+    return xml(
+      200,
+      `<CompleteMultipartUploadResult><ETag>${etagOf(content)}</ETag></CompleteMultipartUploadResult>`,
+    )
+  }
+
+  #listUploads(request: FakeRequest): FakeResponse {
+    const found = [...this.uploads].filter(([, { key }]) => key === queryOf(request, 'prefix'))
+    // One a page, so that paging is part of every test.
+    const after = queryOf(request, 'upload-id-marker')
+    const rest = found.filter(([uploadId]) => uploadId > after)
+    const items = rest
+      .slice(0, 1)
+      .map(([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`)
+    const next = `<NextKeyMarker>${rest[0]?.[1].key ?? ''}</NextKeyMarker><NextUploadIdMarker>${rest[0]?.[0] ?? ''}</NextUploadIdMarker>`
+    return xml(
+      200,
+      `<ListMultipartUploadsResult><IsTruncated>${rest.length > 1}</IsTruncated>${next}${items.join('')}</ListMultipartUploadsResult>`,
+    )
+  }
+
+  #read(key: string, request: FakeRequest): FakeResponse {
+    const content = this.objects.get(key)?.content
+    if (content === undefined) return failure(404, 'NoSuchKey', request)
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers['range'] ?? '') ?? []
+    const part = first ? content.subarray(Number(first), Number(last) + 1) : content
+    const headers = {
+      etag: etagOf(content),
+      'content-length': String(part.length),
+      ...(first && { 'content-range': `bytes ${first}-${last}/${content.length}` }),
+    }
+    const body = request.method === 'HEAD' ? Readable.from([]) : chunked(part)
+    return { statusCode: first ? 206 : 200, headers, body }
+  }
+}
+
+const META = 'x-amz-meta-'
+
+function operationOf(request: FakeRequest): string {
+  const { method, query = {} } = request
+  const isObject = keyOf(request) !== ''
+  if ('uploadId' in query) {
+    const names = {
+      PUT: 'UploadPart',
+      POST: 'CompleteMultipartUpload',
+      DELETE: 'AbortMultipartUpload',
+    }
+    return new Map(Object.entries(names)).get(method) ?? method
+  }
+  if ('uploads' in query)
+    return method === 'POST' ? 'CreateMultipartUpload' : 'ListMultipartUploads'
+  const verb = method.charAt(0) + method.slice(1).toLowerCase()
+  if (!isObject) return method === 'PUT' ? 'CreateBucket' : `${verb}Bucket`
+  return `${verb}Object`
+}
+
+function keyOf({ path }: FakeRequest): string {
+  return path.split('/').slice(2).join('/')
+}
+
+function queryOf({ query = {} }: FakeRequest, name: string): string {
+  return String(query[name] ?? '')
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body)
+  if (typeof body === 'string') return Buffer.from(body)
+  if (body === undefined) return Buffer.alloc(0)
+  throw new TypeError('The fake takes whole bodies')
+}
+
+function etagOf(content: Buffer): string {
+  return `"${createHash('md5').update(content).digest('hex')}"`
+}

@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream'
+import type { IncomingFile } from '../../src/core/receive-content.ts'
+
+/** A file on its way in. Its size is announced exactly unless `size` says otherwise. */
+export function incomingFile(
+  content: string | Uint8Array,
+  options: Partial<IncomingFile> = {},
+): IncomingFile {
+  const bytes = Buffer.from(content)
+  return {
+    content: contentOf([bytes]),
+    size: { least: bytes.byteLength, announced: bytes.byteLength },
+    end: () => Promise.resolve(),
+    ...options,
+  }
+}
+
+/** What a request without a length announces. */
+export const UNKNOWN_SIZE: IncomingFile['size'] = { least: 0, announced: undefined }
+
+/** A content that comes as these chunks. */
+export function contentOf(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Readable {
+  return Readable.from(chunks, { objectMode: false })
+}
+
+/** A content that fails with `error` after some bytes. */
+export function brokenContent(bytes: string, error: Error): Readable {
+  return contentOf(
+    (async function* () {
+      yield Buffer.from(bytes)
+      throw error
+    })(),
+  )
+}
+
+/** A content that stalls after its first bytes until `go` is called, and then ends with `rest`. */
+export function stalledContent(
+  first: string,
+  rest: string,
+): { readonly content: Readable; readonly stalled: Promise<void>; go(): void } {
+  const stalled = Promise.withResolvers<void>()
+  const pending = [Buffer.from(first)]
+  const content = new Readable({
+    read() {
+      const next = pending.shift()
+      if (next === undefined) stalled.resolve()
+      else this.push(next)
+    },
+  })
+  function go(): void {
+    content.push(Buffer.from(rest))
+    content.push(null)
+  }
+  return { content, stalled: stalled.promise, go }
+}

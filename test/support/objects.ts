@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { expect } from 'vitest'
+import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createVersion } from '../../src/core/version.ts'
+
+export function freshKey(userId = 'contract'): ObjectKey {
+  return objectKey(parseUserId(userId), createVersion())
+}
+
+export function never(): AbortSignal {
+  return new AbortController().signal
+}
+
+interface Put {
+  readonly key: ObjectKey
+  readonly content?: Buffer
+  readonly body?: Readable
+  readonly signal?: AbortSignal
+}
+
+export function put(store: ObjectStore, object: Put): Promise<{ readonly size: number }> {
+  const { key, content = Buffer.alloc(0), body = chunked(content), signal = never() } = object
+  return store.put({ key, body, signal })
+}
+
+/** Chunks of an odd size, so that no part begins where a chunk does. */
+export function chunked(content: Buffer): Readable {
+  const starts = Array.from({ length: Math.ceil(content.length / 65_521) }, (_, at) => at * 65_521)
+  return Readable.from(starts.map((start) => content.subarray(start, start + 65_521)))
+}
+
+/** A body that yields `size` bytes and then nothing, until it is finished. */
+export function stalledBody(size: number): {
+  readonly body: Readable
+  readonly finish: () => void
+} {
+  let left = size
+  const body = new Readable({
+    read() {
+      if (left === 0) return
+      const chunk = Buffer.alloc(Math.min(left, 65_536), 'x')
+      left -= chunk.length
+      this.push(chunk)
+    },
+  })
+  return { body, finish: () => void body.push(null) }
+}
+
+/** Resolves when the store has read what a stalled body had to give, and had time to work on it. */
+export async function drained(body: Readable): Promise<void> {
+  await expect.poll(() => body.readableLength, { interval: 5, timeout: 10_000 }).toBe(0)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+}
+
+export function* failingAfter(size: number, failure: Error): Generator<Buffer, void> {
+  for (let sent = 0; sent < size; sent += 100_000) yield Buffer.alloc(100_000)
+  throw failure
+}
+
+export async function bytesOf(body: Readable | undefined): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body ?? []) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}
+
+export async function read(store: ObjectStore, key: ObjectKey) {
+  const opened = await store.open({ key, signal: never() })
+  if (opened === undefined) return undefined
+  return { size: opened.size, sha256: digest(await bytesOf(opened.body)) }
+}
+
+export function digest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}

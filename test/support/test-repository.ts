@@ -1,0 +1,81 @@
+import { text } from 'node:stream/consumers'
+import type { File, Visibility } from '../../src/core/file.ts'
+import { parseFileName } from '../../src/core/file-name.ts'
+import type { CommittedUpload, Ledger, Usage } from '../../src/core/ledger.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { IncomingFile } from '../../src/core/receive-content.ts'
+import { createRepository, type Repository } from '../../src/core/repository.ts'
+import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { faultyStore } from './faults.ts'
+import { incomingFile } from './incoming-file.ts'
+import { GARBAGE_DELAY_MS, LEASE_MS, type TestCore } from './test-core.ts'
+
+export interface TestRepositoryOptions {
+  /** Methods that stand in for those of the real ports. */
+  readonly ledger?: Partial<Ledger>
+  readonly objects?: Partial<ObjectStore>
+  readonly maxFileSize?: number
+  readonly maxFiles?: number
+  readonly leaseMs?: number
+}
+
+interface UploadOptions {
+  readonly visibility?: Visibility
+  readonly signal?: AbortSignal
+}
+
+/** A repository as its owner uses it, in the fewest words. */
+export interface TestRepository {
+  readonly repository: Repository
+  readonly userId: UserId
+  upload(
+    name: string,
+    file: string | IncomingFile,
+    options?: UploadOptions,
+  ): Promise<CommittedUpload>
+  stat(name: string, viewer?: UserId): Promise<File>
+  /** The content of a file. */
+  read(name: string, viewer?: UserId): Promise<string>
+  usage(): Promise<Usage | undefined>
+}
+
+export async function createTestUser({ users }: TestCore, id = 'alice'): Promise<UserId> {
+  const { user } = await users.createUser(parseUserId(id))
+  return user.userId
+}
+
+/** Opens the repository of the user `alice`, who is made when missing. */
+export async function openTestRepository(
+  core: TestCore,
+  options: TestRepositoryOptions = {},
+): Promise<TestRepository> {
+  const { maxFileSize = 2 ** 30, maxFiles = 1000, leaseMs = LEASE_MS } = options
+  const userId = await createTestUser(core)
+  const repository = createRepository({
+    ledger: { ...core.ledger, ...options.ledger },
+    objects: faultyStore(core.objects, options.objects ?? {}),
+    maxFileSize,
+    maxFiles,
+    leaseMs,
+    garbageDelayMs: GARBAGE_DELAY_MS,
+  })
+  return {
+    repository,
+    userId,
+    upload: (name, file, { visibility, signal = AbortSignal.timeout(10_000) } = {}) =>
+      repository.upload({
+        userId,
+        name: parseFileName(name),
+        visibility,
+        incoming: typeof file === 'string' ? incomingFile(file) : file,
+        signal,
+      }),
+    stat: (name, viewer = userId) => repository.stat({ userId, name: parseFileName(name), viewer }),
+    async read(name, viewer = userId) {
+      const signal = AbortSignal.timeout(10_000)
+      const request = { userId, name: parseFileName(name), viewer, signal }
+      return await text((await repository.open(request)).body)
+    },
+    usage: () => core.ledger.usage(userId),
+  }
+}

@@ -1,0 +1,106 @@
+import type { AddressInfo } from 'node:net'
+import { createAccessTokens } from '../../src/core/access-tokens.ts'
+import { createGrants } from '../../src/core/grants.ts'
+import type { Ledger } from '../../src/core/ledger.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import { createRepository } from '../../src/core/repository.ts'
+import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
+import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { buildApp } from '../../src/http/app.ts'
+
+/** What a service in a test stands on. Its owner closes it. */
+export interface TestAdapters {
+  readonly database: Database
+  readonly objects: ObjectStore
+}
+
+export interface TestServiceOptions {
+  readonly maxFileSize?: number
+  readonly maxFiles?: number
+  readonly leaseMs?: number
+  readonly idleTimeoutMs?: number
+  readonly allowedOrigins?: readonly string[]
+}
+
+export interface TestUser {
+  readonly userId: UserId
+  /** The `Cookie` header of the user's requests. */
+  readonly cookie: string
+}
+
+/** The service on a loopback port, and what a test needs to look behind it. */
+export interface TestService {
+  readonly port: number
+  readonly url: string
+  readonly users: UserStore
+  readonly ledger: Ledger
+  readonly objects: ObjectStore
+  /** Makes a user of exactly that capacity in bytes, with an access token. */
+  createUser(capacity: number): Promise<TestUser>
+  setCapacity(user: TestUser, capacity: number): Promise<void>
+  sweep(): Promise<SweepReport>
+  /** The keys of all objects of a user. */
+  storedKeys(user: TestUser): Promise<string[]>
+  stop(): Promise<void>
+}
+
+let created = 0
+
+/** Starts the real app over the given adapters. Grace periods are 0, so that one sweep shows what is left for good. */
+export async function startTestService(
+  { database, objects }: TestAdapters,
+  options: TestServiceOptions = {},
+): Promise<TestService> {
+  const { maxFileSize = 64 * 2 ** 20, maxFiles = 1000, leaseMs = 60_000 } = options
+  const ledger = createLedger(database, { baseCapacity: 0 })
+  const users = createUserStore(database)
+  const accessTokens = createAccessTokens({ users })
+  const grants = createGrants({ users, deviceCapacity: 0, deviceModels: new Map() })
+  const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
+  const sweeper = createSweeper({ ledger, objects, retentionMs: 60_000 })
+  const app = await buildApp({
+    repository: createRepository({ ledger, objects, ...limits }),
+    accessTokens,
+    logger: undefined,
+    basePath: '',
+    allowedOrigins: options.allowedOrigins ?? [],
+    trustedProxies: [],
+    idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
+    shutdown: new AbortController().signal,
+  })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+
+  async function setCapacity({ userId }: TestUser, bytes: number): Promise<void> {
+    const period = { startsAt: undefined, endsAt: undefined }
+    await grants.putGrant({ userId, source: 'test', reference: 'capacity', bytes, ...period })
+  }
+
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    users,
+    ledger,
+    objects,
+    async createUser(capacity) {
+      const userId = parseUserId(`user-${process.pid}-${Date.now().toString(36)}-${++created}`)
+      await users.createUser(userId)
+      const terms = { userId, label: 'test', expiresInSeconds: undefined }
+      const { secret } = await accessTokens.issue(terms)
+      const user = { userId, cookie: `access_token=${secret}` }
+      await setCapacity(user, capacity)
+      return user
+    },
+    setCapacity,
+    sweep: () => sweeper.sweep(AbortSignal.timeout(30_000)),
+    async storedKeys({ userId }) {
+      const listing = objects.list({ prefix: `users/${userId}/`, signal: AbortSignal.timeout(30_000) })
+      return (await Array.fromAsync(listing)).map(({ key }) => key)
+    },
+    stop: () => app.close(),
+  }
+}
