@@ -6,7 +6,8 @@ const [path, elsewhere = '0'] = process.argv.slice(2)
 const report = JSON.parse(readFileSync(path, 'utf8') || '{}')
 const passed = report.numPassedTests ?? 0
 const skipped = (report.numPendingTests ?? 0) + (report.numTodoTests ?? 0)
-const failed = (report.numFailedTests ?? 0) + (report.success === true ? 0 : suites(report)) + skipped
+const failed =
+  (report.numFailedTests ?? 0) + (report.success === true ? 0 : suites(report)) + skipped
 
 if (skipped > 0) console.log(`${skipped} tests were skipped; here that counts as failed`)
 console.log(`${passed} passed, ${failed} failed`)

@@ -29,9 +29,9 @@ export function capacityExceeded(usage: Usage, requested: number): AppError {
   })
 }
 
-/** The refusal of one more file. */
-export function fileCountExceeded(maxFiles: number): AppError {
+/** The refusal of one file more than `maxFiles`. */
+export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
   return new AppError('file_count_exceeded', 'The repository holds as many files as it may.', {
-    facts: { max_files: maxFiles },
+    facts: { file_count: usage.fileCount, max_files: maxFiles },
   })
 }

@@ -140,7 +140,7 @@ export function createRepository(options: RepositoryOptions): Repository {
       ledger.findFile({ userId, name }),
     ])
     if (usage === undefined) return
-    if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(maxFiles)
+    if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(usage, maxFiles)
     const growth = least - (old?.size ?? 0)
     if (growth > 0 && growth > availableBytes(usage)) throw capacityExceeded(usage, least)
   }

@@ -17,7 +17,8 @@ export async function add(
   const expiresAt = token.expiresInMs === undefined ? sql`NULL` : sql`${now} + ${token.expiresInMs}`
   const { rows } = await sql<AccessTokenRow>`
     INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at)
-    VALUES (${token.sha256}, ${token.tokenId}, ${token.userId}, ${token.label}, ${now}, ${expiresAt})
+    VALUES (${token.sha256}, ${token.tokenId}, ${token.userId}, ${token.label},
+            ${now}, ${expiresAt})
     RETURNING *
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')

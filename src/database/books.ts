@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../core/byte-size.ts'
+import { capacityExceeded, fileCountExceeded } from '../core/capacity.ts'
 import { AppError } from '../core/errors.ts'
 import type { Usage } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
@@ -7,7 +8,10 @@ import type { UserStatus } from '../core/user-store.ts'
 import type { Fragments } from './database.ts'
 import type { Tables } from './schema.ts'
 
-/** What one ledger method works with: its transaction, or the plain connection for a single statement. */
+/**
+ * What one ledger method works with: its transaction, or the plain connection for a single
+ * statement.
+ */
 export interface Books extends Fragments {
   readonly db: Kysely<Tables>
   /** The capacity in force, in bytes, of the user in the statement's row of `quotas`. */
@@ -15,8 +19,9 @@ export interface Books extends Fragments {
 }
 
 /**
- * SQL for the sum of the base and of the grants in force, at most 2^53 - 1. The sum is not of integers, because
- * SQLite's overflows at 2^63; as far as it is below the limit it is exact on both engines.
+ * SQL for the sum of the base and of the grants in force, at most 2^53 - 1. The sum is not of
+ * integers, because SQLite's overflows at 2^63; as far as it is below the limit it is exact on both
+ * engines.
  */
 export function capacityInForce(now: RawBuilder<number>, baseCapacity: number): RawBuilder<number> {
   return sql<number>`(
@@ -33,8 +38,9 @@ export function capacityInForce(now: RawBuilder<number>, baseCapacity: number): 
 }
 
 /**
- * Locks the user's figures until the transaction ends. Every transaction that touches a user's quota, uploads, files or
- * grants does this first, so there is one order of locks and no deadlock, and what it reads afterwards stays true.
+ * Locks the user's figures until the transaction ends. Every transaction that touches a user's
+ * quota, uploads, files or grants does this first, so there is one order of locks and no deadlock,
+ * and what it reads afterwards stays true.
  */
 export async function lockUser(
   { db, forUpdate }: Pick<Books, 'db' | 'forUpdate'>,
@@ -42,6 +48,11 @@ export async function lockUser(
 ): Promise<void> {
   await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(db)
 }
+
+/** SQL for whether the user of the statement's row of `quotas` may upload. */
+export const isActive = sql`EXISTS (
+  SELECT 1 FROM users WHERE users.id = quotas.user_id AND users.status = 'active'
+)`
 
 export interface UsageRow {
   readonly capacity: number
@@ -81,7 +92,10 @@ export interface Refused {
   readonly maxFiles: number
 }
 
-/** Says why a guarded UPDATE of the user's quota changed no row; called under the same lock, so the reason still holds. */
+/**
+ * Says why a guarded UPDATE of the user's quota changed no row; called under the same lock, so the
+ * reason still holds.
+ */
 export async function whyRefused(books: Books, refused: Refused): Promise<AppError> {
   const found = await readUsage(books, refused.userId)
   if (found === undefined) {
@@ -90,22 +104,19 @@ export async function whyRefused(books: Books, refused: Refused): Promise<AppErr
   const { status, usage } = found
   if (status !== 'active') return new AppError('user_suspended', 'The user is suspended.')
   if (refused.newFiles > 0 && usage.fileCount >= refused.maxFiles) {
-    return new AppError('file_count_exceeded', 'The repository holds as many files as it may.', {
-      facts: { file_count: usage.fileCount, max_files: refused.maxFiles },
-    })
+    return fileCountExceeded(usage, refused.maxFiles)
   }
   return capacityExceeded(usage, refused.requested)
 }
 
-function capacityExceeded(usage: Usage, requested: number): AppError {
-  const { capacity, used, reserved } = usage
-  const available = Math.max(0, capacity - used - reserved)
-  return new AppError('capacity_exceeded', 'The file does not fit into the repository.', {
-    facts: { capacity, used, reserved, requested, available },
-  })
-}
-
-/** A number as SQL's BIGINT, where PostgreSQL would otherwise take a parameter for a 32-bit integer. */
+/**
+ * A number as SQL's BIGINT, where PostgreSQL would otherwise take a parameter for a 32-bit integer.
+ */
 export function bigint(value: number): RawBuilder<number> {
   return sql<number>`CAST(${value} AS BIGINT)`
+}
+
+/** For an upload that is no longer pending, or never was. */
+export function uploadLost(): AppError {
+  return new AppError('unavailable', 'The upload took too long between its bytes and was given up.')
 }

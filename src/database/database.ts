@@ -12,10 +12,11 @@ export interface Database extends Fragments {
   query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
   /**
-   * Guarantees that all of `work` is durable when it resolves. `work` holds nothing but SQL and is repeated from its
-   * beginning when the engine asks for it (busy, serialization failure, deadlock), at most `MAX_REPEATS` times.
-   * Rejects with the `AppError` that `work` threw, after rolling back; with `unavailable` when the database failed,
-   * which says nothing about whether a commit that was under way has happened; and with anything else untouched.
+   * Guarantees that all of `work` is durable when it resolves. `work` holds nothing but SQL and is
+   * repeated from its beginning when the engine asks for it (busy, serialization failure,
+   * deadlock), at most `MAX_REPEATS` times. Rejects with the `AppError` that `work` threw, after
+   * rolling back; with `unavailable` when the database failed, which says nothing about whether a
+   * commit that was under way has happened; and with anything else untouched.
    */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
 
@@ -33,8 +34,8 @@ export interface Fragments {
 }
 
 /**
- * What an error of the driver means: `repeat` the transaction; a `defect` of ours, such as a violated constraint;
- * or a `failure` of the database or of the way to it.
+ * What an error of the driver means: `repeat` the transaction; a `defect` of ours, such as a
+ * violated constraint; or a `failure` of the database or of the way to it.
  */
 export type Fault = 'repeat' | 'defect' | 'failure'
 
@@ -64,7 +65,10 @@ export function createDatabase(engine: Engine): Database {
   }
 }
 
-/** Runs `attempt` until it succeeds, fails for good, or has been repeated `MAX_REPEATS` times; translates what it throws. */
+/**
+ * Runs `attempt` until it succeeds, fails for good, or has been repeated `MAX_REPEATS` times;
+ * translates what it throws.
+ */
 export async function withRepeats<T>(
   attempt: () => Promise<T>,
   classify: (error: unknown) => Fault,

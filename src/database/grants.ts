@@ -23,7 +23,8 @@ export async function put(
     ON CONFLICT (user_id, source, reference) DO UPDATE
     SET bytes = excluded.bytes, model = excluded.model,
         starts_at = excluded.starts_at, ends_at = excluded.ends_at, revoked_at = NULL,
-        created_at = CASE WHEN grants.revoked_at IS NULL THEN grants.created_at ELSE excluded.created_at END
+        created_at = CASE WHEN grants.revoked_at IS NULL
+                     THEN grants.created_at ELSE excluded.created_at END
     RETURNING *
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')

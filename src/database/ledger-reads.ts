@@ -68,6 +68,17 @@ export async function findUpload(
   )
 }
 
+/** Whether a file of the user is of that version now. */
+export async function isCurrent(
+  { db }: Books,
+  { userId, version }: { readonly userId: UserId; readonly version: Version },
+): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT version FROM files WHERE version = ${version} AND user_id = ${userId}
+  `.execute(db)
+  return rows.length === 1
+}
+
 /** Reads back what `commit` recorded. */
 export function parseOutcome(outcome: string): Omit<CommittedUpload, 'usage'> {
   return JSON.parse(outcome) as Omit<CommittedUpload, 'usage'>

@@ -17,8 +17,9 @@ interface PostgresDialectOptions {
 }
 
 /**
- * Kysely on `pg`. Unlike Kysely's own driver it never gives a connection back to the pool after a failure: `pg` leaves
- * a query that ran out of time on the wire, and the next user of that connection would wait for it in turn.
+ * Kysely on `pg`. Unlike Kysely's own driver it never gives a connection back to the pool after a
+ * failure: `pg` leaves a query that ran out of time on the wire, and the next user of that
+ * connection would wait for it in turn.
  */
 export function postgresDialect(options: PostgresDialectOptions): Dialect {
   return {

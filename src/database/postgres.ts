@@ -1,5 +1,5 @@
 import { Kysely, sql } from 'kysely'
-import { DatabaseError, Pool, types } from 'pg'
+import { DatabaseError, Pool, TypeOverrides } from 'pg'
 import { createDatabase, type Database, type Fault } from './database.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import type { Tables } from './schema.ts'
@@ -9,7 +9,10 @@ export interface PostgresOptions {
   readonly url: string
   /** Connections at most; 10 when left out. */
   readonly poolSize?: number
-  /** After that long any wait ends with `unavailable`, in milliseconds; a migration of much data may need more. */
+  /**
+   * After that long any wait ends with `unavailable`, in milliseconds; a migration of much data may
+   * need more.
+   */
   readonly timeoutMs?: number
 }
 
@@ -22,7 +25,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const isFailure = (error: unknown): boolean => classify(error) === 'failure'
   return createDatabase({
     kysely: new Kysely<Tables>({ dialect: postgresDialect({ pool, isFailure }) }),
-    // A scalar sub-select is evaluated once, and unlike the bare volatile function it can bound an index scan.
+    // A scalar sub-select is evaluated once, and unlike the bare volatile function it can bound an
+    // index scan.
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
     forUpdate: sql`FOR UPDATE`,
     bytewise: sql`"C"`,
@@ -33,7 +37,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   })
 }
 
-// The server gives up first, so that its reason arrives; the client's own limit is for a server that is gone.
+// The server gives up first, so that its reason arrives; the client's own limit is for a server
+// that is gone.
 function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresOptions): Pool {
   const pool = new Pool({
     connectionString: url,
@@ -45,9 +50,10 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
     statement_timeout: Math.ceil(timeoutMs * 0.8),
     idle_in_transaction_session_timeout: timeoutMs,
     query_timeout: timeoutMs,
-    types: { getTypeParser },
+    types: createTypes(),
   })
-  // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would end the process.
+  // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would
+  // end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
@@ -55,10 +61,12 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
 
 const INT8 = 20
 
-// Every BIGINT of the schema is at most 2^53 - 1. Set for this pool alone: other users of `pg` keep their strings.
-function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
-  if (oid === INT8 && format !== 'binary') return Number
-  return types.getTypeParser(oid)
+// Every BIGINT of the schema is at most 2^53 - 1. Set for this pool alone: other users of `pg` keep
+// their strings.
+function createTypes(): TypeOverrides {
+  const types = new TypeOverrides()
+  types.setTypeParser(INT8, Number)
+  return types
 }
 
 /** SQLSTATEs, see the appendix "PostgreSQL Error Codes". */

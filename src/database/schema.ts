@@ -6,8 +6,9 @@ import type { UserStatus } from '../core/user-store.ts'
 import type { Version } from '../core/version.ts'
 
 /**
- * The tables as they stand after the last migration. Sizes are bytes, times are milliseconds since 1970 by the
- * database's clock, and both arrive as numbers. Branded columns hold nothing but what was parsed on its way in.
+ * The tables as they stand after the last migration. Sizes are bytes, times are milliseconds since
+ * 1970 by the database's clock, and both arrive as numbers. Branded columns hold nothing but what
+ * was parsed on its way in.
  */
 export interface Tables {
   readonly users: UserRow
@@ -69,7 +70,10 @@ export interface FileRow {
   readonly updated_at: number
 }
 
-/** Reservation and write-ahead journal in one: the row stands before the first byte reaches the object store. */
+/**
+ * Reservation and write-ahead journal in one: the row stands before the first byte reaches the
+ * object store.
+ */
 export interface UploadRow {
   readonly version: Version
   readonly user_id: UserId

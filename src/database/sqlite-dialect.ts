@@ -10,7 +10,10 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 
-/** Kysely on an open `node:sqlite` database: statements one after the other, every transaction a writing one. */
+/**
+ * Kysely on an open `node:sqlite` database: statements one after the other, every transaction a
+ * writing one.
+ */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
@@ -20,7 +23,10 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
   }
 }
 
-/** Lets migrations run inside BEGIN IMMEDIATE, which is also the lock between processes that migrate at once. */
+/**
+ * Lets migrations run inside BEGIN IMMEDIATE, which is also the lock between processes that migrate
+ * at once.
+ */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
@@ -42,7 +48,8 @@ class SqliteDriver implements Driver {
     return this.#connection
   }
 
-  // A plain BEGIN takes the write lock at the first write, when what was read before may be out of date.
+  // A plain BEGIN takes the write lock at the first write, when what was read before may be out of
+  // date.
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'))
   }
@@ -51,7 +58,8 @@ class SqliteDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('COMMIT'))
   }
 
-  // After errors like a full disk SQLite has rolled back by itself, and ROLLBACK would hide that error.
+  // After errors like a full disk SQLite has rolled back by itself, and ROLLBACK would hide that
+  // error.
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.isTransaction) {
       await connection.executeQuery(CompiledQuery.raw('ROLLBACK'))
@@ -93,7 +101,8 @@ class SqliteConnection implements DatabaseConnection {
     const cached = this.#statements.get(sql)
     if (cached !== undefined) return cached
     const statement = this.#database.prepare(sql)
-    // Texts are few and fixed but for lists of parameters; forgetting the lot now and then bounds those.
+    // Texts are few and fixed but for lists of parameters; forgetting the lot now and then bounds
+    // those.
     if (this.#statements.size >= MAX_CACHED_STATEMENTS) this.#statements.clear()
     this.#statements.set(sql, statement)
     return statement

@@ -13,8 +13,9 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the embedded database. A transaction that has resolved survives loss of power: journal and `synchronous` are
- * asserted, not assumed. Rejects with `unavailable` when the file cannot be opened so.
+ * Opens the embedded database. A transaction that has resolved survives loss of power: journal and
+ * `synchronous` are asserted, not assumed. Rejects with `unavailable` when the file cannot be
+ * opened so.
  */
 export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Promise<Database> {
   const connection = await withRepeats(async () => connect(file, clock), classify)
@@ -32,8 +33,8 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
 }
 
 /**
- * SQLite waits for another process's lock by blocking the event loop, so it waits only this long; the rest of the
- * waiting is done between repeats.
+ * SQLite waits for another process's lock by blocking the event loop, so it waits only this long;
+ * the rest of the waiting is done between repeats.
  */
 const BUSY_TIMEOUT_MS = 20
 
@@ -68,11 +69,14 @@ function assertPragma(
   if (found === value) return
   throw new AppError(
     'unavailable',
-    `SQLite keeps ${name} at ${String(found)} where it must be ${value}: the file system does not suit it.`,
+    `SQLite keeps ${name} at ${String(found)}, but it must be ${value}.`,
   )
 }
 
-/** SQLite's primary result codes (sqlite.org/rescode.html); `errcode` is the extended one, whose low byte is primary. */
+/**
+ * SQLite's primary result codes (sqlite.org/rescode.html); `errcode` is the extended one, whose low
+ * byte is primary.
+ */
 const REPEAT_CODES: ReadonlySet<number> = new Set([
   5, // SQLITE_BUSY
   6, // SQLITE_LOCKED

@@ -8,7 +8,10 @@ import type { Database } from './database.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from './schema.ts'
 
-/** Users, access tokens and grants on a SQL database. What changes a user holds the lock of their uploads. */
+/**
+ * Users, access tokens and grants on a SQL database. What changes a user holds the lock of their
+ * uploads.
+ */
 export function createUserStore(database: Database): UserStore {
   const { now } = database
   const locked = <T>(userId: UserId, work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>

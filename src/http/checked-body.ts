@@ -8,7 +8,7 @@ import { watchBodyPace, type BodyPace } from './body-pace.ts'
 export interface BodyCheck {
   write(chunk: Buffer): void
   end(): void
-  /** Whether what still comes is of no interest, but for `write` and `end`. */
+  /** Whether what comes from now on is for `write` and `end` alone. */
   readonly closed: boolean
 }
 
@@ -45,7 +45,10 @@ export class CheckedBody {
     promise.catch(ignore)
     this.ended = promise
     this.#settle = { resolve, reject }
-    this.stream = new Readable({ read: this.#onRead }).on('error', ignore)
+    this.stream = new Readable({ read: this.#onRead, highWaterMark: HELD_BYTES }).on(
+      'error',
+      ignore,
+    )
     this.#pace = watchBodyPace({
       idleTimeoutMs,
       isWaiting: () => !raw.isPaused(),
@@ -72,12 +75,10 @@ export class CheckedBody {
   readonly #onData = (chunk: Buffer): void => {
     this.#pace.count(chunk.length)
     this.#attempt(() => {
-      const ignored = this.#check.closed
+      const unread = this.#check.closed
       this.#check.write(chunk)
-      if (ignored) return
-      const goOn = this.stream.push(chunk)
-      // Once the parser has what it needs it reads no more, and nothing would resume the request.
-      if (!goOn && !this.#check.closed) this.#raw.pause()
+      // A parser that has what it needs reads no more: what it doesn't take must not hold up the request.
+      if (!unread && !this.stream.push(chunk)) this.#raw.pause()
     })
   }
 
@@ -115,6 +116,9 @@ export class CheckedBody {
     return true
   }
 }
+
+/** Enough to keep the parser busy; what it holds itself comes on top. */
+const HELD_BYTES = 16 * 1024
 
 /** Describes what a parser threw or rejected with. */
 export function malformed(cause: unknown): AppError {

@@ -1,4 +1,4 @@
-export interface Deadline {
+interface Deadline {
   readonly ms: number
   readonly signal: AbortSignal
 }

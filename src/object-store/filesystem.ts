@@ -8,11 +8,10 @@ import type {
   OpenObject,
   PutObject,
 } from '../core/object-store.ts'
-import { OBJECT_KEY_PREFIX, type ObjectKey } from '../core/object-key.ts'
+import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../core/object-key.ts'
 import { ensureFolder, syncFolder } from './durable-folder.ts'
 import { openFileBody } from './file-body.ts'
 import { receive, type Source } from './receive.ts'
-import { isObjectKey } from './stored-key.ts'
 import { unavailable } from './unavailable.ts'
 
 /**

@@ -22,7 +22,6 @@ export class S3Sender {
   readonly #bucket: S3Bucket
   readonly #sending: Sending
   readonly #stop = new AbortController()
-  #count = () => 0
   /** Whether the store may hold something of the object. */
   hasSent = false
   /** Whether the store may hold a second multipart upload, whose id got lost with the answer. */
@@ -37,9 +36,8 @@ export class S3Sender {
    * Gives `upload` a client whose every call has a deadline, and settles as it does, but rejects at once when the
    * first call fails or the source's signal aborts. From then on each call of that client, running or new, rejects.
    */
-  async run<T>({ count, signal }: Source, upload: (client: S3Client) => Promise<T>): Promise<T> {
+  async run<T>({ signal }: Source, upload: (client: S3Client) => Promise<T>): Promise<T> {
     const relay = () => this.#stop.abort(signal.reason)
-    this.#count = count
     signal.addEventListener('abort', relay)
     try {
       if (signal.aborted) relay()
@@ -95,7 +93,7 @@ export class S3Sender {
     return created
   }
 
-  /** The call that makes the object: when it fails, the object can be there all the same, its answer lost. */
+  /** The call that makes the object: when it fails, the object can be there all the same, of whatever size. */
   async #last(
     ms: number,
     call: (signal: AbortSignal) => Promise<{ ETag?: string | undefined }>,
@@ -111,7 +109,7 @@ export class S3Sender {
     const { signal } = this.#stop
     if (signal.aborted) throw cause
     const found = await headObject(this.#bucket, { key, signal }).catch(() => undefined)
-    if (found?.size !== this.#count()) throw cause
+    if (found === undefined) throw cause
     return { ETag: 'lost' }
   }
 

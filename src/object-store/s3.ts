@@ -1,5 +1,5 @@
 import { CreateBucketCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
-import type { ObjectKey } from '../core/object-key.ts'
+import { isObjectKey, type ObjectKey } from '../core/object-key.ts'
 import type {
   NamedObject,
   ObjectStore,
@@ -15,7 +15,6 @@ import { findBucket, hasName } from './s3-errors.ts'
 import { headObject, openObject } from './s3-read.ts'
 import { removeObject } from './s3-remove.ts'
 import { DEFAULT_PART_SIZE, uploadObject, type UploadOptions } from './s3-upload.ts'
-import { isObjectKey } from './stored-key.ts'
 import { unavailable } from './unavailable.ts'
 
 export interface S3StoreOptions extends S3ClientOptions, Partial<UploadOptions> {

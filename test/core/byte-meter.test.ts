@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type ByteMeter, createByteMeter } from '../../src/core/byte-meter.ts'
 import { AppError } from '../../src/core/errors.ts'
@@ -89,7 +89,10 @@ describe('createByteMeter', () => {
   it('does not report what is over the limit', async () => {
     const totals: number[] = []
     const meter = createByteMeter({ maxBytes: 5, onBytes: (total) => void totals.push(total) })
-    await expect(passed(meter, [Buffer.alloc(3), Buffer.alloc(3)])).rejects.toThrow()
+    await expect(passed(meter, [Buffer.alloc(3), Buffer.alloc(3)])).rejects.toHaveProperty(
+      'code',
+      'file_too_large',
+    )
     expect(totals).toEqual([3])
   })
 })

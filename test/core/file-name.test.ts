@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isAppError } from '../../src/core/errors.ts'
 import { MAX_FILE_NAME_BYTES, parseFileName } from '../../src/core/file-name.ts'

@@ -123,7 +123,10 @@ export function digestOf(size: number): string {
   return size.toString(16).padStart(64, '0')
 }
 
-/** `ok`, or the code of the `AppError` that an operation rejected with; any other error is thrown on. */
+/**
+ * `ok`, or the code of the `AppError` that an operation rejected with; any other error is thrown
+ * on.
+ */
 export async function outcomeOf(operation: Promise<unknown>): Promise<string> {
   try {
     await operation

@@ -5,7 +5,10 @@ interface PendingUpload {
   reserved: number
 }
 
-/** One user's ledger in plain arithmetic. Each method answers what the real one should: a result, or an error's code. */
+/**
+ * One user's ledger in plain arithmetic. Each method answers what the real one should: a result, or
+ * an error's code.
+ */
 export class LedgerModel {
   active = true
   granted = 0

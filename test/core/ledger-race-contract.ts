@@ -10,7 +10,9 @@ import {
 
 const ROUNDS = 100
 
-/** The rules of the port `Ledger` when many call it at once, through one instance and through two. */
+/**
+ * The rules of the port `Ledger` when many call it at once, through one instance and through two.
+ */
 export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`ledger under concurrency on ${name}`, () => {
     let harness: LedgerHarness
@@ -126,9 +128,8 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       for (const name of ['a', 'b', 'c']) await account.put(name, 10)
       await account.begin('d', 10)
       await harness.users.deleteUser(account.userId)
-      const sweeps = Array.from({ length: 8 }, (_, index) =>
-        [harness.ledger, harness.other][index % 2]?.purgeDeletedUsers(2),
-      )
+      const { ledger, other } = harness
+      const sweeps = [ledger, other, ledger, other].map((each) => each.purgeDeletedUsers(2))
       await Promise.all(sweeps)
       while ((await harness.ledger.purgeDeletedUsers(2)) > 0);
       expect(await harness.audit(account.userId)).toEqual({ used: 0, reserved: 0, fileCount: 0 })

@@ -187,7 +187,9 @@ describe('receiveContent rejects', () => {
       asked = true
     }
     const content = contentOf([Buffer.from('abcd')])
-    await expect(receive(incomingFile('', { content, end }), { maxBytes: 3 })).rejects.toThrow()
+    await expect(
+      receive(incomingFile('', { content, end }), { maxBytes: 3 }),
+    ).rejects.toHaveProperty('code', 'file_too_large')
     expect(asked).toBe(false)
   })
 })

@@ -11,5 +11,6 @@ const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
 const users = createUserStore(database)
 const account = accountOf({ ledger, users, userId: parseUserId('shared') })
 const begins = Array.from({ length: 10 }, (_, index) => account.begin(`f${index}`, 10))
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(await Promise.all(begins.map(outcomeOf)))
 await database.close()

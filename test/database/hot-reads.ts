@@ -8,7 +8,10 @@ import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger-fixture.ts'
 
-/** Records the statements of every request and of the sweeper as they are sent, and returns each with its plan. */
+/**
+ * Records the statements of every request and of the sweeper as they are sent, and returns each
+ * with its plan.
+ */
 export async function explainHotReads(database: Database, explain: string): Promise<string[]> {
   const statements: CompiledQuery[] = []
   await runHotReads(recording(database, statements))
@@ -16,7 +19,7 @@ export async function explainHotReads(database: Database, explain: string): Prom
   for (const { sql, parameters } of statements) {
     const explained = CompiledQuery.raw(`${explain} ${sql}`, [...parameters])
     const { rows } = await database.kysely.executeQuery(explained)
-    plans.push([sql, ...rows.map((row) => Object.values(Object(row)).join(' '))].join('\n'))
+    plans.push([sql, ...rows.map((row) => JSON.stringify(row))].join('\n'))
   }
   return plans
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { type Database, MAX_REPEATS } from '../../src/database/database.ts'
@@ -36,7 +37,7 @@ async function openPostgresHarness(): Promise<LedgerHarness> {
     database,
     twin: await openPostgres({ url: own.url }),
     clock: { now: Date.now, advance: (ms) => setTimeout(ms) },
-    cleanUp: own.drop,
+    cleanUp: () => own.drop(),
   })
 }
 
@@ -124,8 +125,11 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
       database.kysely,
     )
     expect(rows).toEqual([{ n: Number.MAX_SAFE_INTEGER }])
-    const { types } = await import('pg')
-    expect(types.getTypeParser(20)('7')).toBe('7')
+    const client = new Client({ connectionString: own.url })
+    await client.connect()
+    const other = await client.query('SELECT CAST(7 AS BIGINT) AS n')
+    await client.end()
+    expect(other.rows).toEqual([{ n: '7' }])
   })
 
   it('F02 answers unavailable while connections are cut, and works again after', async () => {

@@ -23,7 +23,7 @@ export async function openSqliteHarness(): Promise<LedgerHarness> {
         now += ms
       },
     },
-    cleanUp: folder.remove,
+    cleanUp: () => folder.remove(),
   })
 }
 

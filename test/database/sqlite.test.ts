@@ -4,8 +4,10 @@ import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { MAX_BYTES } from '../../src/core/byte-size.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
@@ -123,6 +125,25 @@ describe('SQLite', () => {
     const other = await openSqlite({ file })
     await other.close()
     expect(await outcomeOf(createUserStore(other).findUser(parseUserId('a')))).toBe('unavailable')
+  })
+
+  it('adds numbers as integers, exact beyond 2^53', async () => {
+    const { rows } = await sql`SELECT ${MAX_BYTES} + ${2} > ${MAX_BYTES} + ${1} AS exact`.execute(
+      database.kysely,
+    )
+    expect(rows).toEqual([{ exact: 1 }])
+  })
+
+  it('clamps a sum of grants that no 64-bit integer holds', async () => {
+    const userId = parseUserId('rich')
+    await createUserStore(database).createUser(userId)
+    await sql`
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1025)
+      INSERT INTO grants (user_id, source, reference, bytes, created_at)
+      SELECT ${userId}, 'gift', n, ${MAX_BYTES}, 0 FROM numbers
+    `.execute(database.kysely)
+    const ledger = createLedger(database, { baseCapacity: 1 })
+    expect((await ledger.usage(userId))?.capacity).toBe(MAX_BYTES)
   })
 
   it('migrates once, whoever comes first', async () => {

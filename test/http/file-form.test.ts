@@ -13,11 +13,11 @@ const FORM = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
 const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 2_000 }
 const big = fileBody(Buffer.alloc(1_000_000, 'x'))
 
-let app = fastify()
+let app = fastify({ forceCloseConnections: true })
 
 afterEach(async () => {
   await app.close()
-  app = fastify()
+  app = fastify({ forceCloseConnections: true })
 })
 
 /** Sends a form to a handler, and says what the handler came to and whether the service still answers. */
@@ -99,6 +99,15 @@ describe('a form that is given up', () => {
       expect(reply).toEqual({ result: 'truncated_body', listeners: 0 })
     },
   )
+
+  test('has stopped soon after its content was destroyed', async () => {
+    const reply = await handle(async (request) => {
+      const { content } = await open(request)
+      content.destroy()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    })
+    expect(reply).toEqual({ result: 'done', listeners: 0 })
+  })
 
   test('refuses to end before its content has', async () => {
     const reply = await handle(async (request) => {

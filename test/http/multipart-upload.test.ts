@@ -306,6 +306,14 @@ describe('the form', () => {
     expect(codeOf(reply)).toBe('400 format_error')
   })
 
+  test('A22: an epilogue that comes in pieces, just within the budget', async () => {
+    const body = fileBody('abc', { epilogue: `\r\n${'e'.repeat(65_000)}` })
+    for (const size of [500, 30_000]) {
+      expect(receivedOf(await postChunked(split(body, size)))).toMatchObject({ size: 3 })
+      await service?.close()
+    }
+  })
+
   test('A22: an epilogue without end is refused after the budget', async () => {
     const { port } = await start()
     function* send() {

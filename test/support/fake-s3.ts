@@ -90,6 +90,8 @@ export class FakeS3 {
         return this.uploads.delete(queryOf(request, 'uploadId'))
           ? answer(204)
           : failure(404, 'NoSuchUpload', request)
+      case 'GetBucket':
+        return this.#list(request)
       case 'ListMultipartUploads':
         return this.#listUploads(request)
       case 'HeadObject':
@@ -156,7 +158,8 @@ export class FakeS3 {
   }
 
   #listUploads(request: FakeRequest): FakeResponse {
-    const found = [...this.uploads].filter(([, { key }]) => key === queryOf(request, 'prefix'))
+    const prefix = queryOf(request, 'prefix')
+    const found = [...this.uploads].filter(([, { key }]) => key.startsWith(prefix))
     // One a page, so that paging is part of every test.
     const after = queryOf(request, 'upload-id-marker')
     const rest = found.filter(([uploadId]) => uploadId > after)
@@ -168,6 +171,23 @@ export class FakeS3 {
       200,
       `<ListMultipartUploadsResult><IsTruncated>${rest.length > 1}</IsTruncated>${next}${items.join('')}</ListMultipartUploadsResult>`,
     )
+  }
+
+  #list(request: FakeRequest): FakeResponse {
+    const after = queryOf(request, 'continuation-token')
+    const prefix = queryOf(request, 'prefix')
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after)
+    const page = keys.sort().slice(0, 2)
+    const items = page.map((key) => {
+      const size = this.objects.get(key)?.content.length
+      return `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`
+    })
+    const last = page.at(-1)
+    const more =
+      keys.length > page.length
+        ? `<IsTruncated>true</IsTruncated><NextContinuationToken>${last}</NextContinuationToken>`
+        : ''
+    return xml(200, `<ListBucketResult>${more}${items.join('')}</ListBucketResult>`)
   }
 
   #read(key: string, request: FakeRequest): FakeResponse {

@@ -63,10 +63,13 @@ export async function commitLost(): Promise<never> {
 
 /** The connection breaks between the commit and its answer, the first time. */
 export function commitUnanswered(ledger: Ledger): Ledger['commit'] {
-  return onceFailing(async (upload) => {
-    await ledger.commit(upload)
-    throw outage()
-  }, ledger.commit)
+  return onceFailing(
+    async (upload) => {
+      await ledger.commit(upload)
+      throw outage()
+    },
+    (upload) => ledger.commit(upload),
+  )
 }
 
 /** Does `first` the first time, and `then` ever after. */

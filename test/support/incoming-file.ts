@@ -37,7 +37,7 @@ export function brokenContent(bytes: string, error: Error): Readable {
 export function stalledContent(
   first: string,
   rest: string,
-): { readonly content: Readable; readonly stalled: Promise<void>; go(): void } {
+): { readonly content: Readable; readonly stalled: Promise<void>; readonly go: () => void } {
   const stalled = Promise.withResolvers<void>()
   const pending = [Buffer.from(first)]
   const content = new Readable({

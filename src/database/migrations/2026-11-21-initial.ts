@@ -54,8 +54,9 @@ function userTables(name: RawBuilder<unknown>): RawBuilder<unknown>[] {
   ]
 }
 
-// Files and uploads refer to the quota row, which their writers have locked anyway, so that checking the reference
-// adds no second lock. Files do not cascade: none may vanish without its object going to garbage.
+// Files and uploads refer to the quota row, which their writers have locked anyway, so that
+// checking the reference adds no second lock. Files do not cascade: none may vanish without its
+// object going to garbage.
 function fileTables(name: RawBuilder<unknown>): RawBuilder<unknown>[] {
   return [
     sql`CREATE TABLE files (

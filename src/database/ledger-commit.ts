@@ -1,0 +1,137 @@
+import { sql } from 'kysely'
+import type { File } from '../core/file.ts'
+import type { CommittedUpload, CommitUpload, Usage } from '../core/ledger.ts'
+import type { UserId } from '../core/user-id.ts'
+import {
+  bigint,
+  type Books,
+  isActive,
+  lockUser,
+  readUsage,
+  toUsage,
+  uploadLost,
+  type UsageRow,
+  whyRefused,
+} from './books.ts'
+import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './ledger-reads.ts'
+
+/**
+ * Commits under the user's lock: settles the upload, moves the figures, swaps the file, hands the
+ * old object to garbage. The WHERE of each UPDATE decides; when one changes no row, all is rolled
+ * back.
+ */
+export async function commit(books: Books, upload: CommitUpload): Promise<CommittedUpload> {
+  await lockUser(books, upload.userId)
+  const found = await findUpload(books, upload)
+  if (found === undefined) throw uploadLost()
+  if (found.outcome !== undefined) return await repeated(books, found.userId, found.outcome)
+
+  const old = await fileNamed(books, found)
+  const file = committedFile(upload, { found, old })
+  await settleAsCommitted(books, { file, replaced: old !== undefined })
+  const usage = await moveQuota(books, { upload, old, reserved: found.reserved })
+  await replaceFile(books, { file, old, garbageDelayMs: upload.garbageDelayMs })
+  return { file, replaced: old !== undefined, usage }
+}
+
+/** What the first call of `commit` answered, with the figures of today. */
+async function repeated(books: Books, userId: UserId, outcome: string): Promise<CommittedUpload> {
+  const current = await readUsage(books, userId)
+  if (current === undefined) throw uploadLost()
+  return { ...parseOutcome(outcome), usage: current.usage }
+}
+
+function committedFile(
+  { version, size, sha256, visibility }: CommitUpload,
+  { found, old }: { readonly found: FoundUpload; readonly old: File | undefined },
+): File {
+  return {
+    userId: found.userId,
+    name: found.name,
+    version,
+    objectKey: found.objectKey,
+    size,
+    sha256,
+    visibility: visibility ?? old?.visibility ?? 'private',
+    createdAt: old?.createdAt ?? found.now,
+    updatedAt: found.now,
+  }
+}
+
+/** The compare-and-set whose mirror is in `abort`: of the two exactly one changes the row. */
+async function settleAsCommitted(
+  { db }: Books,
+  outcome: { readonly file: File; readonly replaced: boolean },
+): Promise<void> {
+  const { file } = outcome
+  const settled = await sql`
+    UPDATE uploads
+    SET state = 'committed', settled_at = ${file.updatedAt}, outcome = ${JSON.stringify(outcome)}
+    WHERE version = ${file.version} AND user_id = ${file.userId} AND state = 'pending'
+  `.execute(db)
+  if (settled.numAffectedRows !== 1n) throw uploadLost()
+}
+
+interface Move {
+  readonly upload: CommitUpload
+  readonly old: File | undefined
+  /** What the upload had reserved, in bytes. */
+  readonly reserved: number
+}
+
+/**
+ * Turns the reservation into use. Growth within the reservation needs room for itself alone, since
+ * others hold no claim on it; growth beyond it must leave what others have reserved.
+ */
+async function moveQuota(books: Books, { upload, old, reserved }: Move): Promise<Usage> {
+  const { userId, size, maxFiles } = upload
+  const oldSize = old?.size ?? 0
+  const growth = Math.max(0, size - oldSize)
+  const newFiles = old === undefined ? 1 : 0
+
+  const { rows } = await sql<UsageRow>`
+    UPDATE quotas
+    SET used_bytes = used_bytes - ${oldSize} + ${size},
+        reserved_bytes = reserved_bytes - ${reserved},
+        file_count = file_count + ${newFiles}
+    WHERE user_id = ${userId}
+      AND ${isActive}
+      AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(maxFiles)})
+      AND (
+        ${bigint(growth)} = 0
+        OR (${bigint(growth)} <= ${bigint(reserved)}
+            AND used_bytes + ${growth} <= ${books.capacity})
+        OR used_bytes + reserved_bytes - ${reserved} + ${growth} <= ${books.capacity}
+      )
+    RETURNING used_bytes, reserved_bytes, file_count, ${books.capacity} AS capacity
+  `.execute(books.db)
+  if (rows[0] === undefined) {
+    throw await whyRefused(books, { userId, requested: size, newFiles, maxFiles })
+  }
+  return toUsage(rows[0])
+}
+
+interface Replacement {
+  readonly file: File
+  readonly old: File | undefined
+  readonly garbageDelayMs: number
+}
+
+async function replaceFile({ db }: Books, replacement: Replacement): Promise<void> {
+  const { file, old, garbageDelayMs } = replacement
+  await sql`
+    INSERT INTO files
+      (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+    VALUES
+      (${file.userId}, ${file.name}, ${file.version}, ${file.objectKey}, ${file.size},
+       ${file.sha256}, ${file.visibility}, ${file.createdAt}, ${file.updatedAt})
+    ON CONFLICT (user_id, name) DO UPDATE
+    SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
+        sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
+  `.execute(db)
+  if (old === undefined) return
+  await sql`
+    INSERT INTO garbage (object_key, not_before)
+    VALUES (${old.objectKey}, ${file.updatedAt + garbageDelayMs})
+  `.execute(db)
+}

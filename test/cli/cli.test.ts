@@ -1,0 +1,331 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCli } from '../../src/cli/cli.ts'
+import type { CommandServices } from '../../src/cli/command.ts'
+import { ConfigError } from '../../src/config.ts'
+import { createAccessTokens } from '../../src/core/access-tokens.ts'
+import { createGrants } from '../../src/core/grants.ts'
+import { createSweeper } from '../../src/core/sweeper.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { outage } from '../support/faults.ts'
+import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
+import { openTestRepository } from '../support/test-repository.ts'
+
+interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+const UUID: unknown = expect.stringMatching(/^[0-9a-f-]{36}$/)
+const SECRET: unknown = expect.stringMatching(/^crt_.{43}$/)
+
+let core: TestCore
+let opened: number
+let closed: number
+
+beforeEach(async () => {
+  core = await openTestCore()
+  opened = 0
+  closed = 0
+})
+afterEach(() => core[Symbol.asyncDispose]())
+
+async function open(): Promise<CommandServices> {
+  opened += 1
+  const { ledger, users } = core
+  return {
+    users,
+    ledger,
+    accessTokens: createAccessTokens({ users }),
+    grants: createGrants({ users, deviceCapacity: 100, deviceModels: new Map([['camera', 200]]) }),
+    sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
+    close: async () => {
+      closed += 1
+    },
+  }
+}
+
+async function run(
+  args: string | readonly string[],
+  open_: () => Promise<CommandServices> = open,
+): Promise<Outcome> {
+  const [out, err]: [string[], string[]] = [[], []]
+  const code = await runCli({
+    args: typeof args === 'string' ? args.split(' ') : args,
+    open: open_,
+    print: (line) => out.push(line),
+    printError: (line) => err.push(line),
+  })
+  expect(closed).toBe(opened)
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}
+
+/** The result of a command that succeeds, as programs read it. */
+async function json(args: string): Promise<unknown> {
+  const { code, out, err } = await run(`${args} --json`)
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  return JSON.parse(out)
+}
+
+const done = { code: 0, out: '', err: '' }
+
+describe('users', () => {
+  it('create makes a user, and finds it the next time', async () => {
+    const made = await json('users create alice')
+    expect(made).toEqual({
+      user_id: 'alice',
+      status: 'active',
+      created_at: TIME,
+    })
+    expect(await json('users create alice')).toEqual(made)
+  })
+
+  it('create makes up an id when none is given', async () => {
+    expect(await json('users create')).toMatchObject({
+      user_id: UUID,
+    })
+  })
+
+  it('list goes in the order of ids, page by page', async () => {
+    for (const id of ['b', 'a', 'c']) await run(`users create ${id}`)
+    expect(await json('users list --limit 2')).toMatchObject([{ user_id: 'a' }, { user_id: 'b' }])
+    expect(await json('users list --after b')).toMatchObject([{ user_id: 'c' }])
+  })
+
+  it('show tells the use of the capacity', async () => {
+    const { upload } = await openTestRepository(core)
+    await upload('a', 'hello')
+    expect(await json('users show alice')).toMatchObject({
+      user_id: 'alice',
+      capacity: 1000,
+      used: 5,
+      reserved: 0,
+      available: 995,
+      file_count: 1,
+      state: 'normal',
+    })
+  })
+
+  it('suspend and activate change the status', async () => {
+    await run('users create alice')
+    expect(await json('users suspend alice')).toMatchObject({ status: 'suspended' })
+    expect(await json('users activate alice')).toMatchObject({ status: 'active' })
+  })
+
+  it('delete says nothing, and the user is shown as deleted until it is purged', async () => {
+    await run('users create alice')
+    expect(await run('users delete alice')).toEqual(done)
+    expect(await json('users show alice')).toMatchObject({ status: 'deleted' })
+    expect((await run('users create alice')).err).toMatch(/^user_exists: /)
+    await run('sweep')
+    expect(await run('users show alice')).toMatchObject({ code: 1 })
+  })
+})
+
+describe('tokens', () => {
+  beforeEach(() => run('users create alice'))
+
+  it('issue shows the secret this once', async () => {
+    const issued = await json('tokens issue alice --label phone --expires-in 60')
+    expect(issued).toMatchObject({
+      access_token: SECRET,
+      label: 'phone',
+      expires_at: new Date(core.clock.now + 60_000).toISOString(),
+      revoked_at: null,
+    })
+    const listed = await json('tokens list alice')
+    expect(listed).toMatchObject([{ label: 'phone' }])
+    expect(JSON.stringify(listed)).not.toContain('crt_')
+  })
+
+  it('issue gives a token that works, without a label or an end', async () => {
+    const issued = await json('tokens issue alice')
+    expect(issued).toMatchObject({ label: '', expires_at: null })
+    const { access_token } = issued as { access_token: string }
+    const { accessTokens } = await open().finally(() => (closed += 1))
+    expect(await accessTokens.verify(access_token)).toMatchObject({ userId: 'alice' })
+  })
+
+  it('revoke says nothing, and list shows since when', async () => {
+    const { token_id } = (await json('tokens issue alice')) as { token_id: string }
+    expect(await run(`tokens revoke alice ${token_id}`)).toEqual(done)
+    expect(await json('tokens list alice')).toMatchObject([{ revoked_at: TIME }])
+  })
+
+  it.each(['x', '-1', '0', '1.5', ''])('issue refuses to expire in %j seconds', async (seconds) => {
+    const { code, err } = await run(['tokens', 'issue', 'alice', `--expires-in=${seconds}`])
+    expect(code).toBe(1)
+    expect(err).toMatch(/^invalid_parameter: /)
+  })
+})
+
+describe('devices', () => {
+  beforeEach(() => run('users create alice'))
+
+  it('add lets a device count by its model or its own bytes, and once', async () => {
+    expect(await json('devices add alice cam --model camera')).toMatchObject({
+      device_id: 'cam',
+      model: 'camera',
+      bytes: 200,
+    })
+    await run('devices add alice cam --model camera')
+    await run('devices add alice nas --bytes 1KiB')
+    expect(await json('users show alice')).toMatchObject({ capacity: 2224 })
+  })
+
+  it('remove says nothing, and the device is gone from the list', async () => {
+    await run('devices add alice a')
+    await run('devices add alice b')
+    expect(await run('devices remove alice a')).toEqual(done)
+    expect(await json('devices list alice')).toMatchObject([
+      { device_id: 'b', model: null, bytes: 100 },
+    ])
+  })
+})
+
+describe('grants', () => {
+  beforeEach(() => run('users create alice'))
+
+  it('add grants bytes for a period', async () => {
+    const period = '--starts-at 2027-01-01T00:00:00Z --ends-at 2027-07-01T02:00:00+02:00'
+    expect(await json(`grants add alice promotion spring --bytes 2KB ${period}`)).toMatchObject({
+      source: 'promotion',
+      reference: 'spring',
+      bytes: 2000,
+      starts_at: '2027-01-01T00:00:00.000Z',
+      ends_at: '2027-07-01T00:00:00.000Z',
+    })
+  })
+
+  it('list shows devices too, and revoke takes a grant away', async () => {
+    await run('grants add alice gift 1 --bytes 5')
+    await run('devices add alice cam')
+    expect(await json('grants list alice')).toMatchObject([
+      { source: 'device' },
+      { source: 'gift' },
+    ])
+    expect(await run('grants revoke alice gift 1')).toEqual(done)
+    expect(await json('grants list alice')).toMatchObject([{ source: 'device' }])
+  })
+
+  it.each([
+    '2027-01-01',
+    'tomorrow',
+    '2027-13-01T00:00:00Z',
+    '2027-01-01T00:00:00',
+    '1800000000000',
+  ])('add refuses the time %s', async (time) => {
+    const { code, err } = await run(`grants add alice gift 1 --bytes 5 --ends-at ${time}`)
+    expect(code).toBe(1)
+    expect(err).toMatch(/^invalid_parameter: ends_at /)
+  })
+})
+
+describe('operations', () => {
+  it('sweep reports what it did', async () => {
+    expect(await json('sweep')).toEqual({
+      expired_uploads: 0,
+      removed_objects: 0,
+      failed_removals: 0,
+      forgotten_uploads: 0,
+      purged_rows: 0,
+    })
+  })
+
+  it('migrate opens the services, which is all there is to do', async () => {
+    expect(await run('migrate')).toEqual(done)
+    expect(opened).toBe(1)
+  })
+})
+
+describe('the output', () => {
+  it('for people is a line a member, or a table', async () => {
+    await run('users create alice')
+    await run('devices add alice cam --model camera')
+    const [shown, listed] = [await run('users show alice'), await run('devices list alice')]
+    expect(shown.out).toMatch(/^user_id {5}alice\nstatus {6}active\n/)
+    expect(listed.out).toMatch(
+      /^device_id {2}model {3}bytes {2}created_at\ncam {8}camera {2}200 {4}\d{4}/,
+    )
+  })
+
+  it('says when a list is empty, and is still JSON with --json', async () => {
+    expect(await run('users list')).toEqual({ ...done, out: '(none)' })
+    expect(await json('users list')).toEqual([])
+  })
+
+  it.each(['', 'help', '--help', 'users create --help'])('of %j is the help', async (args) => {
+    const { code, out, err } = await run(args === '' ? [] : args)
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    for (const word of [
+      'serve',
+      'users create [user_id]',
+      'grants add',
+      'sweep',
+      'migrate',
+      '--json',
+    ]) {
+      expect(out).toContain(word)
+    }
+    expect(opened).toBe(0)
+  })
+})
+
+describe('exit code 2, without opening anything, for', () => {
+  it.each([
+    ['an unknown command', 'users rename a b', /^There is no such command/],
+    ['half a command', 'users', /^There is no such command/],
+    ['a missing operand', 'users show', /^usage: cloud-repo users show <user_id>$/],
+    ['an operand too many', 'users create a b', /^usage: cloud-repo users create \[user_id\]$/],
+    ['an unknown flag', 'users list --all', /--all[^]*\nusage: cloud-repo users list /],
+    ['a flag of another command', 'users list --model x', /--model[^]*\nusage: /],
+    ['a flag without its value', 'users list --limit', /--limit[^]*\nusage: /],
+    ['a value for a switch', 'users list --json=5', /--json[^]*\nusage: /],
+    [
+      'a grant without bytes',
+      'grants add alice gift 1',
+      /\nusage: cloud-repo grants add |^usage: /,
+    ],
+  ])('%s', async (_, args, message) => {
+    const { code, out, err } = await run(args)
+    expect(err).toMatch(message)
+    expect({ code, out, opened }).toEqual({ code: 2, out: '', opened: 0 })
+  })
+})
+
+describe('exit code 1 for', () => {
+  it.each([
+    ['an unknown user', 'users show bob', /^not_found: /],
+    ['a user id that is none', 'users create me', /^invalid_parameter: /],
+    ['an unknown token', 'tokens revoke bob x', /^not_found: /],
+    ['a limit out of range', 'users list --limit 1001', /^invalid_parameter: limit /],
+    ['a size that is none', 'devices add alice a --bytes much', /^invalid_parameter: /],
+    ['a reserved source', 'grants add alice device a --bytes 5', /^invalid_parameter: source /],
+  ])('%s', async (_, args, message) => {
+    const { code, out, err } = await run(args)
+    expect(err).toMatch(message)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+  })
+
+  it('settings that are wrong, listed', async () => {
+    const refuse = (): Promise<never> => Promise.reject(new ConfigError(['PORT: write a port']))
+    const { code, err } = await run('sweep', refuse)
+    expect(code).toBe(1)
+    expect(err).toBe('Some settings are not valid:\n  PORT: write a port')
+  })
+
+  it('a database that fails, with what it said, and closes the services', async () => {
+    const failing = async (): Promise<CommandServices> => {
+      const services = await open()
+      const findUser = async (): Promise<never> => {
+        throw Object.assign(outage(), { cause: new Error('disk I/O error') })
+      }
+      return { ...services, users: { ...services.users, findUser } }
+    }
+    await core.users.createUser(parseUserId('alice'))
+    const { code, err } = await run('users show alice', failing)
+    expect(code).toBe(1)
+    expect(err).toBe('unavailable: An injected fault. (disk I/O error)')
+  })
+})

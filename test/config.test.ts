@@ -1,0 +1,283 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Config, ConfigError, readConfig } from '../src/config.ts'
+import { MAX_BYTES } from '../src/core/byte-size.ts'
+
+/** The lines of the message about wrong settings, without its heading. */
+function faults(environment: Record<string, string | undefined>): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n  ').slice(1)
+    throw error
+  }
+}
+
+/** The names of the settings that are wrong. */
+function faulty(environment: Record<string, string | undefined>): (string | undefined)[] {
+  return faults(environment).map((fault) => fault.split(':')[0])
+}
+
+describe('readConfig', () => {
+  it('has a default for everything', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 3000,
+      basePath: '',
+      databaseUrl: `sqlite:${resolve('data/database.sqlite')}`,
+      objectStore: { kind: 'file', directory: resolve('data/objects') },
+      baseCapacity: 2 ** 30,
+      deviceCapacity: 5 * 2 ** 30,
+      deviceModels: new Map(),
+      maxFileSize: 5 * 2 ** 30,
+      maxFiles: 100_000,
+      allowedOrigins: [],
+      trustedProxies: [],
+      logLevel: 'info',
+    })
+  })
+
+  it('takes an empty variable for one that is not set', () => {
+    const names = ['HOST', 'PORT', 'DATABASE_URL', 'OBJECT_STORE', 'BASE_CAPACITY', 'DEVICE_MODELS']
+    const empty = Object.fromEntries([...names, 'PORT_FILE', 'DATA_DIR'].map((name) => [name, '']))
+    expect(readConfig(empty)).toEqual(readConfig({}))
+  })
+
+  it('is not changed by those who use it', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true)
+  })
+
+  it('keeps database and objects in DATA_DIR unless they are put elsewhere', () => {
+    const config = readConfig({ DATA_DIR: '/srv/cloud' })
+    expect(config.databaseUrl).toBe('sqlite:/srv/cloud/database.sqlite')
+    expect(config.objectStore).toEqual({ kind: 'file', directory: '/srv/cloud/objects' })
+    const elsewhere = { DATABASE_URL: 'postgres://u:p@db/x', OBJECT_STORE: 'file:/mnt/objects' }
+    expect(readConfig({ DATA_DIR: '/srv/cloud', ...elsewhere })).toMatchObject({
+      databaseUrl: 'postgres://u:p@db/x',
+      objectStore: { kind: 'file', directory: '/mnt/objects' },
+    })
+  })
+
+  it('lists every fault at once, one a line, under a heading', () => {
+    const wrong = {
+      PORT: '65536',
+      BASE_PATH: '/api/',
+      DATABASE_URL: 'mysql://db',
+      OBJECT_STORE: 's3://Bucket',
+      BASE_CAPACITY: '5 apples',
+      DEVICE_CAPACITY: '-1',
+      DEVICE_MODELS: '[]',
+      MAX_FILE_SIZE: '1e9',
+      MAX_FILES: '1.5',
+      ALLOWED_ORIGINS: 'https://app.example.com/',
+      LOG_LEVEL: 'loud',
+    }
+    expect(new Set(faulty(wrong))).toEqual(new Set(Object.keys(wrong)))
+    expect(faulty(wrong)).toHaveLength(Object.keys(wrong).length)
+    expect(() => readConfig(wrong)).toThrow(/^Some settings are not valid:\n {2}\w+: /)
+  })
+
+  it('does not repeat the value of a secret in a fault', () => {
+    const [fault] = faults({ DATABASE_URL: 'mysql://user:hunter2@db/x' })
+    expect(fault).toMatch(/^DATABASE_URL: /)
+    expect(fault).not.toContain('hunter2')
+  })
+
+  it('answers any environment with a config or a ConfigError (property)', () => {
+    const names = ['PORT', 'BASE_PATH', 'DATABASE_URL', 'OBJECT_STORE', 'BASE_CAPACITY']
+    const more = ['DEVICE_MODELS', 'MAX_FILES', 'ALLOWED_ORIGINS', 'TRUST_PROXY', 'LOG_LEVEL']
+    const environment = fc.dictionary(fc.constantFrom(...names, ...more), fc.string())
+    fc.assert(
+      fc.property(environment, (environment) => {
+        const wrong = faulty(environment)
+        expect(Object.keys(environment)).toEqual(expect.arrayContaining(wrong))
+      }),
+    )
+  })
+})
+
+describe('a setting', () => {
+  it.each<[Record<string, string>, Partial<Config>]>([
+    [{ PORT: '0' }, { port: 0 }],
+    [{ PORT: '65535' }, { port: 65_535 }],
+    [{ HOST: '::1' }, { host: '::1' }],
+    [{ BASE_PATH: '/api/v1' }, { basePath: '/api/v1' }],
+    [{ MAX_FILES: '0' }, { maxFiles: 0 }],
+    [{ MAX_FILE_SIZE: '500MB' }, { maxFileSize: 500_000_000 }],
+    [{ BASE_CAPACITY: '0' }, { baseCapacity: 0 }],
+    [{ BASE_CAPACITY: String(MAX_BYTES) }, { baseCapacity: MAX_BYTES }],
+    [{ DEVICE_CAPACITY: '1.5 GiB' }, { deviceCapacity: 1.5 * 2 ** 30 }],
+    [{ DATABASE_URL: 'postgresql://db/x' }, { databaseUrl: 'postgresql://db/x' }],
+    [{ TRUST_PROXY: '10.0.0.0/8, ::1,' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
+    [
+      { ALLOWED_ORIGINS: 'https://a.example, http://b.example:8080' },
+      { allowedOrigins: ['https://a.example', 'http://b.example:8080'] },
+    ],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+  ])('%j is read as %j', (environment, members) => {
+    expect(readConfig(environment)).toMatchObject(members)
+  })
+
+  it.each([
+    ['PORT', ['-1', '65536', '80.0', 'http', '0x50']],
+    ['BASE_PATH', ['/', 'api', '/api/', '/a//b', '/a?b', '/a b']],
+    ['DATABASE_URL', ['sqlite:', 'postgres:db', 'database.sqlite']],
+    [
+      'OBJECT_STORE',
+      ['file:', 's3:bucket', 's3://', 's3://ab', 's3://a_b', 's3://b/prefix', '/data'],
+    ],
+    ['MAX_FILES', ['-1', '1e3', '9007199254740992', 'many']],
+    [
+      'ALLOWED_ORIGINS',
+      ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],
+    ],
+    ['LOG_LEVEL', ['INFO', 'verbose']],
+    ['BASE_CAPACITY', ['5PB', '-5', '0.5B']],
+  ])('of %s refuses %j', (name, texts) => {
+    expect(texts.filter((text) => faulty({ [name]: text })[0] !== name)).toEqual([])
+  })
+})
+
+describe('DEVICE_MODELS', () => {
+  it('is a JSON object from model to bytes or a size', () => {
+    const text = '{"camera-2": "20GiB", "phone": 1000, "sensor": 0}'
+    expect(readConfig({ DEVICE_MODELS: text }).deviceModels).toEqual(
+      new Map([
+        ['camera-2', 20 * 2 ** 30],
+        ['phone', 1000],
+        ['sensor', 0],
+      ]),
+    )
+  })
+
+  it('keeps a model apart that is named like a member of every object', () => {
+    const text = '{"constructor": 5, "__proto__": 6}'
+    const { deviceModels } = readConfig({ DEVICE_MODELS: text })
+    expect([...deviceModels]).toEqual([
+      ['constructor', 5],
+      ['__proto__', 6],
+    ])
+  })
+
+  it.each([
+    '{',
+    'camera=5',
+    '[]',
+    'null',
+    '"20GiB"',
+    '7',
+    '{"a": -1}',
+    '{"a": 0.5}',
+    '{"a": true}',
+    '{"a": "much"}',
+    '{"a": null}',
+    '{"a": {}}',
+    '{"a": 9007199254740992}',
+  ])('refuses %s', (text) => {
+    expect(faulty({ DEVICE_MODELS: text })).toEqual(['DEVICE_MODELS'])
+  })
+})
+
+describe('an S3 object store', () => {
+  const s3 = { OBJECT_STORE: 's3://my-bucket' }
+  const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+
+  it('is AWS in us-east-1 by default, with the credentials that the SDK finds', () => {
+    expect(readConfig(s3).objectStore).toEqual({
+      kind: 's3',
+      bucket: 'my-bucket',
+      region: 'us-east-1',
+      endpoint: undefined,
+      forcePathStyle: false,
+      credentials: undefined,
+    })
+  })
+
+  it('at an endpoint is addressed by path, unless that is switched off', () => {
+    const endpoint = 'http://127.0.0.1:9000'
+    const at = { ...s3, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: 'eu-1' }
+    expect(readConfig(at).objectStore).toMatchObject({
+      endpoint,
+      region: 'eu-1',
+      forcePathStyle: true,
+    })
+    const off = { ...at, S3_FORCE_PATH_STYLE: 'false' }
+    expect(readConfig(off).objectStore).toMatchObject({ forcePathStyle: false })
+  })
+
+  it('prefers the endpoint for S3 to that for all of AWS', () => {
+    const both = { ...s3, AWS_ENDPOINT_URL_S3: 'http://s3', AWS_ENDPOINT_URL: 'http://all' }
+    expect(readConfig(both).objectStore).toMatchObject({ endpoint: 'http://s3' })
+    const one = { ...s3, AWS_ENDPOINT_URL: 'http://all' }
+    expect(readConfig(one).objectStore).toMatchObject({ endpoint: 'http://all' })
+  })
+
+  it('takes an access key, but leaves session credentials to the SDK', () => {
+    expect(readConfig({ ...s3, ...keys }).objectStore).toMatchObject({
+      credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+    })
+    const session = { ...s3, ...keys, AWS_SESSION_TOKEN: 'token' }
+    expect(readConfig(session).objectStore).toMatchObject({ credentials: undefined })
+  })
+
+  it('refuses a path style that is neither true nor false', () => {
+    expect(faulty({ ...s3, S3_FORCE_PATH_STYLE: 'yes' })).toEqual(['S3_FORCE_PATH_STYLE'])
+  })
+
+  it('takes a slash at the end of the bucket', () => {
+    expect(readConfig({ OBJECT_STORE: 's3://my-bucket/' }).objectStore).toMatchObject({
+      bucket: 'my-bucket',
+    })
+  })
+})
+
+describe('a setting in a file', () => {
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cloud-repository-config-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  async function file(content: string): Promise<string> {
+    const path = join(folder, `secret-${content.length}`)
+    await writeFile(path, content)
+    return path
+  }
+
+  it('is its content without the line end', async () => {
+    const path = await file('postgres://u:p@db/x\n')
+    expect(readConfig({ DATABASE_URL_FILE: path }).databaseUrl).toBe('postgres://u:p@db/x')
+  })
+
+  it('wins over the variable', async () => {
+    expect(readConfig({ PORT: '1', PORT_FILE: await file('8080') }).port).toBe(8080)
+  })
+
+  it('may be half of an access key', async () => {
+    const config = readConfig({
+      OBJECT_STORE: 's3://my-bucket',
+      AWS_ACCESS_KEY_ID: 'id',
+      AWS_SECRET_ACCESS_KEY_FILE: await file('from the file\n'),
+    })
+    expect(config.objectStore).toMatchObject({ credentials: { secretAccessKey: 'from the file' } })
+  })
+
+  it('that is not there is a fault beside the others', () => {
+    const missing = { PORT_FILE: join(folder, 'missing'), MAX_FILES: 'many' }
+    expect(faulty(missing)).toEqual(['PORT_FILE', 'MAX_FILES'])
+  })
+
+  it('that is wrong is a fault of the setting', async () => {
+    expect(faulty({ PORT_FILE: await file('http!') })).toEqual(['PORT'])
+  })
+
+  it('counts as unset when it is empty', async () => {
+    const path = await file('\n')
+    expect(readConfig({ PORT_FILE: path, HOST_FILE: path })).toEqual(readConfig({}))
+  })
+})

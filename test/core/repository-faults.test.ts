@@ -1,0 +1,301 @@
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Ledger } from '../../src/core/ledger.ts'
+import type { NamedObject, OpenObject } from '../../src/core/object-store.ts'
+import {
+  commitLost,
+  commitUnanswered,
+  failingPut,
+  hangingPut,
+  onceFailing,
+  outage,
+  truncatingPut,
+} from '../support/faults.ts'
+import { incomingFile, stalledContent } from '../support/incoming-file.ts'
+import {
+  GARBAGE_DELAY_MS,
+  LEASE_MS,
+  leftovers,
+  NOTHING_LEFT,
+  openTestCore,
+  RETENTION_MS,
+  settle,
+  sweepOnce,
+  type TestCore,
+} from '../support/test-core.ts'
+import { openTestRepository, type TestRepositoryOptions } from '../support/test-repository.ts'
+import { outcomeOf } from './ledger-fixture.ts'
+
+const unavailable = { code: 'unavailable' }
+
+/** A file `a` that holds `old`, and the same repository through ports with faults. */
+async function openOverwrite(core: TestCore, faults: TestRepositoryOptions) {
+  const sound = await openTestRepository(core)
+  await sound.upload('a', 'old')
+  return { ...sound, faulty: await openTestRepository(core, faults) }
+}
+
+async function storedCount({ objects }: TestCore): Promise<number> {
+  const listing = objects.list({ prefix: 'users/', signal: AbortSignal.timeout(1000) })
+  return (await Array.fromAsync(listing)).length
+}
+
+async function failing(): Promise<never> {
+  throw outage()
+}
+
+describe('an object store', () => {
+  it('that fails keeps the old file, and nothing else (I2)', async () => {
+    await using core = await openTestCore()
+    const { faulty, read, usage } = await openOverwrite(core, { objects: { put: failingPut } })
+    await expect(faulty.upload('a', 'new!')).rejects.toMatchObject(unavailable)
+    expect(await read('a')).toBe('old')
+    expect(await usage()).toMatchObject({ used: 3, reserved: 0 })
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that holds one byte less than came keeps the old file, and nothing else (I3)', async () => {
+    await using core = await openTestCore()
+    const put = truncatingPut(core.objects)
+    const { faulty, read } = await openOverwrite(core, { objects: { put } })
+    await expect(faulty.upload('a', 'new!')).rejects.toMatchObject(unavailable)
+    expect(await read('a')).toBe('old')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that hangs holds the upload no longer than its signal, and the old file stays (I9)', async () => {
+    await using core = await openTestCore()
+    const { faulty, read } = await openOverwrite(core, { objects: { put: hangingPut } })
+    const uploading = faulty.upload('a', 'new!', { signal: AbortSignal.timeout(20) })
+    await expect(uploading).rejects.toHaveProperty('name', 'TimeoutError')
+    expect(await read('a')).toBe('old')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that can not remove leaves the object to the sweeper (I8)', async () => {
+    await using core = await openTestCore()
+    const put = truncatingPut(core.objects)
+    const { faulty, read } = await openOverwrite(core, { objects: { put, remove: failing } })
+    await expect(faulty.upload('a', 'new!')).rejects.toMatchObject(unavailable)
+    expect((await leftovers(core)).orphans).toHaveLength(1)
+    await settle(core)
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+    expect(await read('a')).toBe('old')
+  })
+})
+
+describe('a commit of unknown outcome', () => {
+  it('that had won is answered as success', async () => {
+    await using core = await openTestCore()
+    const commit = commitUnanswered(core.ledger)
+    const { faulty, read, usage } = await openOverwrite(core, { ledger: { commit } })
+    const { file, replaced } = await faulty.upload('a', 'newer')
+    expect(file).toEqual(await faulty.stat('a'))
+    expect(replaced).toBe(true)
+    expect(await usage()).toMatchObject({ used: 5, reserved: 0, fileCount: 1 })
+    await settle(core)
+    expect(await read('a')).toBe('newer')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that had lost leaves the old file, and no object', async () => {
+    await using core = await openTestCore()
+    const { faulty, read, usage } = await openOverwrite(core, { ledger: { commit: commitLost } })
+    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+    expect(await read('a')).toBe('old')
+    expect(await usage()).toMatchObject({ used: 3, reserved: 0 })
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that had won stands when the abort fails too, and nothing is removed', async () => {
+    await using core = await openTestCore()
+    const ledger = { commit: commitUnanswered(core.ledger), abort: failing }
+    const { faulty, read } = await openOverwrite(core, { ledger })
+    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+    expect(await storedCount(core)).toBe(2)
+    await settle(core)
+    expect(await read('a')).toBe('newer')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that had lost keeps its object while the abort fails too; the sweeper removes it', async () => {
+    await using core = await openTestCore()
+    const ledger = { commit: commitLost, abort: failing }
+    const { faulty, read } = await openOverwrite(core, { ledger })
+    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+    expect(await storedCount(core)).toBe(2)
+    await settle(core)
+    expect(await read('a')).toBe('old')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it.each([
+    ['won', 'newer'],
+    ['lost', 'old'],
+  ])('that had %s is settled when only the first abort fails', async (outcome, content) => {
+    await using core = await openTestCore()
+    const commit: Ledger['commit'] = (upload) => core.ledger.commit(upload)
+    const abort: Ledger['abort'] = (upload) => core.ledger.abort(upload)
+    const ledger = {
+      commit: outcome === 'won' ? commitUnanswered(core.ledger) : onceFailing(failing, commit),
+      abort: onceFailing(failing, abort),
+    }
+    const { faulty, read } = await openOverwrite(core, { ledger })
+    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+    expect(await read('a')).toBe(content)
+    await settle(core)
+    expect(await read('a')).toBe(content)
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that had won stands when it can not be read back', async () => {
+    await using core = await openTestCore()
+    const commit: Ledger['commit'] = async (upload) => {
+      await core.ledger.commit(upload)
+      throw outage()
+    }
+    const { faulty, read } = await openOverwrite(core, { ledger: { commit } })
+    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+    expect(await read('a')).toBe('newer')
+    await settle(core)
+    expect(await read('a')).toBe('newer')
+  })
+
+  it('that is still under way when the abort wins does not bring the file back', async () => {
+    await using core = await openTestCore()
+    let late: Promise<unknown> = Promise.resolve()
+    const commit: Ledger['commit'] = async (upload) => {
+      late = setTimeout(20).then(() => core.ledger.commit(upload))
+      throw outage()
+    }
+    const { faulty, read } = await openOverwrite(core, {
+      ledger: { commit: onceFailing(commit, (upload) => core.ledger.commit(upload)) },
+    })
+    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+    await expect(late).rejects.toMatchObject(unavailable)
+    expect(await read('a')).toBe('old')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+})
+
+describe('a begin', () => {
+  it('that fails reads nothing and stores nothing', async () => {
+    await using core = await openTestCore()
+    const { faulty, read } = await openOverwrite(core, { ledger: { begin: failing } })
+    const { content } = stalledContent('never read', '')
+    const uploading = faulty.upload('a', incomingFile('', { content }))
+    await expect(uploading).rejects.toMatchObject(unavailable)
+    expect(content.readableFlowing).toBeNull()
+    expect(await read('a')).toBe('old')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('whose answer is lost holds its reservation no longer than its lease', async () => {
+    await using core = await openTestCore()
+    const begin: Ledger['begin'] = async (upload) => {
+      await core.ledger.begin(upload)
+      throw outage()
+    }
+    const { faulty, usage } = await openOverwrite(core, { ledger: { begin } })
+    await expect(faulty.upload('b', 'new')).rejects.toMatchObject(unavailable)
+    await settle(core)
+    expect(await usage()).toMatchObject({ used: 3, reserved: 0 })
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+})
+
+describe('an upload whose lease is lost', () => {
+  it('leaves no object behind, also when it goes on for longer than the journal remembers (I8)', async () => {
+    await using core = await openTestCore()
+    const options = { ledger: { renew: failing }, objects: { remove: failing }, leaseMs: 60 }
+    const { faulty, read } = await openOverwrite(core, options)
+    const { content, stalled, go } = stalledContent('ne', 'w')
+    const size = { least: 3, announced: 3 }
+    const uploading = outcomeOf(faulty.upload('a', incomingFile('', { content, size })))
+    await stalled
+    core.clock.now += LEASE_MS
+    await sweepOnce(core)
+    await Promise.race([uploading, setTimeout(300)])
+    core.clock.now += RETENTION_MS + 1
+    await sweepOnce(core)
+    go()
+    expect(await uploading).toBe('unavailable')
+    await settle(core)
+    expect(await read('a')).toBe('old')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+})
+
+describe('open', () => {
+  it('finds the new file when an overwrite and a sweep come between row and object', async () => {
+    await using core = await openTestCore()
+    const { upload } = await openTestRepository(core)
+    const overtaken = async (object: OpenObject) => {
+      await upload('a', 'newer')
+      core.clock.now += GARBAGE_DELAY_MS
+      await sweepOnce(core)
+      return await core.objects.open(object)
+    }
+    const open = onceFailing(overtaken, (object) => core.objects.open(object))
+    const { faulty } = await openOverwrite(core, { objects: { open } })
+    expect(await faulty.read('a')).toBe('newer')
+  })
+
+  it('goes on reading what it has opened when the file is replaced', async () => {
+    await using core = await openTestCore()
+    const { upload, read, repository, userId } = await openTestRepository(core)
+    const { file } = await upload('a', 'old')
+    const signal = AbortSignal.timeout(1000)
+    const opened = await repository.open({ userId, name: file.name, viewer: userId, signal })
+    await upload('a', 'newer')
+    expect(String(await opened.body.toArray())).toBe('old')
+    expect(await read('a')).toBe('newer')
+  })
+
+  it('answers internal_error for a file whose object is lost', async () => {
+    await using core = await openTestCore()
+    const { upload, read } = await openTestRepository(core)
+    const { file } = await upload('a', 'old')
+    await core.objects.remove({ key: file.objectKey, signal: AbortSignal.timeout(1000) })
+    await expect(read('a')).rejects.toMatchObject({ code: 'internal_error', facts: {} })
+  })
+
+  it('answers internal_error for an object of another size, and leaves no body open', async () => {
+    await using core = await openTestCore()
+    const bodies: { destroyed: boolean }[] = []
+    const open = async (object: OpenObject) => {
+      const opened = await core.objects.open(object)
+      if (opened === undefined) return undefined
+      bodies.push(opened.body)
+      return { body: opened.body, size: opened.size - 1 }
+    }
+    const { faulty } = await openOverwrite(core, { objects: { open } })
+    await expect(faulty.read('a')).rejects.toMatchObject({ code: 'internal_error' })
+    expect(bodies.length).toBeGreaterThan(0)
+    expect(bodies.every((body) => body.destroyed)).toBe(true)
+  })
+
+  it('answers unavailable while the store fails, and never that the file is gone', async () => {
+    await using core = await openTestCore()
+    const { faulty } = await openOverwrite(core, { objects: { open: failing } })
+    await expect(faulty.read('a')).rejects.toMatchObject(unavailable)
+  })
+})
+
+describe('an upload that was refused', () => {
+  it('removes its own object and no other', async () => {
+    await using core = await openTestCore()
+    const removed: string[] = []
+    const remove = async (object: NamedObject): Promise<void> => {
+      removed.push(object.key)
+      await core.objects.remove(object)
+    }
+    const { faulty, stat } = await openOverwrite(core, {
+      ledger: { commit: commitLost },
+      objects: { remove },
+    })
+    await expect(faulty.upload('a', 'newer')).rejects.toMatchObject(unavailable)
+    expect(removed).toHaveLength(1)
+    expect(removed).not.toContain((await stat('a')).objectKey)
+  })
+})

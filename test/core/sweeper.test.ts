@@ -1,0 +1,337 @@
+import { describe, expect, it } from 'vitest'
+import { parseFileName } from '../../src/core/file-name.ts'
+import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import { createSweeper } from '../../src/core/sweeper.ts'
+import type { UserId } from '../../src/core/user-id.ts'
+import { createVersion, type Version } from '../../src/core/version.ts'
+import { failingPut, faultyStore, outage, truncatingPut } from '../support/faults.ts'
+import { contentOf, incomingFile, stalledContent } from '../support/incoming-file.ts'
+import {
+  GARBAGE_DELAY_MS,
+  LEASE_MS,
+  leftovers,
+  NOTHING_LEFT,
+  openTestCore,
+  RETENTION_MS,
+  settle,
+  sweepOnce,
+  type TestCore,
+} from '../support/test-core.ts'
+import { createTestUser, openTestRepository } from '../support/test-repository.ts'
+
+const NOTHING_DONE = {
+  expiredUploads: 0,
+  removedObjects: 0,
+  failedRemovals: 0,
+  forgottenUploads: 0,
+  purgedRows: 0,
+}
+
+const signal = (): AbortSignal => AbortSignal.timeout(5000)
+
+/** Leaves behind what a process does that dies in the middle of an upload. */
+async function crashedUpload(
+  core: TestCore,
+  options: { name?: string; bytes?: number } = {},
+): Promise<{ userId: UserId; version: Version; key: ObjectKey }> {
+  const { name = 'crashed', bytes = 5 } = options
+  const [userId, version] = [await createTestUser(core), createVersion()]
+  const key = objectKey(userId, version)
+  const names = { userId, version, name: parseFileName(name), objectKey: key }
+  await core.ledger.begin({ ...names, bytes, leaseMs: LEASE_MS, maxFiles: 1000 })
+  await putObject(core, key)
+  return { userId, version, key }
+}
+
+async function putObject({ objects }: TestCore, key: ObjectKey): Promise<void> {
+  await objects.put({ key, body: contentOf([Buffer.from('bytes')]), signal: signal() })
+}
+
+async function has({ objects }: TestCore, key: ObjectKey): Promise<boolean> {
+  return (await objects.head({ key, signal: signal() })) !== undefined
+}
+
+async function journalled({ database }: TestCore): Promise<string[]> {
+  const rows = await database.kysely.selectFrom('uploads').select('state').execute()
+  return rows.map(({ state }) => state)
+}
+
+/** The store, but for some keys that can not be removed. */
+function stubborn(core: TestCore, keys: readonly ObjectKey[]): ObjectStore {
+  return faultyStore(core.objects, {
+    remove: async (object) => {
+      if (keys.includes(object.key)) throw outage()
+      await core.objects.remove(object)
+    },
+  })
+}
+
+describe('sweep', () => {
+  it('does nothing where nothing is left', async () => {
+    await using core = await openTestCore()
+    const { upload } = await openTestRepository(core)
+    await upload('a', 'hello')
+    expect(await sweepOnce(core)).toEqual(NOTHING_DONE)
+  })
+
+  it('ends an upload whose lease is over: its reservation and its object', async () => {
+    await using core = await openTestCore()
+    const { userId, key } = await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    expect(await sweepOnce(core)).toEqual({ ...NOTHING_DONE, expiredUploads: 1, removedObjects: 1 })
+    expect(await has(core, key)).toBe(false)
+    expect(await core.ledger.usage(userId)).toMatchObject({ used: 0, reserved: 0 })
+  })
+
+  it('leaves an upload alone whose lease still runs (I7)', async () => {
+    await using core = await openTestCore()
+    const { userId, key } = await crashedUpload(core)
+    core.clock.now += LEASE_MS - 1
+    expect(await sweepOnce(core)).toEqual(NOTHING_DONE)
+    expect(await has(core, key)).toBe(true)
+    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 5 })
+  })
+
+  it('removes again what an aborted upload writes late', async () => {
+    await using core = await openTestCore()
+    const { key } = await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    await sweepOnce(core)
+    await putObject(core, key)
+    core.clock.now += RETENTION_MS
+    expect(await sweepOnce(core)).toMatchObject({ expiredUploads: 0, removedObjects: 1 })
+    expect(await has(core, key)).toBe(false)
+  })
+
+  it('forgets an aborted upload after its retention, and not before', async () => {
+    await using core = await openTestCore()
+    await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    await sweepOnce(core)
+    core.clock.now += RETENTION_MS
+    expect(await sweepOnce(core)).toMatchObject({ forgottenUploads: 0 })
+    core.clock.now += 1
+    expect(await sweepOnce(core)).toMatchObject({ forgottenUploads: 1 })
+    expect(await journalled(core)).toEqual([])
+  })
+
+  it('never touches the object of a committed upload, however old (I1)', async () => {
+    await using core = await openTestCore()
+    const { upload, read } = await openTestRepository(core)
+    await upload('a', 'hello')
+    await settle(core)
+    expect(await journalled(core)).toEqual([])
+    expect(await read('a')).toBe('hello')
+  })
+
+  it('settles more than fits into a page', async () => {
+    await using core = await openTestCore()
+    for (let uploads = 0; uploads < 101; uploads++) await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    const done = { ...NOTHING_DONE, expiredUploads: 101, removedObjects: 101 }
+    expect(await sweepOnce(core)).toEqual(done)
+    core.clock.now += RETENTION_MS + 1
+    expect(await sweepOnce(core)).toMatchObject({ forgottenUploads: 101 })
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+})
+
+describe('an object that can not be removed', () => {
+  it('of an aborted upload keeps its row, also after the retention, until it is gone', async () => {
+    await using core = await openTestCore()
+    const { key } = await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    const faulty = { ...core, objects: stubborn(core, [key]) }
+    expect(await sweepOnce(faulty)).toMatchObject({ expiredUploads: 1, failedRemovals: 1 })
+    core.clock.now += RETENTION_MS + 1
+    expect(await sweepOnce(faulty)).toMatchObject({ failedRemovals: 1, forgottenUploads: 0 })
+    expect(await journalled(core)).toEqual(['aborted'])
+    expect(await sweepOnce(core)).toMatchObject({ removedObjects: 1, forgottenUploads: 1 })
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that is garbage keeps its row until it is gone', async () => {
+    await using core = await openTestCore()
+    const { upload } = await openTestRepository(core)
+    const { file } = await upload('a', 'old')
+    await upload('a', 'new')
+    core.clock.now += GARBAGE_DELAY_MS
+    const faulty = { ...core, objects: stubborn(core, [file.objectKey]) }
+    expect(await sweepOnce(faulty)).toMatchObject({ removedObjects: 0, failedRemovals: 1 })
+    expect(await has(core, file.objectKey)).toBe(true)
+    expect(await sweepOnce(core)).toMatchObject({ removedObjects: 1, failedRemovals: 0 })
+    expect(await sweepOnce(core)).toMatchObject({ removedObjects: 0, failedRemovals: 0 })
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('holds up no other', async () => {
+    await using core = await openTestCore()
+    const crashed = []
+    for (let uploads = 0; uploads < 12; uploads++) crashed.push(await crashedUpload(core))
+    core.clock.now += LEASE_MS
+    const keys = crashed.map(({ key }) => key)
+    const faulty = { ...core, objects: stubborn(core, keys.slice(3, 5)) }
+    expect(await sweepOnce(faulty)).toMatchObject({ removedObjects: 10, failedRemovals: 2 })
+    expect((await leftovers(core)).orphans.toSorted()).toEqual(keys.slice(3, 5).toSorted())
+  })
+})
+
+describe('garbage', () => {
+  it('stays until its time', async () => {
+    await using core = await openTestCore()
+    const { upload } = await openTestRepository(core)
+    const { file } = await upload('a', 'old')
+    await upload('a', 'new')
+    core.clock.now += GARBAGE_DELAY_MS - 1
+    expect(await sweepOnce(core)).toEqual(NOTHING_DONE)
+    expect(await has(core, file.objectKey)).toBe(true)
+  })
+
+  it('is removed and forgotten, also when there is more of it than fits into a page', async () => {
+    await using core = await openTestCore()
+    const { upload, read } = await openTestRepository(core)
+    for (let version = 0; version <= 101; version++) await upload('a', String(version))
+    core.clock.now += GARBAGE_DELAY_MS
+    expect(await sweepOnce(core)).toEqual({ ...NOTHING_DONE, removedObjects: 101 })
+    expect(await core.ledger.listGarbage({ after: undefined, limit: 10 })).toEqual([])
+    expect(await read('a')).toBe('101')
+  })
+})
+
+describe('a sweep beside others', () => {
+  it('does not touch uploads that run', async () => {
+    await using core = await openTestCore()
+    const { upload, read } = await openTestRepository(core)
+    await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    const streams = ['a', 'b', 'c'].map((name) => ({ name, file: stalledContent('ne', 'w') }))
+    const uploads = streams.map(({ name, file: { content } }) =>
+      upload(name, incomingFile('', { content, size: { least: 3, announced: 3 } })),
+    )
+    await Promise.all(streams.map(({ file }) => file.stalled))
+    expect(await sweepOnce(core)).toMatchObject({ expiredUploads: 1, removedObjects: 1 })
+    for (const { file } of streams) file.go()
+    await Promise.all(uploads)
+    await settle(core)
+    for (const { name } of streams) expect(await read(name)).toBe('new')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('does not touch an upload older than its lease that is renewed', async () => {
+    await using core = await openTestCore()
+    const { upload, read } = await openTestRepository(core, { leaseMs: 60 })
+    const { content, stalled, go } = stalledContent('ne', 'w')
+    const uploading = upload('a', incomingFile('', { content, size: { least: 3, announced: 3 } }))
+    await stalled
+    core.clock.now += LEASE_MS
+    await expect.poll(() => core.ledger.listExpiredUploads(1)).toEqual([])
+    expect(await sweepOnce(core)).toEqual(NOTHING_DONE)
+    go()
+    await uploading
+    expect(await read('a')).toBe('new')
+  })
+
+  it('releases each reservation exactly once, however many sweepers run', async () => {
+    await using core = await openTestCore()
+    for (let uploads = 0; uploads < 20; uploads++) await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    const { userId } = await crashedUpload(core, { bytes: 7 })
+    await Promise.all(Array.from({ length: 4 }, () => sweepOnce(core)))
+    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 7 })
+    expect((await journalled(core)).filter((state) => state === 'aborted')).toHaveLength(20)
+  })
+
+  it('leaves nothing of a storm of failed uploads (I8)', async () => {
+    await using core = await openTestCore()
+    const cut = truncatingPut(core.objects)
+    const remove = async (): Promise<never> => {
+      throw outage()
+    }
+    const options = { objects: { put: cut, remove } }
+    const { upload } = await openTestRepository(core, options)
+    const failing = await openTestRepository(core, { objects: { put: failingPut } })
+    const sound = await openTestRepository(core)
+    const uploads = [upload('a', '1'), failing.upload('a', '2'), sound.upload('a', '3')]
+    const outcomes = await Promise.allSettled([...uploads, sweepOnce(core)])
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ])
+    await settle(core)
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+    expect(await sound.read('a')).toBe('3')
+  })
+})
+
+describe('a deleted user', () => {
+  it('is purged completely, with files and running uploads', async () => {
+    await using core = await openTestCore()
+    const { upload, userId } = await openTestRepository(core)
+    await upload('a', 'hello')
+    await upload('b', 'world')
+    const { key } = await crashedUpload(core)
+    await core.users.deleteUser(userId)
+    expect(await sweepOnce(core)).toMatchObject({ removedObjects: 3, failedRemovals: 0 })
+    expect(await has(core, key)).toBe(false)
+    core.clock.now += RETENTION_MS + 1
+    await sweepOnce(core)
+    await sweepOnce(core)
+    expect(await core.users.findUser(userId)).toBeUndefined()
+    for (const table of ['users', 'quotas', 'files', 'uploads', 'garbage'] as const) {
+      expect(await core.database.kysely.selectFrom(table).selectAll().execute()).toEqual([])
+    }
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('is not forgotten while one of the objects can not be removed', async () => {
+    await using core = await openTestCore()
+    const { key, userId } = await crashedUpload(core)
+    await core.users.deleteUser(userId)
+    const faulty = { ...core, objects: stubborn(core, [key]) }
+    for (let sweeps = 0; sweeps < 3; sweeps++) {
+      expect(await sweepOnce(faulty)).toMatchObject({ failedRemovals: 1 })
+      core.clock.now += RETENTION_MS + 1
+    }
+    expect(await core.users.findUser(userId)).toMatchObject({ status: 'deleted' })
+    await sweepOnce(core)
+    await sweepOnce(core)
+    expect(await core.users.findUser(userId)).toBeUndefined()
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('leaves the others as they are, and can come back with an empty repository', async () => {
+    await using core = await openTestCore()
+    const { upload, userId } = await openTestRepository(core)
+    const bob = await createTestUser(core, 'bob')
+    await upload('a', 'hello')
+    await core.users.deleteUser(userId)
+    await settle(core)
+    expect(await core.users.findUser(bob)).toMatchObject({ status: 'active' })
+    expect((await core.users.createUser(userId)).created).toBe(true)
+    expect(await core.ledger.usage(userId)).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
+  })
+})
+
+describe('a sweep ends', () => {
+  it('with unavailable when the database fails', async () => {
+    await using core = await openTestCore()
+    const purgeDeletedUsers = async (): Promise<never> => {
+      throw outage()
+    }
+    const sweeping = sweepOnce({ ...core, ledger: { ...core.ledger, purgeDeletedUsers } })
+    await expect(sweeping).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('when its signal aborts, and the next one goes on', async () => {
+    await using core = await openTestCore()
+    const { key } = await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    const sweeper = createSweeper({ ...core, retentionMs: RETENTION_MS })
+    await expect(sweeper.sweep(AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
+    await sweepOnce(core)
+    expect(await has(core, key)).toBe(false)
+  })
+})

@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type IncomingMessage, request as httpRequest, STATUS_CODES } from 'node:http'
+import { expect } from 'vitest'
+import type { ErrorCode } from '../../src/core/errors.ts'
+import { parseFileName } from '../../src/core/file-name.ts'
+import type { Usage } from '../../src/core/ledger.ts'
+import { fileBody, httpChunk, uploadHead } from '../support/multipart-body.ts'
+import { bytesOf } from '../support/objects.ts'
+import { type Piece, type RawExchange, type RawRequest, rawRequest } from '../support/raw-http.ts'
+import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
+
+/** Starts a service on adapters of its own; `stop` of it ends both. */
+export type OpenService = (options?: TestServiceOptions) => Promise<TestService>
+
+export const MIB = 2 ** 20
+
+/** A boundary that the form builder uses unless it is told another. */
+export const FORM_TYPE = 'multipart/form-data; boundary=XBOUNDARY'
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+export function pathOf(name: string, owner = 'me'): string {
+  return `/users/${owner}/repo/${encodeURIComponent(name)}`
+}
+
+export interface Upload {
+  /** Whose token goes along; none when left out. */
+  readonly user?: TestUser
+  readonly name?: string
+  /** In place of the path that `name` makes. */
+  readonly path?: string
+  readonly query?: string
+  /** The file's content, in a form with nothing else. */
+  readonly content?: string | Uint8Array
+  /** The whole form, in place of the one that `content` makes. */
+  readonly form?: Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+  readonly chunked?: boolean
+}
+
+/** Sends a form as it is meant to be, or as a test wants it. */
+export function upload(
+  service: TestService,
+  what: Upload & Pick<RawRequest, 'afterwards' | 'readLate' | 'timeoutMs'>,
+): Promise<RawExchange> {
+  const { afterwards = 'wait', readLate = false, timeoutMs = 20_000 } = what
+  return rawRequest({
+    port: service.port,
+    send: uploadPieces(what),
+    afterwards,
+    readLate,
+    timeoutMs,
+  })
+}
+
+/** The head of an upload, then its form: whole, or in HTTP chunks of 64 KiB. */
+export function uploadPieces(what: Upload): Piece[] {
+  const { content = '', form = fileBody(content), chunked = false } = what
+  const head = headOf({ ...what, length: chunked ? undefined : form.length })
+  return chunked ? [head, ...chunksOf(form), httpChunk('')] : [head, form]
+}
+
+/** The head of an upload of `length` bytes, form and all; chunked without. */
+export function headOf(what: Upload & { readonly length: number | undefined }): string {
+  const { user, name = 'file.bin', path = pathOf(name), query = '', headers = {}, length } = what
+  const cookie = user === undefined ? {} : { Cookie: user.cookie }
+  return uploadHead({
+    path: path + query,
+    ...(length === undefined ? {} : { length }),
+    headers: { ...cookie, ...headers },
+  })
+}
+
+function chunksOf(form: Uint8Array): Buffer[] {
+  const starts = Array.from({ length: Math.ceil(form.length / 65_536) }, (_, at) => at * 65_536)
+  return starts.map((start) => httpChunk(form.subarray(start, start + 65_536)))
+}
+
+export interface Download {
+  readonly user?: TestUser
+  readonly name?: string
+  /** `me`, or a user's id. */
+  readonly owner?: string
+  /** In place of the path that `name` and `owner` make, and sent as it is. */
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export async function download(service: TestService, what: Download): Promise<Reply> {
+  const response = await startDownload(service, what)
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers as Record<string, string>,
+    body: await bytesOf(response),
+  }
+}
+
+/** A download of which only the head has been read. */
+export async function startDownload(
+  service: TestService,
+  what: Download,
+): Promise<IncomingMessage> {
+  const { user, name = 'file.bin', owner = 'me', path = pathOf(name, owner) } = what
+  const { method = 'GET', headers = {} } = what
+  const cookie = user === undefined ? {} : { cookie: user.cookie }
+  const request = httpRequest({
+    port: service.port,
+    host: '127.0.0.1',
+    method,
+    path,
+    headers: { ...cookie, ...headers },
+    agent: false,
+  })
+  request.end()
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  return response
+}
+
+/** A request without a body, sent byte by byte as it stands, for paths that a client would tidy up. */
+export function ask(
+  service: TestService,
+  { user, method = 'GET', path }: { user?: TestUser; method?: string; path: string },
+): Promise<RawExchange> {
+  const cookie = user === undefined ? '' : `Cookie: ${user.cookie}\r\n`
+  const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${cookie}\r\n`
+  return rawRequest({ port: service.port, send: [head] })
+}
+
+export function jsonOf({ body }: { readonly body: Buffer }): Record<string, unknown> {
+  return JSON.parse(body.toString()) as Record<string, unknown>
+}
+
+const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
+  capacity_exceeded: ['capacity', 'used', 'reserved', 'requested', 'available'],
+  file_count_exceeded: ['file_count', 'max_files'],
+  file_too_large: ['max_file_size'],
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Asserts that a reply is a whole problem document with exactly the members of its code, and returns it. */
+export function expectProblem(
+  reply: Reply,
+  { status, code }: { readonly status: number; readonly code: ErrorCode },
+): Record<string, unknown> {
+  expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status })
+  expect(reply.headers['content-type']).toMatch(/^application\/problem\+json(;|$)/)
+  const problem = jsonOf(reply)
+  expect(problem).toMatchObject({
+    type: `urn:cloud-repository:problem:${code}`,
+    title: STATUS_CODES[status],
+    status,
+    detail: expect.stringMatching(/^[A-Z].*\.$/) as string,
+    code,
+    request_id: expect.stringMatching(UUID) as string,
+  })
+  const members = [
+    'type',
+    'title',
+    'status',
+    'detail',
+    'code',
+    'request_id',
+    ...(FACTS[code] ?? []),
+  ]
+  expect(Object.keys(problem).sort()).toEqual(members.sort())
+  expect(reply.headers['x-request-id'] ?? problem['request_id']).toBe(problem['request_id'])
+  return problem
+}
+
+/** A user with one file in place, and what it must still be after everything that is refused. */
+export interface Placed {
+  readonly user: TestUser
+  readonly name: string
+  readonly content: Buffer
+  readonly etag: string
+}
+
+/** Makes a user of `capacity` bytes who has one file of `size` bytes. */
+export async function placeFile(
+  service: TestService,
+  { capacity = 64 * MIB, size = 1000, name = 'file.bin' } = {},
+): Promise<Placed> {
+  const user = await service.createUser(capacity)
+  const content = randomBytes(size)
+  const reply = await upload(service, { user, name, content })
+  expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status: 200 })
+  return { user, name, content, etag: `"${String(jsonOf(reply)['etag'])}"` }
+}
+
+/**
+ * Asserts that nothing has happened to a user's only file: it is served byte-exact (I2), nothing is reserved,
+ * the books show it alone (I4), after a sweep the store holds its object alone (I8), and the next upload works.
+ */
+export async function expectUntouched(service: TestService, placed: Placed): Promise<void> {
+  const { user, name, content, etag } = placed
+  await expectNothingReserved(service, user)
+  const reply = await download(service, { user, name })
+  expect({ status: reply.status, etag: reply.headers['etag'] }).toEqual({ status: 200, etag })
+  expect(reply.body.equals(content)).toBe(true)
+  const figures = { used: content.length, reserved: 0, fileCount: 1 }
+  expect(await usageOf(service, user)).toMatchObject(figures)
+  await expectOnlyObjectsOf(service, { user, names: [name] })
+  const next = await upload(service, { user, name: 'next', content: '' })
+  expect(next.status).toBe(200)
+}
+
+/** An upload that was given up is settled after its client has gone, so this waits a little. */
+export async function expectNothingReserved(service: TestService, user: TestUser): Promise<void> {
+  const reserved = async () => (await usageOf(service, user)).reserved
+  await expect.poll(reserved, { interval: 10, timeout: 5000 }).toBe(0)
+}
+
+/** Asserts that after a sweep the store holds the objects of these files and no other of the user's. */
+export async function expectOnlyObjectsOf(
+  service: TestService,
+  { user, names }: { readonly user: TestUser; readonly names: readonly string[] },
+): Promise<void> {
+  await service.sweep()
+  const files = names.map((name) =>
+    service.ledger.findFile({ userId: user.userId, name: parseFileName(name) }),
+  )
+  const referenced = (await Promise.all(files)).map((file) => file?.objectKey ?? 'no such file')
+  expect((await service.storedKeys(user)).sort()).toEqual(referenced.sort())
+}
+
+export async function usageOf(service: TestService, { userId }: TestUser): Promise<Usage> {
+  const usage = await service.ledger.usage(userId)
+  if (usage === undefined) throw new Error('There is no such user.')
+  return usage
+}
+
+/** An upload that has sent `first` and goes on when it is told to. */
+export interface PausedUpload {
+  readonly reply: Promise<RawExchange>
+  resume(): void
+}
+
+/** Sends an upload of `content` up to its middle and waits there, with the reservation made. */
+export async function pauseUpload(
+  service: TestService,
+  { user, name = 'file.bin', content }: { user: TestUser; name?: string; content: Uint8Array },
+): Promise<PausedUpload> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const form = fileBody(content)
+  const middle = form.length >> 1
+  async function* pieces(): AsyncGenerator<Piece> {
+    yield headOf({ user, name, length: form.length })
+    yield form.subarray(0, middle)
+    await promise
+    yield form.subarray(middle)
+  }
+  const reply = rawRequest({ port: service.port, send: pieces(), timeoutMs: 20_000 })
+  const reserved = async () => (await usageOf(service, user)).reserved
+  await expect.poll(reserved, { interval: 10, timeout: 5000 }).toBeGreaterThan(0)
+  return { reply, resume: () => resolve() }
+}

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { fileBody, httpChunk } from '../support/multipart-body.ts'
+import { type Piece, rawRequest } from '../support/raw-http.ts'
+import type { TestService } from '../support/test-service.ts'
+import {
+  expectProblem,
+  expectUntouched,
+  headOf,
+  MIB,
+  type OpenService,
+  pathOf,
+  type Placed,
+  placeFile,
+} from './fixture.ts'
+
+const MALFORMED = { status: 400, code: 'format_error' } as const
+const form = fileBody('new')
+
+/** What the HTTP parser itself refuses: it gets a status, the connection closes, and nothing has happened. */
+export function parserErrorsSuite(open: OpenService): void {
+  describe('a request that is not valid HTTP', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open()
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it.each([
+      ['of no HTTP at all', 'hello\r\n\r\n'],
+      ['with an unknown method', `GRAB ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\n\r\n`],
+      ['with a space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n'],
+      ['with a CR inside a header', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n'],
+      ['with a header that is none', 'GET / HTTP/1.1\r\nHost: x\r\nnone\r\n\r\n'],
+      ['of TLS', Buffer.from('16030100', 'hex')],
+    ])('%s is answered with a problem and closed', async (_what, bytes) => {
+      const { port } = service
+      const reply = await rawRequest({ port, send: [bytes, '\r\n\r\n'] })
+      expectProblem(reply, MALFORMED)
+      expect(reply.closed).toBe(true)
+    })
+
+    it('with a head over 16 KiB is answered with 431 and closed', async () => {
+      const send = [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(40_000)}\r\n\r\n`]
+      const reply = await rawRequest({ port: service.port, send })
+      expect(reply.status).toBe(431)
+      expect(reply.closed).toBe(true)
+    })
+
+    it('without a Host is answered with 400 and closed', async () => {
+      const reply = await rawRequest({ port: service.port, send: ['GET / HTTP/1.1\r\n\r\n'] })
+      expect(reply.status).toBe(400)
+      expect(reply.closed).toBe(true)
+    })
+
+    it.each([
+      [
+        'two ends of its body',
+        { 'Content-Length': `${form.length}`, 'Transfer-Encoding': 'chunked' },
+      ],
+      ['an unknown transfer coding', { 'Transfer-Encoding': 'xchunked' }],
+      ['a transfer coding after the chunks', { 'Transfer-Encoding': 'chunked, gzip' }],
+      ['two lengths', { 'Content-Length': '5', 'content-length': `${form.length}` }],
+      ['a negative length', { 'Content-Length': '-1' }],
+      ['a length with a sign', { 'Content-Length': `+${form.length}` }],
+      ['a length of 2^64', { 'Content-Length': '18446744073709551616' }],
+    ])('H09 with %s is refused, closed, and changes nothing (I2)', async (_what, framing) => {
+      const head = headOf({ user: placed.user, length: form.length, headers: framing })
+      const plain = head.replace(
+        /^Content-Length: \d+\r\n(?=[^]*^Transfer|[^]*^content-length)/m,
+        '',
+      )
+      const text = 'Content-Length' in framing ? head : plain
+      const reply = await rawRequest({ port: service.port, send: [text, form] })
+      expectProblem(reply, MALFORMED)
+      expect(reply.closed).toBe(true)
+      await expectUntouched(service, placed)
+    })
+
+    it.each([
+      ['is no number', 'zz\r\n'],
+      ['is negative', '-1\r\n'],
+      ['has 40 KB of extensions', `5;${'x'.repeat(40_000)}\r\n`],
+      ['is too large', 'ffffffffffffffffff\r\n'],
+    ])('H09 with a chunk whose size %s changes nothing (I2)', async (_what, size) => {
+      const send = [headOf({ user: placed.user, length: undefined }), httpChunk(form), size]
+      const reply = await rawRequest({ port: service.port, send })
+      expect(reply.status).toBe(400)
+      expect(reply.closed).toBe(true)
+      await expectUntouched(service, placed)
+    })
+
+    it('behind a refused upload is not answered into its refusal', async () => {
+      const full = await placeFile(service, { capacity: 1000, size: 1000 })
+      const first = fileBody(Buffer.alloc(2000)).subarray(0, 1500)
+      const send = [
+        headOf({ user: full.user, name: 'b', length: undefined }),
+        httpChunk(first),
+        { pauseMs: 300 },
+        'zz\r\n\r\n',
+      ]
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, { status: 403, code: 'capacity_exceeded' })
+      expect(reply.all).toHaveLength(1)
+    })
+
+    it('behind a download that is under way puts no byte into it (I1)', async () => {
+      const big = await placeFile(service, { size: 32 * MIB, capacity: 64 * MIB, name: 'big' })
+      const head = `GET ${pathOf('big')} HTTP/1.1\r\nHost: x\r\nCookie: ${big.user.cookie}\r\n\r\n`
+      const send = [head, { pauseMs: 50 }, 'hello\r\n\r\n']
+      const body = await bodyReadLate({ port: service.port, send })
+      // The connection may close early, but what came is a part of the file.
+      expect(body.equals(big.content.subarray(0, body.length))).toBe(true)
+    })
+
+    it('leaves the service to others', async () => {
+      const bytes = Array.from({ length: 20 }, () => randomBytes(2000))
+      await Promise.all(
+        bytes.map((send) => rawRequest({ port: service.port, send: [send, '\r\n\r\n'] })),
+      )
+      await expectUntouched(service, placed)
+    })
+  })
+}
+
+/** What comes after the head of the answer, read only when all has been sent and some time has passed. */
+async function bodyReadLate(request: { port: number; send: Piece[] }): Promise<Buffer> {
+  const send = [...request.send, { pauseMs: 200 }]
+  const { received } = await rawRequest({ ...request, send, readLate: true, timeoutMs: 25_000 })
+  return received.subarray(received.indexOf('\r\n\r\n') + 4)
+}
