@@ -25,27 +25,31 @@ export interface RunningServer {
 /** Listens, and sweeps from time to time, until it is stopped. */
 export async function serve({ config, service, logger }: ServeOptions): Promise<RunningServer> {
   const shutdown = new AbortController()
+  let stopped: Promise<void> | undefined
   const app = await buildApp({
     ...config,
     ...service,
     logger,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
+    isStopping: () => stopped !== undefined,
     shutdown: shutdown.signal,
   })
   const url = await app.listen({ host: config.host, port: config.port })
   const sweeping = new AbortController()
   const sweeps = sweepRegularly({ sweeper: service.sweeper, logger, signal: sweeping.signal })
-  let stopped: Promise<void> | undefined
-
   async function stop(): Promise<void> {
     sweeping.abort()
-    const deadline = setTimeout(() => {
-      shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
-    }, GRACE_MS)
+    const deadlines = [
+      setTimeout(() => {
+        shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
+      }, GRACE_MS),
+      // Clients that neither read their answer nor close would keep the process for ever.
+      setTimeout(() => app.server.closeAllConnections(), GRACE_MS + FAREWELL_MS),
+    ]
     try {
       await Promise.all([app.close(), sweeps])
     } finally {
-      clearTimeout(deadline)
+      deadlines.forEach(clearTimeout)
     }
   }
 
@@ -57,6 +61,7 @@ const IDLE_TIMEOUT_MS = 60_000
 
 /** Orchestrators commonly kill after 30 s; what is left then is refused in time to be told so. */
 const GRACE_MS = 25_000
+const FAREWELL_MS = 3_000
 
 /** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and the sweep itself. */
 const SWEEP_INTERVAL_MS = 20_000

@@ -5,6 +5,7 @@ import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { createGrants, type Grants } from './core/grants.ts'
 import type { Ledger } from './core/ledger.ts'
 import type { ObjectStore } from './core/object-store.ts'
+import { createReadiness, type Readiness } from './core/readiness.ts'
 import { createRepository, type Repository } from './core/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweeper.ts'
 import type { UserStore } from './core/user-store.ts'
@@ -26,6 +27,7 @@ export interface Service {
   readonly objects: ObjectStore
   readonly repository: Repository
   readonly sweeper: Sweeper
+  readonly readiness: Readiness
   close(): Promise<void>
 }
 
@@ -58,6 +60,9 @@ export async function openService(config: Config): Promise<Service> {
 
 const PREPARE_TIMEOUT_MS = 30_000
 
+/** Shorter than the patience of probes. */
+const READINESS_TIMEOUT_MS = 2_000
+
 function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
   const { config, database, objects } = parts
   const { baseCapacity, maxFileSize, maxFiles } = config
@@ -70,6 +75,7 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     accessTokens: createAccessTokens({ users }),
     grants: createGrants({ users, ...config }),
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
+    readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
   }
 }

@@ -116,6 +116,9 @@ export interface Ledger {
     readonly expiredOnly?: boolean
   }): Promise<Settled | undefined>
 
+  /** Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. */
+  check(): Promise<number>
+
   /** The file of that name, or `undefined`. Files of suspended and of deleted users are found by no one. */
   findFile(file: { readonly userId: UserId; readonly name: FileName }): Promise<File | undefined>
 

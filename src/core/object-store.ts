@@ -72,6 +72,9 @@ export interface ObjectStore {
   /** Guarantees that the store can take objects (bucket or folder made when missing), or says why not. */
   prepare(signal: AbortSignal): Promise<void>
 
+  /** Guarantees that the store answers right now. Changes nothing; rejects also when bucket or folder is gone. */
+  check(signal: AbortSignal): Promise<void>
+
   /** Releases sockets and files. No method may be called afterwards. */
   close(): Promise<void>
 }

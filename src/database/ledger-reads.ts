@@ -8,6 +8,12 @@ import type { Version } from '../core/version.ts'
 import type { Books } from './books.ts'
 import type { FileRow, UploadRow } from './schema.ts'
 
+/** The database's time; reading it proves that the database answers. */
+export async function readClock({ db, now }: Books): Promise<number> {
+  const { rows } = await sql<{ readonly now: number }>`SELECT ${now} AS now`.execute(db)
+  return rows[0]?.now ?? Number.NaN
+}
+
 interface NamedFile {
   readonly userId: UserId
   readonly name: FileName

@@ -14,7 +14,7 @@ import {
 } from './books.ts'
 import type { Database } from './database.ts'
 import { commit } from './ledger-commit.ts'
-import { fileNamed, findFile, findUpload, isCurrent } from './ledger-reads.ts'
+import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import * as sweep from './ledger-sweep.ts'
 
 /**
@@ -40,6 +40,7 @@ export function createLedger(
     renew: (upload) => query((books) => renew(books, upload)),
     commit: (upload) => transaction((books) => commit(books, upload)),
     abort: (upload) => transaction((books) => abort(books, upload)),
+    check: () => query(readClock),
     findFile: (file) => query((books) => findFile(books, file)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     listExpiredUploads: (limit) => query((books) => sweep.listExpiredUploads(books, limit)),

@@ -7,6 +7,7 @@ import fastify, {
 } from 'fastify'
 import type { AccessTokens } from '../core/access-tokens.ts'
 import { AppError } from '../core/errors.ts'
+import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/repository.ts'
 import { answerClientError } from './client-error.ts'
 import { accessTokenPlugin } from './plugins/access-token.ts'
@@ -18,11 +19,13 @@ import { sameSitePlugin } from './plugins/same-site.ts'
 import { sendProblem } from './problem.ts'
 import { downloadRoutes } from './routes/download.ts'
 import { fallbackRoutes } from './routes/fallback.ts'
+import { healthRoutes } from './routes/health.ts'
 import { uploadRoutes } from './routes/upload.ts'
 
 export interface AppOptions {
   readonly repository: Repository
   readonly accessTokens: AccessTokens
+  readonly readiness: Readiness
   readonly logger: FastifyBaseLogger | undefined
   /** Prefix of every path, such as `/api`; empty for none. */
   readonly basePath: string
@@ -31,6 +34,8 @@ export interface AppOptions {
   readonly trustedProxies: readonly string[]
   /** How long a body may stop coming, in milliseconds. */
   readonly idleTimeoutMs: number
+  /** Whether the service takes no new work, so that a balancer should look elsewhere. */
+  readonly isStopping: () => boolean
   /** Aborts what is still running when the grace period of a shutdown is over. */
   readonly shutdown: AbortSignal
 }
@@ -45,6 +50,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(expectContinuePlugin)
   await app.register(requestLogPlugin)
   await app.register(lingerPlugin, LINGER)
+  await app.register(healthRoutes, { ...options, prefix: options.basePath })
   await app.register(usersScope, { ...options, prefix: options.basePath })
   return app
 }

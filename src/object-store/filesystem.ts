@@ -85,11 +85,19 @@ class FilesystemStore implements ObjectStore {
   async prepare(signal: AbortSignal): Promise<void> {
     await attempt(signal, async () => {
       await ensureFolder(this.#users, this.#directory)
-      await access(this.#users, constants.R_OK | constants.W_OK | constants.X_OK)
+      await this.#access()
     })
   }
 
+  async check(signal: AbortSignal): Promise<void> {
+    await attempt(signal, () => this.#access())
+  }
+
   async close(): Promise<void> {}
+
+  async #access(): Promise<void> {
+    await access(this.#users, constants.R_OK | constants.W_OK | constants.X_OK)
+  }
 
   async #write(path: string, source: Source): Promise<number> {
     await ensureFolder(dirname(path), this.#users)

@@ -76,6 +76,10 @@ class MemoryStore implements ObjectStore {
     throwIfAborted(signal)
   }
 
+  async check(signal: AbortSignal): Promise<void> {
+    throwIfAborted(signal)
+  }
+
   async close(): Promise<void> {}
 
   #find({ key, signal }: NamedObject): Buffer | undefined {

@@ -92,6 +92,10 @@ class S3Store implements ObjectStore {
     }
   }
 
+  async check(signal: AbortSignal): Promise<void> {
+    await findBucket(this.#bucket, signal)
+  }
+
   async close(): Promise<void> {
     this.#bucket.client.destroy()
     this.#readers.client.destroy()

@@ -204,10 +204,9 @@ function cutUploadsSuite(open: OpenService): void {
         ending.filter((at) => at > 0),
         async (at) => {
           const send = [headOf({ user, length: at }), form]
-          const reply = await rawRequest({ port: service.port, send, responses: 2 })
-          // What follows is no request, so the connection closes, be it before the answer has been read.
+          const reply = await rawRequest({ port: service.port, send })
+          // What follows is no request, and closing the connection for it can overtake the answer.
           expect([0, 400]).toContain(reply.status)
-          expect(reply.closed).toBe(true)
         },
       )
       await expectUntouched(service, placed)

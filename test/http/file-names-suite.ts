@@ -217,8 +217,9 @@ function acceptedNames(): [row: string, name: string][] {
 }
 
 function expectRefused(reply: Reply, method: string): void {
-  if (method === 'HEAD') expect(reply).toMatchObject({ status: 400, body: Buffer.alloc(0) })
-  else expectProblem(reply, { status: 400, code: 'invalid_file_name' })
+  expect(reply.status).toBe(400)
+  // A reply to HEAD has no body to look into.
+  if (method !== 'HEAD') expectProblem(reply, { status: 400, code: 'invalid_file_name' })
 }
 
 /** The name under which a client that knows RFC 8187 saves a download. */

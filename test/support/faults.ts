@@ -18,6 +18,7 @@ export function faultyStore(store: ObjectStore, faults: Partial<ObjectStore>): O
     remove: (object) => store.remove(object),
     list: (options) => store.list(options),
     prepare: (signal) => store.prepare(signal),
+    check: (signal) => store.check(signal),
     close: () => store.close(),
     ...faults,
   }

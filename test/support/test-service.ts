@@ -3,6 +3,7 @@ import { createAccessTokens } from '../../src/core/access-tokens.ts'
 import { createGrants } from '../../src/core/grants.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
+import { createReadiness } from '../../src/core/readiness.ts'
 import { createRepository } from '../../src/core/repository.ts'
 import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
@@ -65,6 +66,8 @@ export async function startTestService(
   const app = await buildApp({
     repository: createRepository({ ledger, objects, ...limits }),
     accessTokens,
+    readiness: createReadiness({ ledger, objects, timeoutMs: 1_000 }),
+    isStopping: () => false,
     logger: undefined,
     basePath: '',
     allowedOrigins: options.allowedOrigins ?? [],

@@ -1,0 +1,70 @@
+import type { Ledger } from './ledger.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** The parts without which neither uploads nor downloads work. */
+export type Part = 'database' | 'object_store'
+
+export interface Readiness {
+  /**
+   * The parts that do not answer, each with the reason; empty when all do. What is returned is at most a second old, so
+   * that probes cost nothing however many there are. Never rejects.
+   */
+  failures(): Promise<ReadonlyMap<Part, unknown>>
+}
+
+export interface ReadinessOptions {
+  readonly ledger: Ledger
+  readonly objects: ObjectStore
+  /** How long a part may take to answer, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+const MAX_AGE_MS = 1_000
+
+/** Asks the parts themselves: a database that is down or a bucket that is gone is seen, and so is their return. */
+export function createReadiness(options: ReadinessOptions): Readiness {
+  const { ledger, objects, timeoutMs } = options
+  let latest: Promise<ReadonlyMap<Part, unknown>> | undefined
+  let askedAt = Number.NEGATIVE_INFINITY
+
+  async function ask(): Promise<ReadonlyMap<Part, unknown>> {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const answers = await Promise.all([
+      failureOf('database', within(ledger.check(), signal)),
+      failureOf('object_store', within(objects.check(signal), signal)),
+    ])
+    return new Map(answers.flat())
+  }
+
+  return {
+    failures() {
+      const now = performance.now()
+      if (latest === undefined || now - askedAt > MAX_AGE_MS) {
+        askedAt = now
+        latest = ask()
+      }
+      return latest
+    },
+  }
+}
+
+async function failureOf(part: Part, check: Promise<unknown>): Promise<[Part, unknown][]> {
+  try {
+    await check
+    return []
+  } catch (error) {
+    return [[part, error]]
+  }
+}
+
+/** Settles as `check` does, or rejects when the signal aborts first. */
+async function within(check: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(signal.reason)
+  signal.addEventListener('abort', onAbort)
+  try {
+    return await Promise.race([check, promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,59 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { CheckedBody } from '../../src/http/checked-body.ts'
+
+const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 5_000 }
+
+function request(...chunks: readonly (Buffer | null)[]): IncomingMessage {
+  const raw = new IncomingMessage(new Socket())
+  for (const chunk of chunks) raw.push(chunk)
+  return raw
+}
+
+function checkThat(write: (chunk: Buffer) => void) {
+  return { write, end: () => {}, closed: false }
+}
+
+const large = Buffer.alloc(64 * 1024, 'x')
+
+test('what a reader that has all it needs leaves unread does not hold up the request', async () => {
+  const check = checkThat(() => (check.closed = true))
+  const body = new CheckedBody({
+    ...OPTIONS,
+    check,
+    raw: request(Buffer.from('all'), large, large, null),
+  })
+  await body.ended
+  expect(body.stream.read()).toEqual(Buffer.from('all'))
+  expect(body.stream.read()).toBeNull()
+})
+
+test('a reader that reads nothing holds up the request', async () => {
+  let seen = 0
+  const check = checkThat(({ length }) => (seen += length))
+  const raw = request(large, large, large, large, null)
+  const body = new CheckedBody({ ...OPTIONS, check, raw })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(seen).toBe(large.length)
+  body.stream.resume()
+  await body.ended
+  expect(seen).toBe(4 * large.length)
+})
+
+test('no byte is seen before it was checked, nor any that was refused', async () => {
+  const refused = new Error('refused')
+  const check = checkThat((chunk) => {
+    if (chunk.equals(large)) throw refused
+  })
+  const body = new CheckedBody({
+    ...OPTIONS,
+    check,
+    raw: request(Buffer.from('good'), large, null),
+  })
+  const seen: unknown[] = []
+  body.stream.on('data', (chunk) => seen.push(String(chunk)))
+  await expect(body.ended).rejects.toMatchObject({ code: 'format_error', cause: refused })
+  expect(seen.join('')).toMatch(/^(?:good)?$/)
+  expect(body.stream.destroyed).toBe(true)
+})
