@@ -99,7 +99,7 @@ function createReader(environment: Environment): Reader {
     const path = environment[`${name}_FILE`]
     if (path === undefined || path === '') return environment[name] || undefined
     try {
-      return readFileSync(path, 'utf8').trim()
+      return readFileSync(path, 'utf8').trim() || undefined
     } catch (error) {
       faults.push(`${name}_FILE: ${messageOf(error)}`)
       return undefined

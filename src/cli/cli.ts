@@ -71,8 +71,11 @@ function parseCall(args: readonly string[]): Call | string {
       },
     })
     const { least, most } = operandCounts(command)
-    if (positionals.length < least || positionals.length > most) return usage(command)
     const { json, ...flags } = values
+    const isComplete = (command.required ?? []).every((flag) => flag in flags)
+    if (positionals.length < least || positionals.length > most || !isComplete) {
+      return usage(command)
+    }
     return { command, operands: positionals, flags: flags as Call['flags'], json: json === true }
   } catch (error) {
     return `${describe(error)}\n${usage(command)}`
@@ -97,8 +100,11 @@ function usage(command: Command): string {
   return `usage: cloud-repo ${lineOf(command)}`
 }
 
-function lineOf({ words, operands, flags }: Command): string {
-  return [...words, ...operands, ...flags.map((flag) => `[--${flag} ...]`)].join(' ')
+function lineOf({ words, operands, flags, required = [] }: Command): string {
+  const options = flags.map((flag) =>
+    required.includes(flag) ? `--${flag} ...` : `[--${flag} ...]`,
+  )
+  return [...words, ...operands, ...options].join(' ')
 }
 
 function describe(error: unknown): string {

@@ -27,6 +27,8 @@ export interface Command {
   readonly operands: readonly string[]
   /** Names of the flags, each with a value. */
   readonly flags: readonly string[]
+  /** Those of the flags that must be given. */
+  readonly required?: readonly string[]
   readonly summary: string
   run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
 }

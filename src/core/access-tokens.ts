@@ -26,6 +26,9 @@ export interface AccessTokens {
 const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
 const MAX_LABEL_LENGTH = 200
 
+/** Controls and halves of surrogate pairs: not every database takes them, and a terminal obeys them. */
+const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
+
 /** Makes the use cases of opaque access tokens (DESIGN section 2, "access token"). */
 export function createAccessTokens({ users }: { readonly users: UserStore }): AccessTokens {
   return {
@@ -62,10 +65,12 @@ function sha256(secret: string): string {
 
 function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {
   const { label, expiresInSeconds } = terms
-  if (label.length > MAX_LABEL_LENGTH) {
-    throw new AppError('invalid_parameter', `A label has at most ${MAX_LABEL_LENGTH} characters.`, {
-      facts: { parameter: 'label' },
-    })
+  if (label.length > MAX_LABEL_LENGTH || UNPRINTABLE.test(label)) {
+    throw new AppError(
+      'invalid_parameter',
+      `A label has at most ${MAX_LABEL_LENGTH} characters, none of them a control.`,
+      { facts: { parameter: 'label' } },
+    )
   }
   const seconds = expiresInSeconds ?? 1
   if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_EXPIRES_IN_SECONDS) {

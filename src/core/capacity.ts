@@ -15,8 +15,8 @@ export function availableBytes({ capacity, used, reserved }: Usage): number {
 /** The state of a repository by what is used, not by what is reserved. */
 export function capacityState({ capacity, used }: Usage): CapacityState {
   if (used > capacity) return 'exceeded'
-  if (used >= capacity * 0.99) return 'critical'
-  if (used >= capacity * 0.9) return 'nearing'
+  if (capacity - used <= capacity / 100) return 'critical'
+  if (capacity - used <= capacity / 10) return 'nearing'
   return 'normal'
 }
 

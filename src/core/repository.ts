@@ -99,7 +99,7 @@ export function createRepository(options: RepositoryOptions): Repository {
         incoming,
         maxBytes: maxFileSize,
         onBytes: (total) => reservation.cover(total),
-        signal,
+        signal: AbortSignal.any([signal, reservation.lost]),
       })
       const { visibility } = request
       return await commit({ userId, version, ...received, visibility, maxFiles, garbageDelayMs })

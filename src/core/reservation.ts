@@ -1,14 +1,13 @@
 import { isAppError } from './errors.ts'
+import { keepLease, type Lease } from './lease.ts'
 import type { BeginUpload, Ledger } from './ledger.ts'
 
-export interface Reservation {
+export interface Reservation extends Lease {
   /**
    * Resolves once the ledger has reserved room for a file of `bytes` in all, or rejects with `capacity_exceeded`.
    * `undefined` when it has already, which is the usual case and costs nothing.
    */
   cover(bytes: number): Promise<void> | undefined
-  /** Ends the renewal of the lease. It settles nothing. */
-  stop(): void
 }
 
 export interface ReserveOptions {
@@ -20,8 +19,8 @@ export interface ReserveOptions {
   readonly least: number
 }
 
-/** Room that is asked for at once while a body without a length streams in, in bytes. */
-const STEP = 8 * 2 ** 20
+/** Most room that is asked for at once while a body without a length streams in, in bytes. */
+const MAX_STEP = 8 * 2 ** 20
 
 /**
  * Begins an upload in the ledger and keeps its lease alive. What is announced is reserved at once, so that a file
@@ -34,7 +33,8 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
 
   async function grow(bytes: number): Promise<void> {
     try {
-      await extend(bytes + STEP)
+      // Doubling keeps the calls few and, while a file is small, what it takes from others.
+      await extend(bytes + Math.min(bytes, MAX_STEP))
     } catch (error) {
       if (!isAppError(error, 'capacity_exceeded')) throw error
       // A whole step does not fit; the bytes at hand still may.
@@ -48,10 +48,11 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
     covered = bytes
   }
 
-  const renewal = setInterval(() => void renew(options), upload.leaseMs / 3).unref()
+  const { lost, stop } = keepLease({ ...upload, ledger })
   return {
     cover: (bytes) => (bytes <= covered ? undefined : explain(grow(bytes), begun.refusal)),
-    stop: () => clearInterval(renewal),
+    lost,
+    stop,
   }
 }
 
@@ -78,13 +79,5 @@ async function explain(growth: Promise<void>, refusal: unknown): Promise<void> {
     await growth
   } catch (error) {
     throw isAppError(error, 'capacity_exceeded') ? (refusal ?? error) : error
-  }
-}
-
-async function renew({ ledger, upload }: ReserveOptions): Promise<void> {
-  try {
-    await ledger.renew({ version: upload.version, leaseMs: upload.leaseMs })
-  } catch {
-    // Whether the lease is lost is decided once, by the compare-and-set of the commit.
   }
 }

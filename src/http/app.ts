@@ -9,7 +9,7 @@ import type { AccessTokens } from '../core/access-tokens.ts'
 import { AppError } from '../core/errors.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/repository.ts'
-import { answerClientError } from './client-error.ts'
+import { createClientErrors } from './client-error.ts'
 import { accessTokenPlugin } from './plugins/access-token.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingerPlugin } from './plugins/linger.ts'
@@ -42,11 +42,13 @@ export interface AppOptions {
 
 /** Builds the public listener. What is registered here, in this order, is the map of the API. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const app = fastify(serverOptions(options))
+  const clientErrors = createClientErrors()
+  const app = fastify({ ...serverOptions(options), clientErrorHandler: clientErrors.answer })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
+  await app.register(clientErrors.plugin)
   await app.register(expectContinuePlugin)
   await app.register(requestLogPlugin)
   await app.register(lingerPlugin, LINGER)
@@ -93,7 +95,6 @@ function serverOptions({
     frameworkErrors: (error, request, reply) => {
       void sendProblem(nameFault(request.raw.url) ?? error, request, reply)
     },
-    clientErrorHandler: answerClientError,
     // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.
     routerOptions: { maxParamLength: 64 * 1024 },
     // A body may take as long as its bytes keep coming; see idleTimeoutMs.

@@ -1,31 +1,63 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyPluginAsync } from 'fastify'
+import fp from 'fastify-plugin'
 import { AppError } from '../core/errors.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
+export interface ClientErrors {
+  /** Fastify's `clientErrorHandler`. */
+  readonly answer: (error: Error & { code?: string }, socket: Socket) => void
+  /** Tells `answer` what is being answered on a connection; to be registered before all routes. */
+  readonly plugin: FastifyPluginAsync
+}
+
 /**
  * Answers what the HTTP parser refuses (framing errors, a head that is too large or comes too slowly) and closes the
- * connection: after such an error nobody knows where the next request would begin.
+ * connection: after such an error nobody knows where the next request would begin. Nothing of it gets into the answer
+ * to a request before it, which is sent to its end.
  */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
+export function createClientErrors(): ClientErrors {
+  const answers = new WeakMap<Socket, ServerResponse>()
+  return {
+    answer(error, socket) {
+      const answer = answers.get(socket)
+      if (answer?.req.complete === true) closeAfter(answer, socket)
+      else if (answer?.headersSent === true || !socket.writable) socket.destroy()
+      else if (error.code !== 'ECONNRESET') socket.end(refusal(error))
+    },
+    plugin: fp(
+      async (app) => {
+        app.addHook('onRequest', async ({ socket }, { raw }) => {
+          answers.set(socket, raw)
+          raw.once('close', () => {
+            if (answers.get(socket) === raw) answers.delete(socket)
+          })
+        })
+      },
+      { name: 'client-errors', fastify: '5.x' },
+    ),
   }
-  const [status, refusal] = REFUSALS[error.code ?? ''] ?? MALFORMED
-  const body = JSON.stringify({
-    ...problemOf(refusal, randomUUID()),
-    status,
-    title: STATUS_CODES[status],
-  })
+}
+
+/** The request had come whole, so the fault is in what follows it. */
+function closeAfter(answer: ServerResponse, socket: Socket): void {
+  socket.pause()
+  answer.once('close', () => socket.destroySoon())
+}
+
+function refusal(error: Error & { code?: string }): string {
+  const [status, known] = REFUSALS[error.code ?? ''] ?? MALFORMED
+  const title = STATUS_CODES[status] ?? 'Error'
+  const body = JSON.stringify({ ...problemOf(known, randomUUID()), status, title })
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${status} ${title}`,
     `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
 const MALFORMED = [400, new AppError('format_error', 'The request is not valid HTTP.')] as const

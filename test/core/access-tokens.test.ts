@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
+import { outage } from '../support/faults.ts'
 import { openTestCore, type TestCore } from '../support/test-core.ts'
 import { createTestUser } from '../support/test-repository.ts'
 
@@ -127,6 +128,14 @@ describe('verify', () => {
     for (const text of [...near, secret.toUpperCase(), secret.slice(4), '']) {
       await expect(tokens.verify(text)).rejects.toMatchObject(invalid)
     }
+  })
+
+  it('refuses what is malformed without asking the database', async () => {
+    await using core = await openTestCore()
+    const findAccessTokenUser = (): Promise<never> => Promise.reject(outage())
+    const tokens = createAccessTokens({ users: { ...core.users, findAccessTokenUser } })
+    await expect(tokens.verify('crt_short')).rejects.toMatchObject(invalid)
+    await expect(tokens.verify(`crt_${'A'.repeat(43)}`)).rejects.toThrow('An injected fault.')
   })
 
   it('refuses its hash', async () => {

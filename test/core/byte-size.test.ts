@@ -10,6 +10,10 @@ describe('parseByteSize', () => {
     ['0', 0],
     ['1048576', 1_048_576],
     ['5B', 5],
+    ['2KB', 2000],
+    ['2KiB', 2048],
+    ['3MiB', 3 * 2 ** 20],
+    ['3GB', 3e9],
     ['500MB', 500_000_000],
     ['5GiB', 5 * 2 ** 30],
     ['5 GiB', 5 * 2 ** 30],
@@ -45,7 +49,7 @@ describe('parseByteSize', () => {
     '9000TiB',
     '5GiB/s',
     'constructor',
-    '1toString',
+    '1constructor',
   ])('refuses %j', (text) => {
     expect(() => parseByteSize(text)).toThrow(
       expect.objectContaining({ code: 'invalid_parameter' }),

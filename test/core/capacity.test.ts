@@ -80,10 +80,10 @@ describe('refusals', () => {
     })
   })
 
-  it('fileCountExceeded says how many files there may be', () => {
-    expect(fileCountExceeded(7)).toMatchObject({
+  it('fileCountExceeded says how many files there are, and how many there may be', () => {
+    expect(fileCountExceeded(usage({ fileCount: 7 }), 7)).toMatchObject({
       code: 'file_count_exceeded',
-      facts: { max_files: 7 },
+      facts: { file_count: 7, max_files: 7 },
     })
   })
 })

@@ -145,12 +145,12 @@ describe('receiveContent rejects', () => {
     })
   })
 
-  it.each(['a stalled content', 'a hanging store'])(
+  it.each(['a stalled content', 'a hanging store', 'a store that heeds no signal'])(
     'with the reason of the signal, during %s',
     async (during) => {
       const objects = createMemoryStore()
       const { content, stalled } = stalledContent('abc', '')
-      const faults = during === 'a hanging store' ? { put: hangingPut } : {}
+      const faults = FAULTS_DURING[during] ?? {}
       const abort = new AbortController()
       const reason = new AppError('request_timeout', 'Too slow.')
       const options = { objects: faultyStore(objects, faults), signal: abort.signal }
@@ -193,6 +193,11 @@ describe('receiveContent rejects', () => {
     expect(asked).toBe(false)
   })
 })
+
+const FAULTS_DURING: Readonly<Record<string, Partial<ObjectStore>>> = {
+  'a hanging store': { put: hangingPut },
+  'a store that heeds no signal': { put: failingPut },
+}
 
 function pick({ metadata, expectedSize }: PutObject): Partial<PutObject> {
   return {

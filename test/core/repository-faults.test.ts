@@ -204,6 +204,24 @@ describe('a begin', () => {
   })
 })
 
+describe('the lease of an upload', () => {
+  it('is not renewed any more after it has ended, well or not', async () => {
+    await using core = await openTestCore()
+    let renewals = 0
+    const renew = async (): Promise<void> => {
+      renewals += 1
+    }
+    const { upload } = await openTestRepository(core, { ledger: { renew }, leaseMs: 30 })
+    await upload('a', 'well')
+    const faults = { ledger: { renew }, objects: { put: failingPut }, leaseMs: 30 }
+    const { faulty } = await openOverwrite(core, faults)
+    await expect(faulty.upload('a', 'not')).rejects.toMatchObject(unavailable)
+    renewals = 0
+    await setTimeout(60)
+    expect(renewals).toBe(0)
+  })
+})
+
 describe('an upload whose lease is lost', () => {
   it('leaves no object behind, also when it goes on for longer than the journal remembers (I8)', async () => {
     await using core = await openTestCore()

@@ -117,12 +117,12 @@ describe('a reservation without an announced size', () => {
     })
   })
 
-  it('grows by a step beyond the bytes at hand', async () => {
+  it('grows to twice the bytes at hand, and by a step at most beyond them', async () => {
     await using core = await openTestCore({ baseCapacity: 4 * STEP })
     await withReservation(core, {}, async (reservation) => {
-      await reservation.cover(1)
-      expect(await reserved(core)).toBe(STEP + 1)
-      expect(reservation.cover(STEP + 1)).toBeUndefined()
+      await reservation.cover(10)
+      expect(await reserved(core)).toBe(20)
+      expect(reservation.cover(20)).toBeUndefined()
       await reservation.cover(STEP + 2)
       expect(await reserved(core)).toBe(2 * STEP + 2)
     })

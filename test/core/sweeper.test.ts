@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
+import type { Ledger } from '../../src/core/ledger.ts'
 import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
@@ -230,6 +231,21 @@ describe('a sweep beside others', () => {
     go()
     await uploading
     expect(await read('a')).toBe('new')
+  })
+
+  it('does not touch an upload that is renewed after it was listed (I7)', async () => {
+    await using core = await openTestCore()
+    const { userId, version, key } = await crashedUpload(core)
+    core.clock.now += LEASE_MS
+    const listExpiredUploads: Ledger['listExpiredUploads'] = async (limit) => {
+      const expired = await core.ledger.listExpiredUploads(limit)
+      await core.ledger.renew({ version, leaseMs: LEASE_MS })
+      return expired
+    }
+    const ledger = { ...core.ledger, listExpiredUploads }
+    expect(await sweepOnce({ ...core, ledger })).toEqual(NOTHING_DONE)
+    expect(await has(core, key)).toBe(true)
+    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 5 })
   })
 
   it('releases each reservation exactly once, however many sweepers run', async () => {

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -234,7 +234,9 @@ function realClients(open: OpenService): void {
       expect(await refused.json()).toMatchObject({ code: 'access_token_missing' })
     })
 
-    it('uploads and downloads with curl', async () => {
+    const withoutCurl = spawnSync('curl', ['--version']).status !== 0
+
+    it.skipIf(withoutCurl)('uploads and downloads with curl', async () => {
       const url = service.url + pathOf('curled')
       const file = join(folder, 'local.bin')
       const stored = await curl(['--cookie', user.cookie, '-F', `file=@${file}`, url])
@@ -243,15 +245,15 @@ function realClients(open: OpenService): void {
       expect((await readFile(join(folder, 'found'))).equals(content)).toBe(true)
     })
 
-    it('uploads what comes out of a pipe, without a length, with curl', async () => {
+    it.skipIf(withoutCurl)('uploads in chunks with curl', async () => {
       const url = service.url + pathOf('piped')
       const file = join(folder, 'local.bin')
-      const chunked = ['-H', 'Transfer-Encoding: chunked', '-H', 'Expect:']
+      const chunked = ['-H', 'Transfer-Encoding: chunked']
       const stored = await curl(['--cookie', user.cookie, ...chunked, '-F', `file=@${file}`, url])
       expect(JSON.parse(stored)).toMatchObject({ name: 'piped', sha256: digest(content) })
     })
 
-    it('reads its refusal with curl', async () => {
+    it.skipIf(withoutCurl)('reads its refusal with curl', async () => {
       const url = service.url + pathOf('refused')
       const file = join(folder, 'local.bin')
       const answer = await curl(['--cookie', 'access_token=wrong', '-F', `file=@${file}`, url])

@@ -9,6 +9,7 @@ export const GRANTS: readonly Command[] = [
     words: ['grants', 'add'],
     operands: ['<user_id>', '<source>', '<reference>'],
     flags: ['bytes', 'starts-at', 'ends-at'],
+    required: ['bytes'],
     summary: 'grant bytes for any other reason (times as RFC 3339)',
     run: async ({ grants }, { operands, flags }) => {
       const { grant } = await grants.putGrant({
