@@ -16,7 +16,7 @@ const COMMANDS = {
   test: [[bin('vitest'), 'run']],
   check: [
     [bin('oxfmt'), '--check'],
-    [bin('oxlint'), '--type-aware', '--deny-warnings'],
+    [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'vitest.config.ts'],
     [bin('tsc'), '-p', '.'],
     [bin('knip')],
   ],

@@ -76,7 +76,7 @@ function parseCall(args: readonly string[]): Call | string {
     if (positionals.length < least || positionals.length > most || !isComplete) {
       return usage(command)
     }
-    return { command, operands: positionals, flags: flags as Call['flags'], json: json === true }
+    return { command, operands: positionals, flags, json: json === true }
   } catch (error) {
     return `${describe(error)}\n${usage(command)}`
   }

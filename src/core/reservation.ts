@@ -48,11 +48,11 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
     covered = bytes
   }
 
-  const { lost, stop } = keepLease({ ...upload, ledger })
+  const lease = keepLease({ ...upload, ledger })
   return {
     cover: (bytes) => (bytes <= covered ? undefined : explain(grow(bytes), begun.refusal)),
-    lost,
-    stop,
+    lost: lease.lost,
+    stop: () => lease.stop(),
   }
 }
 

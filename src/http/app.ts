@@ -76,10 +76,7 @@ async function usersScope(app: FastifyInstance, options: AppOptions): Promise<vo
 
 const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }
 
-function serverOptions({
-  logger,
-  trustedProxies,
-}: AppOptions): FastifyHttpOptions<Server, FastifyBaseLogger> {
+function serverOptions({ logger, trustedProxies }: AppOptions): FastifyHttpOptions<Server> {
   return {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     // `request-log.ts` writes one line a request, without its path.

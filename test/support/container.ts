@@ -18,7 +18,7 @@ export interface ContainerOptions {
 export interface RunningContainer {
   readonly host: string
   readonly port: number
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 /** Runs an image, or rejects with the reason why it can't: no container engine answers, or it can't get the image. */
