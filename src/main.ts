@@ -2,18 +2,24 @@
 import { pino } from 'pino'
 import { runCli } from './cli/cli.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { render } from './cli/render.ts'
 import { parseUserId } from './core/user-id.ts'
+import { diagnose } from './doctor.ts'
 import { serve } from './serve.ts'
 import { openService, type Service } from './service.ts'
 
 const [command, ...args] = process.argv.slice(2)
 
 try {
-  process.exitCode =
-    command === 'serve' ? await runServer(args.includes('--demo')) : await runCommand()
+  process.exitCode = await run()
 } catch (error) {
   console.error(error instanceof ConfigError ? error.message : error)
   process.exitCode = 1
+}
+
+function run(): Promise<number> {
+  if (command === 'serve') return runServer(args.includes('--demo'))
+  return command === 'doctor' ? runDoctor() : runCommand()
 }
 
 /** Serves until SIGTERM or SIGINT; a second signal ends the process at once. */
@@ -32,6 +38,12 @@ async function runServer(isDemo: boolean): Promise<number> {
     await service.close()
   }
   return 0
+}
+
+async function runDoctor(): Promise<number> {
+  const findings = await diagnose(process.env)
+  console.log(args.includes('--json') ? JSON.stringify(findings) : render(findings))
+  return findings.every(({ result }) => result === 'ok') ? 0 : 1
 }
 
 function runCommand(): Promise<number> {

@@ -80,14 +80,16 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
   }
 }
 
-async function openDatabase(url: string): Promise<Database> {
+/** Opens the database of a URL; the folder of an embedded one is made. */
+export async function openDatabase(url: string): Promise<Database> {
   if (!url.startsWith('sqlite:')) return openPostgres({ url })
   const file = url.slice('sqlite:'.length)
   await mkdir(dirname(file), { recursive: true })
   return openSqlite({ file })
 }
 
-function openObjectStore(config: ObjectStoreConfig, maxFileSize: number): ObjectStore {
+/** Opens the object store of the settings, without asking whether it answers. */
+export function openObjectStore(config: ObjectStoreConfig, maxFileSize: number): ObjectStore {
   switch (config.kind) {
     case 'file':
       return createFilesystemStore({ directory: config.directory })
