@@ -9,10 +9,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const [task, ...args] = process.argv.slice(2)
 
+const ENV_FILE = '--env-file-if-exists=.env'
+
 const COMMANDS = {
-  start: [['src/main.ts', 'serve', '--demo']],
-  dev: [['--watch', 'src/main.ts', 'serve', '--demo']],
-  cli: [['src/main.ts']],
+  start: [[ENV_FILE, 'src/main.ts', 'serve', '--demo']],
+  dev: [[ENV_FILE, '--watch', 'src/main.ts', 'serve', '--demo']],
+  cli: [[ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
   check: [
     [bin('oxfmt'), '--check'],
@@ -35,7 +37,7 @@ function installWhatIsMissing() {
     existsSync(installed) &&
     statSync(installed).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
   if (isFresh) return
-  console.error('Installing dependencies, once ...')
+  console.error('Installing dependencies, once; this takes about half a minute ...')
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -67,7 +69,10 @@ function run(program, words) {
     env: { ...process.env, PATH },
     cwd: root,
   })
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  // A terminal sends Ctrl-C to the child as well, so that only has to be outlived.
+  process.on('SIGINT', () => {})
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  if (process.env.npm_lifecycle_event !== undefined) endWithNpm(child)
   return new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(error.message)
@@ -75,6 +80,17 @@ function run(program, words) {
     })
     child.once('exit', (code) => resolve(code ?? 1))
   })
+}
+
+/** npm ends on SIGTERM without telling what it started. */
+function endWithNpm(child) {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    child.kill('SIGTERM')
+  }, 250)
+  timer.unref()
 }
 
 function usage() {

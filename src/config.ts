@@ -8,11 +8,12 @@ import {
   parseCount,
   parseDatabase,
   parseDeviceModels,
-  parseList,
   parseLogLevel,
   parseObjectStore,
   parseOrigins,
   parsePort,
+  parseProxies,
+  parseUrl,
 } from './setting-parsers.ts'
 
 /** Every setting of the service, checked. README's table of settings says what each is for. */
@@ -78,7 +79,7 @@ export function readConfig(environment: Environment): Config {
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
-    trustedProxies: setting('TRUST_PROXY', '', parseList),
+    trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
@@ -123,7 +124,8 @@ function createReader(environment: Environment): Reader {
 function readObjectStore({ setting, optional }: Reader, dataDir: string): ObjectStoreConfig {
   const url = setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
   if (url.kind === 'file') return url
-  const endpoint = optional('AWS_ENDPOINT_URL_S3') ?? optional('AWS_ENDPOINT_URL')
+  const endpoint =
+    setting('AWS_ENDPOINT_URL_S3', '', parseUrl) ?? setting('AWS_ENDPOINT_URL', '', parseUrl)
   const accessKeyId = optional('AWS_ACCESS_KEY_ID')
   const secretAccessKey = optional('AWS_SECRET_ACCESS_KEY')
   const isSessionBound = optional('AWS_SESSION_TOKEN') !== undefined

@@ -18,8 +18,8 @@ export type Finding = Readonly<{
 }>
 
 /**
- * Examines the settings, the database, the clocks and the object store by using them, each on its own, so that one run
- * shows all that is wrong. It leaves nothing behind but a bucket or a folder that was missing. Never rejects.
+ * Examines the settings, the database and the object store by using them, each on its own, so that one run shows all
+ * that is wrong. Its object is the only one that no journal knows: it is gone within the call. It leaves nothing behind but a bucket or a folder that was missing. Never rejects.
  */
 export async function diagnose(
   environment: Readonly<Record<string, string | undefined>>,
@@ -32,15 +32,13 @@ export async function diagnose(
   }
   return [
     { check: 'settings', result: 'ok', detail: 'are valid' },
-    await examine('database', ADVICE.database, () => askDatabase(config)),
-    await examine('clock', ADVICE.clock, () => compareClocks(config)),
+    await examine('database', ADVICE.database, () => useDatabase(config)),
     await examine('object store', ADVICE.objectStore, () => useObjectStore(config)),
   ]
 }
 
 const ADVICE = {
   database: 'Is the server up, and do DATABASE_URL, its user and its password fit?',
-  clock: 'Both servers must answer, and all machines should take their time from NTP.',
   objectStore:
     'Is the server up, and do OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys fit? The user needs to get, put, ' +
     'delete and list objects and multipart uploads.',
@@ -58,37 +56,28 @@ async function examine(
   }
 }
 
-async function askDatabase(config: Config): Promise<string> {
-  await readDatabaseClock(config)
-  return config.databaseUrl.startsWith('sqlite:') ? 'SQLite answers' : 'PostgreSQL answers'
-}
-
-/** Leases and grants go by the database's clock, signatures by the object store's. */
-const MAX_SKEW_MS = 60_000
-
-async function compareClocks(config: Config): Promise<string> {
-  const skews = [{ of: 'database', ms: (await readDatabaseClock(config)) - Date.now() }]
-  const { objectStore } = config
-  if (objectStore.kind === 's3' && objectStore.endpoint !== undefined) {
-    skews.push({ of: 'object store', ms: (await readHttpClock(objectStore.endpoint)) - Date.now() })
-  }
-  const far = skews.find(({ ms }) => !(Math.abs(ms) <= MAX_SKEW_MS))
-  if (far !== undefined) {
-    throw new Error(`The clock of the ${far.of} differs by ${Math.round(far.ms / 1000)} s.`)
-  }
-  return `differs by less than ${MAX_SKEW_MS / 1000} s`
-}
-
-async function readDatabaseClock({ databaseUrl }: Config): Promise<number> {
+async function useDatabase({ databaseUrl }: Config): Promise<string> {
   const database = await openDatabase(databaseUrl)
   try {
-    return await createLedger(database, { baseCapacity: 0 }).check()
+    assertClock(await createLedger(database, { baseCapacity: 0 }).check())
   } finally {
     await database.close()
   }
+  return `${databaseUrl.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL'} answers, and its clock is right`
 }
 
-async function readHttpClock(endpoint: string): Promise<number> {
+/** Leases and grants go by the database's clock, signatures by that of the object store. */
+const MAX_SKEW_MS = 60_000
+
+function assertClock(ms: number): void {
+  const skew = ms - Date.now()
+  if (Math.abs(skew) <= MAX_SKEW_MS) return
+  throw new Error(
+    `Its clock differs by ${Math.round(skew / 1000)} s; let all machines take their time from NTP.`,
+  )
+}
+
+async function readClock(endpoint: string): Promise<number> {
   const answer = await fetch(endpoint, { method: 'HEAD', signal: AbortSignal.timeout(TIMEOUT_MS) })
   return Date.parse(answer.headers.get('date') ?? '')
 }
@@ -98,6 +87,9 @@ const TIMEOUT_MS = 10_000
 async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<string> {
   const objects = openObjectStore(objectStore, maxFileSize)
   try {
+    if (objectStore.kind === 's3' && objectStore.endpoint !== undefined) {
+      assertClock(await readClock(objectStore.endpoint))
+    }
     await objects.prepare(AbortSignal.timeout(TIMEOUT_MS))
     await roundTrip(objects)
   } finally {

@@ -1,42 +1,43 @@
 #!/usr/bin/env node
+import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { runCli } from './cli/cli.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { ConfigError, readConfig } from './config.ts'
 import { render } from './cli/render.ts'
-import { parseUserId } from './core/user-id.ts'
+import { introduceDemo } from './demo.ts'
 import { diagnose } from './doctor.ts'
 import { serve } from './serve.ts'
-import { openService, type Service } from './service.ts'
+import { openService } from './service.ts'
 
 const [command, ...args] = process.argv.slice(2)
 
 try {
   process.exitCode = await run()
 } catch (error) {
-  console.error(error instanceof ConfigError ? error.message : error)
+  console.error(explain(error))
+  if (!(error instanceof ConfigError)) console.error('Try: npm run -s cli -- doctor')
   process.exitCode = 1
 }
 
 function run(): Promise<number> {
-  if (command === 'serve') return runServer(args.includes('--demo'))
+  if (command === 'serve') return runServer()
   return command === 'doctor' ? runDoctor() : runCommand()
 }
 
 /** Serves until SIGTERM or SIGINT; a second signal ends the process at once. */
-async function runServer(isDemo: boolean): Promise<number> {
+async function runServer(): Promise<number> {
+  const { values } = parseArgs({ args, options: { demo: { type: 'boolean', default: false } } })
   const config = readConfig(process.env)
   const logger = pino({ level: config.logLevel })
+  await using opened = new AsyncDisposableStack()
   const service = await openService(config)
-  try {
-    const server = await serve({ config, service, logger })
-    if (isDemo) await introduce({ config, service, url: server.url })
-    logger.info({ signal: await nextSignal() }, 'stopping')
-    void nextSignal().then(() => process.exit(1))
-    await server.stop()
-    logger.info('stopped')
-  } finally {
-    await service.close()
-  }
+  opened.defer(() => service.close())
+  const server = await serve({ config, service, logger })
+  opened.defer(() => server.stop())
+  if (values.demo) console.log(await introduceDemo(service, server.url + config.basePath))
+  logger.info({ signal: await stopSignal() }, 'stopping')
+  await server.stop()
+  logger.info('stopped')
   return 0
 }
 
@@ -55,31 +56,28 @@ function runCommand(): Promise<number> {
   })
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
-  })
+/**
+ * Resolves to the first SIGTERM or SIGINT. One that follows within a second is taken for the same (a terminal's Ctrl-C
+ * can arrive twice, by way of npm); a later one ends the process at once.
+ */
+function stopSignal(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  let firstAt: number | undefined
+  function onSignal(signal: NodeJS.Signals): void {
+    firstAt ??= performance.now()
+    resolve(signal)
+    if (performance.now() - firstAt > 1000) process.exit(1)
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  return promise
 }
 
-/** Makes the user `demo` and prints what a newcomer can paste. */
-async function introduce(options: { config: Config; service: Service; url: string }) {
-  const { config, service, url } = options
-  const userId = parseUserId('demo')
-  await service.users.createUser(userId)
-  const { secret } = await service.accessTokens.issue({
-    userId,
-    label: 'npm start',
-    expiresInSeconds: undefined,
-  })
-  const file = `${url}${config.basePath}/users/me/repo/README.md`
-  const curl = `curl --cookie access_token=${secret}`
-  console.log(`
-Cloud Repository listens on ${url}
-Its user "demo" has the access token ${secret}
-
-Upload a file, and download it again:
-
-  ${curl} -F file=@README.md ${file}
-  ${curl} ${file}
-`)
+/** What is wrong in a line or two; a stack would not help who has to mend it. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if ('code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}: something else listens there. Choose another port, such as PORT=4000.`
+  }
+  const cause = error.cause === undefined ? '' : `\n  because: ${explain(error.cause)}`
+  return `${error.message}${cause}`
 }

@@ -27,8 +27,12 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
   const shutdown = new AbortController()
   let stopped: Promise<void> | undefined
   const app = await buildApp({
-    ...config,
-    ...service,
+    repository: service.repository,
+    accessTokens: service.accessTokens,
+    readiness: service.readiness,
+    basePath: config.basePath,
+    allowedOrigins: config.allowedOrigins,
+    trustedProxies: config.trustedProxies,
     logger,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
     isStopping: () => stopped !== undefined,
@@ -86,7 +90,9 @@ async function sweepRegularly(options: SweepOptions): Promise<void> {
 async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
   try {
     const report = await sweeper.sweep(signal)
-    if (Object.values(report).some((count) => count > 0)) logger.info(report, 'sweep')
+    const { firstFailure, ...counts } = report
+    if (counts.failedRemovals > 0) logger.warn({ ...counts, err: firstFailure }, 'sweep')
+    else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep')
   } catch (error) {
     if (!signal.aborted) logger.error({ err: error }, 'sweep failed')
   }

@@ -42,19 +42,15 @@ const ABORTED_RETENTION_MS = 15 * 60_000
 
 /** Opens database and object store as the settings say, with tables and bucket made where they are missing. */
 export async function openService(config: Config): Promise<Service> {
+  await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
+  opened.defer(() => database.close())
   const objects = openObjectStore(config.objectStore, config.maxFileSize)
-  async function close(): Promise<void> {
-    await objects.close()
-    await database.close()
-  }
-  try {
-    await migrate(database)
-    await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
-  } catch (error) {
-    await close()
-    throw error
-  }
+  opened.defer(() => objects.close())
+  await migrate(database)
+  await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
+  const kept = opened.move()
+  const close = () => kept.disposeAsync()
   return { ...createUseCases({ config, database, objects }), objects, close }
 }
 
@@ -65,7 +61,7 @@ const READINESS_TIMEOUT_MS = 2_000
 
 function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
   const { config, database, objects } = parts
-  const { baseCapacity, maxFileSize, maxFiles } = config
+  const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
   const ledger = createLedger(database, { baseCapacity })
   const users = createUserStore(database)
   const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS }
@@ -73,7 +69,7 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     ledger,
     users,
     accessTokens: createAccessTokens({ users }),
-    grants: createGrants({ users, ...config }),
+    grants: createGrants({ users, deviceCapacity, deviceModels }),
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from './core/byte-size.ts'
 
@@ -44,11 +45,31 @@ export function parseBoolean(text: string): boolean {
   throw new Error('write true or false')
 }
 
-export function parseList(text: string): readonly string[] {
+function parseList(text: string): readonly string[] {
   return text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '')
+}
+
+/** Addresses and networks in CIDR notation. */
+export function parseProxies(text: string): readonly string[] {
+  const proxies = parseList(text)
+  for (const proxy of proxies) {
+    const [address = '', length = '0', ...rest] = proxy.split('/')
+    const bits = isIP(address) === 6 ? 128 : 32
+    if (isIP(address) === 0 || !/^\d+$/.test(length) || Number(length) > bits || rest.length > 0) {
+      throw new Error(`"${proxy}" is no address; write 10.0.0.0/8 or ::1`)
+    }
+  }
+  return proxies
+}
+
+/** An http or https URL, or `undefined` for nothing. */
+export function parseUrl(text: string): string | undefined {
+  if (text === '') return undefined
+  if (URL.canParse(text) && /^https?:\/\//i.test(text)) return text
+  throw new Error('write a URL such as http://127.0.0.1:9000')
 }
 
 export function parseOrigins(text: string): readonly string[] {

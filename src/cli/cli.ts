@@ -90,7 +90,7 @@ function operandCounts({ operands }: Command): { least: number; most: number } {
 function help(): string {
   return [
     'cloud-repo serve                     run the service',
-    'cloud-repo doctor                    use settings, database, clocks and bucket, and say what is wrong',
+    'cloud-repo doctor                    use settings, database and object store, and say what is wrong',
     ...COMMANDS.map((command) => `cloud-repo ${lineOf(command).padEnd(26)} ${command.summary}`),
     '',
     'Every command takes --json. Settings come from the environment; README lists them.',

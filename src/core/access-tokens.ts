@@ -29,7 +29,7 @@ const MAX_LABEL_LENGTH = 200
 /** Controls and halves of surrogate pairs: not every database takes them, and a terminal obeys them. */
 const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
 
-/** Makes the use cases of opaque access tokens (DESIGN section 2, "access token"). */
+/** Makes the use cases of opaque access tokens (README, "Users, tokens, devices"). */
 export function createAccessTokens({ users }: { readonly users: UserStore }): AccessTokens {
   return {
     async issue({ userId, label, expiresInSeconds }) {

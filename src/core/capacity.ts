@@ -20,7 +20,7 @@ export function capacityState({ capacity, used }: Usage): CapacityState {
   return 'normal'
 }
 
-/** The refusal of `requested` further bytes, with the figures that explain it (DESIGN section 2, "errors"). */
+/** The refusal of `requested` further bytes, with the figures that explain it (README, "The API"). */
 export function capacityExceeded(usage: Usage, requested: number): AppError {
   const { capacity, used, reserved } = usage
   const available = availableBytes(usage)

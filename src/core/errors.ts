@@ -1,6 +1,6 @@
 /**
  * The closed list of what can go wrong, as clients see it in the member `code` of a problem
- * document (DESIGN section 2). A code names one cause; `http/problem.ts` gives each its status.
+ * document (README, "The API"). A code names one cause; `http/problem.ts` gives each its status.
  */
 export const ERROR_CODES = [
   'format_error',
@@ -23,6 +23,7 @@ export const ERROR_CODES = [
   'user_exists',
   'precondition_failed',
   'file_too_large',
+  'request_head_too_large',
   'range_not_satisfiable',
   'too_many_requests',
   'unauthorized',

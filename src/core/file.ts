@@ -1,12 +1,23 @@
+import { AppError } from './errors.ts'
 import type { FileName } from './file-name.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
 
 /** Who may read a file: its owner, any user with a valid access token, anyone. */
-export const VISIBILITIES = ['private', 'users', 'public'] as const
+const VISIBILITIES = ['private', 'users', 'public'] as const
 
 export type Visibility = (typeof VISIBILITIES)[number]
+
+/** Returns what a request says of visibility, which may be nothing, or throws `invalid_parameter`. */
+export function parseVisibility(value: unknown): Visibility | undefined {
+  if (value === undefined) return undefined
+  const visibility = VISIBILITIES.find((known) => known === value)
+  if (visibility !== undefined) return visibility
+  throw new AppError('invalid_parameter', `visibility is one of ${VISIBILITIES.join(', ')}.`, {
+    facts: { parameter: 'visibility' },
+  })
+}
 
 /** A file as its row in `files` records it. */
 export interface File {

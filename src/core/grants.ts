@@ -37,7 +37,7 @@ export interface PutResult {
 
 /**
  * The reasons for capacity: a repository holds the base, what each device brings, and any other grant
- * (DESIGN section 2, "capacity rule"). Everything is idempotent by (source, reference), so an event that
+ * (ARCHITECTURE, "Layers"). Everything is idempotent by (source, reference), so an event that
  * is delivered twice counts once, and its last terms count. Bad terms reject with `invalid_parameter` and the
  * fact `parameter`; an unknown user with `not_found`.
  */

@@ -137,8 +137,9 @@ export interface Ledger {
     readonly limit: number
   }): Promise<readonly AbortedUpload[]>
 
-  /** Forgets committed and aborted uploads that were settled more than `retentionMs` ago; says how many. */
-  forgetSettledUploads(options: {
+  /** Forgets up to `limit` uploads, committed ones or all, that were settled more than `retentionMs` ago; says how many. */
+  forgetUploads(options: {
+    readonly which: 'committed' | 'settled'
     readonly retentionMs: number
     readonly limit: number
   }): Promise<number>

@@ -14,6 +14,8 @@ export interface IncomingFile {
     readonly least: number
     /** The size if nothing follows the file, in bytes; `undefined` when the request does not say. */
     readonly announced: number | undefined
+    /** The largest size that the file can have; absent when the request does not say. */
+    readonly most?: number
   }
   /** Guarantees, once it resolves after the content's end, that the whole request was well-formed. */
   end(): Promise<void>

@@ -17,6 +17,8 @@ export interface ReserveOptions {
   readonly announced: number | undefined
   /** The smallest size that the file can have. */
   readonly least: number
+  /** The largest size that the file can have, when the request says. */
+  readonly most?: number
 }
 
 /** Most room that is asked for at once while a body without a length streams in, in bytes. */
@@ -27,14 +29,14 @@ const MAX_STEP = 8 * 2 ** 20
  * that can't fit is refused before its body; without that the reservation grows in steps as bytes come.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
-  const { ledger, upload } = options
+  const { ledger, upload, most = Number.MAX_SAFE_INTEGER } = options
   const begun = await begin(options)
   let covered = begun.bytes
 
   async function grow(bytes: number): Promise<void> {
     try {
       // Doubling keeps the calls few and, while a file is small, what it takes from others.
-      await extend(bytes + Math.min(bytes, MAX_STEP))
+      await extend(Math.min(bytes + Math.min(bytes, MAX_STEP), Math.max(bytes, most)))
     } catch (error) {
       if (!isAppError(error, 'capacity_exceeded')) throw error
       // A whole step does not fit; the bytes at hand still may.

@@ -20,6 +20,8 @@ export interface SweepReport {
   readonly removedObjects: number
   /** Keys whose removal failed; the next sweep tries again. */
   readonly failedRemovals: number
+  /** Why the first of them failed. */
+  readonly firstFailure: unknown
   readonly forgottenUploads: number
   /** Rows of deleted users that were taken off the books. */
   readonly purgedRows: number
@@ -41,94 +43,94 @@ const PARALLEL_REMOVALS = 8
 export function createSweeper({ ledger, objects, retentionMs }: SweeperOptions): Sweeper {
   async function sweep(signal: AbortSignal): Promise<SweepReport> {
     const purgedRows = await repeat(() => ledger.purgeDeletedUsers(PAGE), signal)
-    const expiredUploads = await abortExpired(signal)
-    const aborted = await removeAborted(signal)
-    // A row is the only trace of an object that could not be removed, so while one is left all rows stay.
-    const forgottenUploads =
-      aborted.failed === 0
-        ? await repeat(() => ledger.forgetSettledUploads({ retentionMs, limit: PAGE }), signal)
-        : 0
-    const garbage = await removeGarbage(signal)
+    const expiredUploads = await repeat(() => abortExpired(ledger), signal)
+    const removals: Removals = { objects, signal, removed: 0, failed: 0, firstFailure: undefined }
+    await removeAborted(ledger, removals)
+    // A row is the only trace of an object that could not be removed, so while one is left these rows stay.
+    const forgettable = removals.failed === 0 ? 'settled' : 'committed'
+    const forgottenUploads = await repeat(
+      () => ledger.forgetUploads({ which: forgettable, retentionMs, limit: PAGE }),
+      signal,
+    )
+    await removeGarbage(ledger, removals)
     return {
       expiredUploads,
-      removedObjects: aborted.removed + garbage.removed,
-      failedRemovals: aborted.failed + garbage.failed,
+      removedObjects: removals.removed,
+      failedRemovals: removals.failed,
+      firstFailure: removals.firstFailure,
       forgottenUploads,
       purgedRows,
     }
   }
 
-  async function abortExpired(signal: AbortSignal): Promise<number> {
-    return repeat(async () => {
-      const expired = await ledger.listExpiredUploads(PAGE)
-      let aborted = 0
-      for (const upload of expired) {
-        const settled = await ledger.abort({ ...upload, expiredOnly: true })
-        if (settled === 'aborted') aborted += 1
-      }
-      return aborted
-    }, signal)
-  }
-
-  async function removeAborted(signal: AbortSignal): Promise<Removals> {
-    const total = { removed: 0, failed: 0 }
-    let after: Version | undefined
-    do {
-      signal.throwIfAborted()
-      const page = await ledger.listAbortedUploads({ after, limit: PAGE })
-      const gone = await removeAll(
-        page.map(({ objectKey }) => objectKey),
-        signal,
-      )
-      total.removed += gone.length
-      total.failed += page.length - gone.length
-      after = page.at(-1)?.version
-    } while (after !== undefined)
-    return total
-  }
-
-  async function removeGarbage(signal: AbortSignal): Promise<Removals> {
-    const total = { removed: 0, failed: 0 }
-    let after: ObjectKey | undefined
-    do {
-      signal.throwIfAborted()
-      const page = await ledger.listGarbage({ after, limit: PAGE })
-      const gone = await removeAll(page, signal)
-      await ledger.forgetGarbage(gone)
-      total.removed += gone.length
-      total.failed += page.length - gone.length
-      after = page.at(-1)
-    } while (after !== undefined)
-    return total
-  }
-
-  /** Removes objects a few at a time and returns the keys that are now empty. */
-  async function removeAll(
-    keys: readonly ObjectKey[],
-    signal: AbortSignal,
-  ): Promise<readonly ObjectKey[]> {
-    const gone: ObjectKey[] = []
-    const waiting = [...keys]
-    async function work(): Promise<void> {
-      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-        try {
-          await objects.remove({ key, signal })
-          gone.push(key)
-        } catch {
-          // Counted as failed by its absence from `gone`; its row keeps it for the next sweep.
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: PARALLEL_REMOVALS }, work))
-    return gone
-  }
-
   return { sweep }
 }
 
+async function abortExpired(ledger: Ledger): Promise<number> {
+  const expired = await ledger.listExpiredUploads(PAGE)
+  let aborted = 0
+  for (const upload of expired) {
+    const settled = await ledger.abort({ ...upload, expiredOnly: true })
+    if (settled === 'aborted') aborted += 1
+  }
+  return aborted
+}
+
+/** The removals of one sweep: what they need, and how they went. */
 interface Removals {
-  readonly removed: number
-  readonly failed: number
+  readonly objects: ObjectStore
+  readonly signal: AbortSignal
+  removed: number
+  failed: number
+  firstFailure: unknown
+}
+
+async function removeAborted(ledger: Ledger, removals: Removals): Promise<void> {
+  let after: Version | undefined
+  do {
+    removals.signal.throwIfAborted()
+    const page = await ledger.listAbortedUploads({ after, limit: PAGE })
+    await removeAll(
+      page.map(({ objectKey }) => objectKey),
+      removals,
+    )
+    after = page.at(-1)?.version
+  } while (after !== undefined)
+}
+
+async function removeGarbage(ledger: Ledger, removals: Removals): Promise<void> {
+  let after: ObjectKey | undefined
+  do {
+    removals.signal.throwIfAborted()
+    const page = await ledger.listGarbage({ after, limit: PAGE })
+    await ledger.forgetGarbage(await removeAll(page, removals))
+    after = page.at(-1)
+  } while (after !== undefined)
+}
+
+/** Removes objects a few at a time and returns the keys that are now empty. */
+async function removeAll(
+  keys: readonly ObjectKey[],
+  removals: Removals,
+): Promise<readonly ObjectKey[]> {
+  const { objects, signal } = removals
+  const gone: ObjectKey[] = []
+  const waiting = [...keys]
+  async function work(): Promise<void> {
+    for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
+      try {
+        await objects.remove({ key, signal })
+        gone.push(key)
+      } catch (error) {
+        // Its row keeps it for the next sweep.
+        removals.failed += 1
+        removals.firstFailure ??= error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_REMOVALS }, work))
+  removals.removed += gone.length
+  return gone
 }
 
 /** Calls `step` until it has nothing more to do; adds up what it did. */

@@ -12,7 +12,7 @@ export function isUserId(text: string): text is UserId {
   return USER_ID.test(text) && text !== 'me'
 }
 
-/** Returns `text` as a user id, or throws `invalid_parameter` (DESIGN section 2, "user id"). */
+/** Returns `text` as a user id, or throws `invalid_parameter` (README, "Users, tokens, devices"). */
 export function parseUserId(text: string): UserId {
   if (isUserId(text)) return text
   throw new AppError(

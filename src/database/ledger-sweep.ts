@@ -30,14 +30,17 @@ export async function listAbortedUploads(
   return rows.map((row) => ({ version: row.version, objectKey: row.object_key }))
 }
 
-export async function forgetSettledUploads(
+const ALL = sql``
+const COMMITTED = sql`AND state = 'committed'`
+
+export async function forgetUploads(
   { db, now }: Books,
-  { retentionMs, limit }: Parameters<Ledger['forgetSettledUploads']>[0],
+  { which, retentionMs, limit }: Parameters<Ledger['forgetUploads']>[0],
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
       SELECT version FROM uploads
-      WHERE settled_at < ${now} - ${retentionMs}
+      WHERE settled_at < ${now} - ${retentionMs} ${which === 'settled' ? ALL : COMMITTED}
       ORDER BY settled_at LIMIT ${limit}
     )
   `.execute(db)

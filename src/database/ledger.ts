@@ -45,7 +45,7 @@ export function createLedger(
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     listExpiredUploads: (limit) => query((books) => sweep.listExpiredUploads(books, limit)),
     listAbortedUploads: (page) => query((books) => sweep.listAbortedUploads(books, page)),
-    forgetSettledUploads: (options) => query((books) => sweep.forgetSettledUploads(books, options)),
+    forgetUploads: (options) => query((books) => sweep.forgetUploads(books, options)),
     listGarbage: (page) => query((books) => sweep.listGarbage(books, page)),
     forgetGarbage: (keys) => query((books) => sweep.forgetGarbage(books, keys)),
     purgeDeletedUsers: (limit) => transaction((books) => sweep.purgeDeletedUsers(books, limit)),

@@ -48,12 +48,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
+  app.addHook('onSend', async (_request, reply) => {
+    // Else an idle connection would keep the process until its client lets go of it.
+    if (options.isStopping()) void reply.header('connection', 'close')
+  })
   await app.register(clientErrors.plugin)
   await app.register(expectContinuePlugin)
   await app.register(requestLogPlugin)
   await app.register(lingerPlugin, LINGER)
-  await app.register(healthRoutes, { ...options, prefix: options.basePath })
-  await app.register(usersScope, { ...options, prefix: options.basePath })
+  const prefix = options.basePath
+  await app.register(healthRoutes, { ...options, prefix })
+  await app.register((scope) => usersScope(scope, options), { prefix })
   return app
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
-import { AppError } from '../core/errors.ts'
+import { AppError, type ErrorCode } from '../core/errors.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 export interface ClientErrors {
@@ -20,8 +20,12 @@ export interface ClientErrors {
  */
 export function createClientErrors(): ClientErrors {
   const answers = new WeakMap<Socket, ServerResponse>()
+  const closing = new WeakSet<Socket>()
   return {
     answer(error, socket) {
+      // Every further byte of a connection that is no longer understood is an error again.
+      if (closing.has(socket)) return
+      closing.add(socket)
       const answer = answers.get(socket)
       if (answer?.req.complete === true) closeAfter(answer, socket)
       else if (answer?.headersSent === true || !socket.writable) socket.destroy()
@@ -47,12 +51,12 @@ function closeAfter(answer: ServerResponse, socket: Socket): void {
   answer.once('close', () => socket.destroySoon())
 }
 
-function refusal(error: Error & { code?: string }): string {
-  const [status, known] = REFUSALS[error.code ?? ''] ?? MALFORMED
-  const title = STATUS_CODES[status] ?? 'Error'
-  const body = JSON.stringify({ ...problemOf(known, randomUUID()), status, title })
+function refusal({ code = '' }: { code?: string }): string {
+  const known = new AppError(...(REFUSALS[code] ?? MALFORMED))
+  const problem = problemOf(known, randomUUID())
+  const body = JSON.stringify(problem)
   const head = [
-    `HTTP/1.1 ${status} ${title}`,
+    `HTTP/1.1 ${problem.status} ${problem.title}`,
     `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
@@ -60,12 +64,10 @@ function refusal(error: Error & { code?: string }): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`
 }
 
-const MALFORMED = [400, new AppError('format_error', 'The request is not valid HTTP.')] as const
+const MALFORMED = ['format_error', 'The request is not valid HTTP.'] as const
 
-const REFUSALS: Readonly<Record<string, readonly [number, AppError]>> = {
-  HPE_HEADER_OVERFLOW: [431, new AppError('format_error', 'The head of the request is too large.')],
-  ERR_HTTP_REQUEST_TIMEOUT: [
-    408,
-    new AppError('request_timeout', 'The head of the request did not come in time.'),
-  ],
+/** By the code of Node's error. */
+const REFUSALS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  HPE_HEADER_OVERFLOW: ['request_head_too_large', 'The head of the request is too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request did not come in time.'],
 }

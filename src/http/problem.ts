@@ -36,6 +36,7 @@ const STATUS = {
   user_exists: 409,
   precondition_failed: 412,
   file_too_large: 413,
+  request_head_too_large: 431,
   range_not_satisfiable: 416,
   too_many_requests: 429,
   unauthorized: 401,

@@ -7,6 +7,8 @@ import { AppError } from '../core/errors.ts'
  */
 export function requestSignal(reply: FastifyReply, shutdown: AbortSignal): AbortSignal {
   const gone = new AbortController()
+  // It can have gone while its access token was being verified.
+  if (reply.raw.destroyed) gone.abort(clientGone())
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(clientGone())
   })

@@ -11,6 +11,7 @@ import { createTestUser } from '../support/test-repository.ts'
 const STEP = 8 * 2 ** 20
 
 interface Sizes {
+  readonly most?: number
   readonly announced?: number
   readonly least?: number
 }
@@ -31,7 +32,9 @@ async function reserveIn(core: TestCore, options: Options): Promise<Reservation>
   const [userId, version] = [await createTestUser(core), createVersion()]
   const names = { userId, name: parseFileName('file'), version }
   const upload = { ...names, objectKey: objectKey(userId, version), leaseMs, maxFiles }
-  return await reserve({ ledger: { ...core.ledger, ...options.ledger }, upload, announced, least })
+  const most = options.most === undefined ? {} : { most: options.most }
+  const ledger = { ...core.ledger, ...options.ledger }
+  return await reserve({ ledger, upload, announced, least, ...most })
 }
 
 /** Runs `use` on a reservation and stops it. */
@@ -55,6 +58,14 @@ describe('a reservation with an announced size', () => {
       expect(await reserved(core)).toBe(100)
       expect(reservation.cover(1)).toBeUndefined()
       expect(reservation.cover(100)).toBeUndefined()
+    })
+  })
+
+  it('takes no more than the file can have when it turns out a little larger', async () => {
+    await using core = await openTestCore({ baseCapacity: 1000 })
+    await withReservation(core, { announced: 498, most: 500 }, async (reservation) => {
+      await reservation.cover(500)
+      expect(await reserved(core)).toBe(500)
     })
   })
 

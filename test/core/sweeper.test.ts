@@ -25,6 +25,7 @@ const NOTHING_DONE = {
   expiredUploads: 0,
   removedObjects: 0,
   failedRemovals: 0,
+  firstFailure: undefined,
   forgottenUploads: 0,
   purgedRows: 0,
 }
@@ -146,7 +147,11 @@ describe('an object that can not be removed', () => {
     const faulty = { ...core, objects: stubborn(core, [key]) }
     expect(await sweepOnce(faulty)).toMatchObject({ expiredUploads: 1, failedRemovals: 1 })
     core.clock.now += RETENTION_MS + 1
-    expect(await sweepOnce(faulty)).toMatchObject({ failedRemovals: 1, forgottenUploads: 0 })
+    expect(await sweepOnce(faulty)).toMatchObject({
+      failedRemovals: 1,
+      firstFailure: expect.any(Error) as Error,
+      forgottenUploads: 0,
+    })
     expect(await journalled(core)).toEqual(['aborted'])
     expect(await sweepOnce(core)).toMatchObject({ removedObjects: 1, forgottenUploads: 1 })
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)

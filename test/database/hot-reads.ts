@@ -40,7 +40,7 @@ async function runHotReads(database: Database): Promise<void> {
   await users.listAccessTokens(userId)
   await ledger.listExpiredUploads(10)
   await ledger.listAbortedUploads({ after: createVersion(), limit: 10 })
-  await ledger.forgetSettledUploads({ retentionMs: 1, limit: 10 })
+  await ledger.forgetUploads({ which: 'settled', retentionMs: 1, limit: 10 })
   await ledger.listGarbage({ after: objectKey(userId, createVersion()), limit: 10 })
   await ledger.purgeDeletedUsers(10)
 }

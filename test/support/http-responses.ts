@@ -5,6 +5,8 @@ export interface RawResponse {
   readonly body: Buffer
   /** Whether all of it has come. */
   readonly whole: boolean
+  /** Bytes of which it is known that they have yet to come. */
+  readonly missing: number
 }
 
 /** Reads the answers, 1xx included, that a connection has brought so far; the last one may be incomplete. */
@@ -16,7 +18,9 @@ export function parseResponses(received: Buffer, { closed }: { closed: boolean }
     if (headEnd === -1) break
     const { status, headers } = parseHead(rest.toString('latin1', 0, headEnd))
     const { body, length } = takeBody(rest.subarray(headEnd + 4), { status, headers, closed })
-    responses.push({ status, headers, body, whole: length !== undefined })
+    const missing = Math.max(0, Number(headers['content-length'] ?? 0) - body.length)
+    const whole = length !== undefined
+    responses.push({ status, headers, body, whole, missing: whole ? 0 : missing })
     if (length === undefined) break
     rest = rest.subarray(headEnd + 4 + length)
   }

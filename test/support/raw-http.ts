@@ -51,7 +51,7 @@ export async function rawRequest(request: RawRequest): Promise<RawExchange> {
     const timeout = delay(timeoutMs, 'timeout', { signal: over.signal })
     if ((await Promise.race([answer.complete, timeout])) === 'timeout') {
       throw new Error(
-        `no answer within ${timeoutMs} ms, but: ${answer.received().toString('latin1')}`,
+        `no answer within ${timeoutMs} ms, but: ${answer.received().toString('latin1', 0, 500)}`,
       )
     }
     return answer.exchange()
@@ -89,18 +89,23 @@ class Answer {
   readonly complete: Promise<void>
   readonly #chunks: Buffer[] = []
   #closed = false
+  /** Bytes that must come before looking again can show anything new; parsing a big body at each chunk is slow. */
+  #wanting = 0
 
   constructor(socket: Socket, expected: number) {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.complete = promise
     const check = (): void => {
-      const final = this.#responses().filter(({ status, whole }) => status >= 200 && whole)
+      const responses = this.#responses()
+      this.#wanting = responses.at(-1)?.missing ?? 0
+      const final = responses.filter(({ status, whole }) => status >= 200 && whole)
       const closing = final.some(({ headers }) => headers['connection'] === 'close')
       if (this.#closed || (final.length >= expected && !closing)) resolve()
     }
     socket.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk)
-      check()
+      this.#wanting -= chunk.length
+      if (this.#wanting <= 0) check()
     })
     const onEnd = (): void => {
       this.#closed = true

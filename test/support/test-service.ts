@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { createAccessTokens } from '../../src/core/access-tokens.ts'
 import { createGrants } from '../../src/core/grants.ts'
@@ -25,6 +26,7 @@ export interface TestServiceOptions {
   readonly leaseMs?: number
   readonly idleTimeoutMs?: number
   readonly allowedOrigins?: readonly string[]
+  readonly basePath?: string
 }
 
 export interface TestUser {
@@ -49,9 +51,7 @@ export interface TestService {
   stop(): Promise<void>
 }
 
-let created = 0
-
-/** Starts the real app over the given adapters. Grace periods are 0, so that one sweep shows what is left for good. */
+/** Starts the real app over the given adapters. Garbage has no grace period, so that one sweep shows what is left for good. */
 export async function startTestService(
   { database, objects }: TestAdapters,
   options: TestServiceOptions = {},
@@ -69,7 +69,7 @@ export async function startTestService(
     readiness: createReadiness({ ledger, objects, timeoutMs: 1_000 }),
     isStopping: () => false,
     logger: undefined,
-    basePath: '',
+    basePath: options.basePath ?? '',
     allowedOrigins: options.allowedOrigins ?? [],
     trustedProxies: [],
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
@@ -90,7 +90,7 @@ export async function startTestService(
     ledger,
     objects,
     async createUser(capacity) {
-      const userId = parseUserId(`user-${process.pid}-${Date.now().toString(36)}-${++created}`)
+      const userId = parseUserId(randomUUID())
       await users.createUser(userId)
       const terms = { userId, label: 'test', expiresInSeconds: undefined }
       const { secret } = await accessTokens.issue(terms)

@@ -45,6 +45,5 @@ function tokenRow(token: AccessToken): Row {
     created_at: timeOf(token.createdAt),
     expires_at: timeOf(token.expiresAt),
     revoked_at: timeOf(token.revokedAt),
-    last_used_at: timeOf(token.lastUsedAt),
   }
 }

@@ -5,6 +5,7 @@ import fastifyMultipart, { type Multipart, type MultipartFile } from '@fastify/m
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, isAppError } from '../../core/errors.ts'
+import type { IncomingFile } from '../../core/receive-content.ts'
 import { CheckedBody, malformed } from '../checked-body.ts'
 import { parseFormBoundary } from '../form-boundary.ts'
 import { MAX_FIELDS, MAX_OVERHEAD_BYTES, MultipartFraming } from '../multipart-framing.ts'
@@ -33,19 +34,10 @@ export const multipartUploadPlugin = fp(
 )
 
 /** The file of a form that is on its way in. Whoever opened it disposes of it, whatever happens. */
-export interface FileForm extends Disposable {
-  /** The file's bytes. Fails with an `AppError`. Destroying it stops the form, and leaves the connection alone. */
+export interface FileForm extends IncomingFile, Disposable {
+  /** Destroying it stops the form, and leaves the connection alone. */
   readonly content: Readable
-  readonly size: {
-    /** The smallest size that the file can have, in bytes. */
-    readonly least: number
-    /** The file's size if nothing but `CRLF`, the closing delimiter and `CRLF` follows; `undefined` without a Content-Length. */
-    readonly announced: number | undefined
-  }
-  /**
-   * To be called after the content has ended. Guarantees, once it resolves, that the whole request came and was a form
-   * with exactly one file, whose bytes were those of `content`. Rejects with an `AppError`; never hangs.
-   */
+  /** As the port says: exactly one file, whose bytes were those of `content`. Never hangs. */
   end(): Promise<void>
   /** Stops reading. The request is left paused and can be drained. No harm after `end`. */
   [Symbol.dispose](): void
@@ -177,8 +169,9 @@ function sizeOf(request: FastifyRequest, framing: MultipartFraming): FileForm['s
       'The Content-Length leaves no room for the end of the form.',
     )
   }
+  // Clients end a form with a line break, but need not.
   const announced = Math.max(0, rest - 2)
-  return { least: Math.min(leastFileSize(request), announced), announced }
+  return { least: Math.min(leastFileSize(request), announced), announced, most: rest }
 }
 
 function contentLength(headers: IncomingHttpHeaders): number | undefined {

@@ -1,7 +1,7 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../core/capacity.ts'
-import { VISIBILITIES } from '../../core/file.ts'
+import { parseVisibility } from '../../core/file.ts'
 import type { FileName } from '../../core/file-name.ts'
 import type { CommittedUpload } from '../../core/ledger.ts'
 import type { Repository } from '../../core/repository.ts'
@@ -21,9 +21,7 @@ export interface UploadOptions {
 
 const Params = Type.Object({ file_name: Type.String() })
 
-const Query = Type.Object({
-  visibility: Type.Optional(Type.Union(VISIBILITIES.map((value) => Type.Literal(value)))),
-})
+const Query = Type.Object({ visibility: Type.Optional(Type.Unknown()) })
 
 const Reply = Type.Object({
   name: Type.String(),
@@ -52,6 +50,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
   app.post('/users/me/repo/:file_name', { schema }, async (request, reply) => {
     const user = requireUser(request)
     const name = fileNameParam(request.params.file_name)
+    const visibility = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
     if (expectsContinue(request)) await admit(request, { user, name })
     using incoming = await openFileForm(request, {
@@ -59,7 +58,6 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
       idleTimeoutMs,
       onStart: () => tellToContinue(request, reply),
     })
-    const { visibility } = request.query
     const target = { userId: user.userId, name, visibility }
     return toReply(await repository.upload({ ...target, incoming, signal }))
   })

@@ -1,0 +1,27 @@
+import { resolve } from 'node:path'
+import { parseUserId } from './core/user-id.ts'
+import type { Service } from './service.ts'
+
+const DAY_SECONDS = 24 * 3600
+
+/** Makes the user `demo` and returns what a newcomer can paste. `url` is where the service listens, base path included. */
+export async function introduceDemo(service: Service, url: string): Promise<string> {
+  const userId = parseUserId('demo')
+  await service.users.createUser(userId)
+  const { secret } = await service.accessTokens.issue({
+    userId,
+    label: 'npm start',
+    expiresInSeconds: DAY_SECONDS,
+  })
+  const file = `${url}/users/me/repo/README.md`
+  const curl = `curl --cookie access_token=${secret}`
+  return `
+Cloud Repository listens on ${url}
+Its user "demo" has this access token for a day: ${secret}
+
+Upload a file, and download it again:
+
+  ${curl} -w '\\n' -F 'file=@${resolve('README.md')}' ${file}
+  ${curl} ${file}
+`
+}

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { rawRequest } from './support/raw-http.ts'
+import { fileBody, uploadHead } from './support/multipart-body.ts'
+
+let opened = new AsyncDisposableStack()
+
+afterEach(async () => {
+  await opened.disposeAsync()
+  opened = new AsyncDisposableStack()
+})
+
+describe('the process', () => {
+  it('serves a demo user who can upload and download at once, and ends well on SIGTERM', async () => {
+    const { process, url, cookie } = await startDemo()
+    const body = new FormData()
+    body.set('file', new Blob(['hello']), 'a')
+    const file = `${url}/users/me/repo/hello.txt`
+    expect((await fetch(file, { method: 'POST', headers: { cookie }, body })).status).toBe(200)
+    expect(await (await fetch(file, { headers: { cookie } })).text()).toBe('hello')
+    process.kill('SIGTERM')
+    expect(await exitOf(process)).toBe(0)
+  })
+
+  it('takes a second signal right after the first for the same, and lets an upload finish', async () => {
+    const { process, url, cookie, output } = await startDemo()
+    const form = fileBody(Buffer.alloc(200_000, 'a'))
+    const path = '/users/me/repo/slow.bin'
+    const head = uploadHead({ path, length: form.length, headers: { Cookie: cookie } })
+    const uploading = rawRequest({
+      port: Number(new URL(url).port),
+      send: [head, form.subarray(0, 1000), { pauseMs: 1000 }, form.subarray(1000)],
+    })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    process.kill('SIGINT')
+    process.kill('SIGINT')
+    const reply = await uploading
+    expect(reply.status).toBe(200)
+    // So that the connection does not keep the process until its client lets go of it.
+    expect(reply.headers['connection']).toBe('close')
+    expect(await exitOf(process)).toBe(0)
+    expect(output()).toContain('"stopped"')
+  })
+
+  it('says in a line that its port is taken, and ends with 1', async () => {
+    const { url } = await startDemo()
+    const { process, output } = await start(['serve'], { PORT: new URL(url).port })
+    expect(await exitOf(process)).toBe(1)
+    expect(output()).toMatch(/EADDRINUSE.*Choose another port/)
+    expect(output()).not.toMatch(/^\s+at /m)
+  })
+
+  it('lists all settings that are wrong, and ends with 1', async () => {
+    const { process, output } = await start(['serve'], { PORT: 'x', TRUST_PROXY: 'foo' })
+    expect(await exitOf(process)).toBe(1)
+    expect(output()).toMatch(/PORT: .*\n.*TRUST_PROXY: /)
+  })
+
+  it('does not serve when it is called wrongly', async () => {
+    const { process } = await start(['serve', '--help'])
+    expect(await exitOf(process)).toBe(1)
+  })
+
+  it('ends when the demo user can not be made', async () => {
+    const folder = await temporaryFolder()
+    for (const verb of ['create', 'delete']) {
+      const { process } = await start(['users', verb, 'demo'], { DATA_DIR: folder })
+      expect(await exitOf(process)).toBe(0)
+    }
+    const { process } = await start(['serve', '--demo'], { DATA_DIR: folder })
+    expect(await exitOf(process)).toBe(1)
+  })
+
+  it('examines the embedded default and finds it well', async () => {
+    const { process, output } = await start(['doctor'])
+    expect(await exitOf(process)).toBe(0)
+    expect(output()).toMatch(/settings +ok.*\ndatabase +ok.*\nobject store +ok/)
+  })
+
+  it('examines each part on its own and says what to do', async () => {
+    const down = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', OBJECT_STORE: 's3://bucket' }
+    const s3 = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'a' }
+    const { process, output } = await start(['doctor', '--json'], { ...down, ...s3 })
+    expect(await exitOf(process)).toBe(1)
+    const results = (JSON.parse(output()) as { result: string }[]).map(({ result }) => result)
+    expect(results).toEqual(['ok', 'failed', 'failed'])
+  })
+})
+
+interface Started {
+  readonly process: ChildProcess
+  /** What it has printed so far. */
+  readonly output: () => string
+}
+
+/** Runs the program in a folder of its own, on any free port. */
+async function start(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const DATA_DIR = environment['DATA_DIR'] ?? (await temporaryFolder())
+  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+    env: { PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  opened.defer(async () => {
+    child.kill('SIGKILL')
+    await exitOf(child)
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+  }
+  return { process: child, output: () => text }
+}
+
+async function startDemo(): Promise<Started & { readonly url: string; readonly cookie: string }> {
+  const started = await start(['serve', '--demo'])
+  const { output } = started
+  await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
+  const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []
+  const [, cookie = ''] = /--cookie (\S+)/.exec(output()) ?? []
+  await reachable(Number(new URL(url).port))
+  return { ...started, url, cookie }
+}
+
+async function reachable(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.destroy()
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  return child.exitCode
+}
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-main-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
