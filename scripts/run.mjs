@@ -11,14 +11,17 @@ const [task, ...args] = process.argv.slice(2)
 
 const ENV_FILE = '--env-file-if-exists=.env'
 
+const LINTED = ['src', 'test', 'vitest.config.ts']
+
 const COMMANDS = {
   start: [[ENV_FILE, 'src/main.ts', 'serve', '--demo']],
   dev: [[ENV_FILE, '--watch', 'src/main.ts', 'serve', '--demo']],
   cli: [[ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
+  fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [
     [bin('oxfmt'), '--check'],
-    [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'vitest.config.ts'],
+    [bin('oxlint'), '--type-aware', '--deny-warnings', ...LINTED],
     [bin('tsc'), '-p', '.'],
     [bin('knip')],
   ],
