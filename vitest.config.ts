@@ -10,7 +10,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.integration.test.ts'],
+          exclude: ['test/**/*.integration.test.ts', 'test/compose/**'],
         },
       },
       {
@@ -21,6 +21,15 @@ export default defineConfig({
           globalSetup: ['test/support/services.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'compose',
+          include: ['test/compose/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

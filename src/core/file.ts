@@ -14,7 +14,7 @@ export function parseVisibility(value: unknown): Visibility | undefined {
   if (value === undefined) return undefined
   const visibility = VISIBILITIES.find((known) => known === value)
   if (visibility !== undefined) return visibility
-  throw new AppError('invalid_parameter', `visibility is one of ${VISIBILITIES.join(', ')}.`, {
+  throw new AppError('invalid_parameter', `The visibility is one of ${VISIBILITIES.join(', ')}.`, {
     facts: { parameter: 'visibility' },
   })
 }

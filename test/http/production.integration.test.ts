@@ -1,12 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { DeleteBucketCommand } from '@aws-sdk/client-s3'
 import { describe, inject } from 'vitest'
-import type { ObjectStore } from '../../src/core/object-store.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
-import { createS3Client } from '../../src/object-store/s3-client.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
+import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import { createDatabase } from '../support/postgres.ts'
+import { freshBucket, removeBucket } from '../support/test-bucket.ts'
 import {
   startTestService,
   type TestService,
@@ -60,12 +57,12 @@ async function openProduction(options?: TestServiceOptions): Promise<TestService
 /** What all instances of one service share. */
 interface Shared {
   readonly databaseUrl: string
-  readonly bucket: string
+  readonly bucket: S3StoreOptions
   remove(): Promise<void>
 }
 
 async function createShared(): Promise<Shared> {
-  const bucket = `test-${randomUUID()}`
+  const bucket = freshBucket(minio)
   const own = await createDatabase(postgres ?? '')
   const database = await openPostgres({ url: own.url })
   await migrate(database)
@@ -80,7 +77,7 @@ async function createShared(): Promise<Shared> {
 /** An instance with a pool of connections and a client of the object store of its own. */
 async function startInstance(shared: Shared, options?: TestServiceOptions): Promise<TestService> {
   const database = await openPostgres({ url: shared.databaseUrl })
-  const objects = createS3Store({ ...settings(), bucket: shared.bucket })
+  const objects = createS3Store(shared.bucket)
   await objects.prepare(AbortSignal.timeout(10_000))
   const service = await startTestService({ database, objects }, options)
   const stop = async (): Promise<void> => {
@@ -89,25 +86,4 @@ async function startInstance(shared: Shared, options?: TestServiceOptions): Prom
     await database.close()
   }
   return { ...service, stop }
-}
-
-async function removeBucket(bucket: string): Promise<void> {
-  const store = createS3Store({ ...settings(), bucket })
-  const client = createS3Client(settings())
-  await removeObjects(store)
-  await client.send(new DeleteBucketCommand({ Bucket: bucket }))
-  await store.close()
-  client.destroy()
-}
-
-async function removeObjects(store: ObjectStore): Promise<void> {
-  const signal = AbortSignal.timeout(60_000)
-  const listing = store.list({ prefix: 'users/', signal })
-  const keys = (await Array.fromAsync(listing)).map(({ key }) => key)
-  await Promise.all(keys.map((key) => store.remove({ key, signal })))
-}
-
-function settings() {
-  const { endpoint = '', region = '', accessKeyId = '', secretAccessKey = '' } = minio ?? {}
-  return { endpoint, region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey } }
 }

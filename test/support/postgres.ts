@@ -1,13 +1,18 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { access, chmod, chown, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { chmod, chown, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { startContainer } from './container.ts'
+import {
+  createFolder,
+  firstOf,
+  freePort,
+  isExecutable,
+  pathFolders,
+  runServer,
+} from './local-server.ts'
 
 const execute = promisify(execFile)
 
@@ -25,22 +30,13 @@ export interface RunningPostgres {
 export async function startPostgres(): Promise<RunningPostgres | { readonly unavailable: string }> {
   const url = process.env['TEST_DATABASE_URL']
   if (url !== undefined && url !== '') return { url, stop: async () => {} }
-  const reasons: string[] = []
-  const starts = [
+  const found = await firstOf([
     startImage,
     async () => startServer(await findInstalled()),
     async () => startServer(await findEmbedded()),
-  ]
-  for (const start of starts) {
-    try {
-      return await start()
-    } catch (error) {
-      reasons.push(error instanceof Error ? error.message : String(error))
-    }
-  }
-  return {
-    unavailable: `No PostgreSQL: TEST_DATABASE_URL is not set; ${reasons.join('; ')}`,
-  }
+  ])
+  if (!('reasons' in found)) return found
+  return { unavailable: `No PostgreSQL: TEST_DATABASE_URL is not set; ${found.reasons}` }
 }
 
 async function startImage(): Promise<RunningPostgres> {
@@ -98,10 +94,10 @@ interface Binaries {
 }
 
 async function findInstalled(): Promise<Binaries> {
-  const onPath = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  for (const folder of [...onPath, ...(await debianFolders())]) {
+  for (const folder of [...pathFolders(), ...(await debianFolders())]) {
     const binaries = { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') }
-    if ((await exists(binaries.initdb)) && (await exists(binaries.postgres))) return binaries
+    const { initdb, postgres } = binaries
+    if ((await isExecutable(initdb)) && (await isExecutable(postgres))) return binaries
   }
   throw new Error('no initdb and postgres on this machine')
 }
@@ -136,27 +132,31 @@ function isBinaries(value: unknown): value is Binaries {
 
 async function startServer({ initdb, postgres }: Binaries): Promise<RunningPostgres> {
   const identity = await unprivileged()
-  const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-postgres-'))
-  let server: ChildProcess | undefined
-  const stop = async (): Promise<void> => {
-    if (server !== undefined) await end(server)
-    await rm(folder, { recursive: true, force: true })
-  }
+  const folder = await createFolder('postgres')
+  const data = join(folder.path, 'db')
   try {
-    if (identity !== undefined) await chown(folder, identity.uid, identity.gid)
-    const account = { ...identity, cwd: folder }
-    await execute(initdb, ['-D', join(folder, 'db'), '-U', 'postgres', ...INITDB_OPTIONS], account)
+    if (identity !== undefined) await chown(folder.path, identity.uid, identity.gid)
+    const account = { ...identity, cwd: folder.path }
+    await execute(initdb, ['-D', data, '-U', 'postgres', ...INITDB_OPTIONS], account)
     const port = await freePort()
-    const address = ['-D', join(folder, 'db'), '-p', String(port), '-h', '127.0.0.1']
-    server = spawn(postgres, [...address, '-k', folder, ...SERVER_OPTIONS], {
-      ...account,
-      stdio: 'ignore',
-    })
     const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-    await untilReady(url, server)
+    const address = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder.path]
+    const server = await runServer({
+      program: postgres,
+      args: [...address, ...SERVER_OPTIONS],
+      cwd: folder.path,
+      identity,
+      isReady: () => takesStatements(url),
+      // Its fast shutdown, which ends sessions and waits for none.
+      stopSignal: 'SIGINT',
+    })
+    const stop = async (): Promise<void> => {
+      await server.stop()
+      await folder.remove()
+    }
     return { url, stop }
   } catch (error) {
-    await stop()
+    await folder.remove()
     throw error
   }
 }
@@ -183,57 +183,8 @@ async function idOf(kind: '-u' | '-g', name: string): Promise<number> {
   return Number(stdout.trim())
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => {
-    server.close(resolve)
-  })
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
-}
-
-const START_TIMEOUT_MS = 30_000
-
-async function untilReady(url: string, server: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS
-  const exit = new Promise<string>((resolve) => {
-    server.once('error', (error) => resolve(error.message))
-    server.once('exit', (code) => resolve(`postgres ended with ${code}`))
-  })
-  while (Date.now() < deadline) {
-    const outcome = await Promise.race([exit, answers(url)])
-    if (outcome === true) return
-    if (typeof outcome === 'string') throw new Error(outcome)
-    await setTimeout(100)
-  }
-  throw new Error('postgres did not answer in time')
-}
-
-async function answers(url: string): Promise<boolean> {
+async function takesStatements(url: string): Promise<boolean> {
   return await runSql(url, 'SELECT 1').then(
-    () => true,
-    () => false,
-  )
-}
-
-/** SIGINT is PostgreSQL's fast shutdown: it ends sessions and waits for none. */
-async function end(server: ChildProcess): Promise<void> {
-  if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return
-  const ended = new Promise((resolve) => {
-    server.once('exit', resolve)
-  })
-  server.kill('SIGINT')
-  if (await Promise.race([ended.then(() => true), setTimeout(10_000, false)])) return
-  server.kill('SIGKILL')
-  await ended
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
     () => true,
     () => false,
   )

@@ -1,18 +1,15 @@
 import type { TestProject } from 'vitest/node'
 import { startMinio } from './minio.ts'
 import { startPostgres } from './postgres.ts'
-
-export interface MinioAddress {
-  readonly endpoint: string
-  readonly accessKeyId: string
-  readonly secretAccessKey: string
-  readonly region: string
-}
+import type { S3Address } from './s3-server.ts'
+import { startVersitygw } from './versitygw.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** `undefined` when no MinIO could be had; the tests that need it are skipped and say why. */
-    minio: MinioAddress | undefined
+    minio: S3Address | undefined
+    /** A second S3 server, or `undefined` as above. */
+    versitygw: S3Address | undefined
     /** URL of a PostgreSQL server on which databases can be made, or `undefined` as above. */
     postgres: string | undefined
   }
@@ -23,24 +20,19 @@ declare module 'vitest' {
  * a server that is missing ends the run as a failure; else its tests are skipped, with the reason printed.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [minio, postgres] = await Promise.all([startMinio(), startPostgres()])
-  for (const service of [minio, postgres]) {
-    if ('unavailable' in service) report(service.unavailable)
+  const services = await Promise.all([startMinio(), startVersitygw(), startPostgres()])
+  const [minio, versitygw, postgres] = services
+  const stop = async (): Promise<void> => {
+    for (const service of services) if (!('unavailable' in service)) await service.stop()
   }
-  project.provide('minio', 'unavailable' in minio ? undefined : addressOf(minio))
+  const missing = services.flatMap((found) => ('unavailable' in found ? [found.unavailable] : []))
+  if (missing.length > 0 && process.env['REQUIRE_SERVICES'] === '1') {
+    await stop()
+    throw new Error(missing.join('\n'))
+  }
+  for (const reason of missing) console.warn(`SKIPPED, and worth mending: ${reason}`)
+  project.provide('minio', 'unavailable' in minio ? undefined : minio.address)
+  project.provide('versitygw', 'unavailable' in versitygw ? undefined : versitygw.address)
   project.provide('postgres', 'unavailable' in postgres ? undefined : postgres.url)
-  return async () => {
-    if (!('unavailable' in minio)) await minio.stop()
-    if (!('unavailable' in postgres)) await postgres.stop()
-  }
-}
-
-function report(reason: string): void {
-  if (process.env['REQUIRE_SERVICES'] === '1') throw new Error(reason)
-  console.warn(`SKIPPED, and worth mending: ${reason}`)
-}
-
-function addressOf(minio: MinioAddress): MinioAddress {
-  const { endpoint, accessKeyId, secretAccessKey, region } = minio
-  return { endpoint, accessKeyId, secretAccessKey, region }
+  return stop
 }

@@ -1,19 +1,25 @@
-import { randomUUID } from 'node:crypto'
-import { DeleteBucketCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3'
-import { describe, expect, inject, it } from 'vitest'
-import { createS3Client } from '../../src/object-store/s3-client.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
+import { describe, expect, it } from 'vitest'
+import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import {
   objectStoreContract,
   PART_SIZE,
   type StoreUnderTest,
 } from '../core/object-store-contract.ts'
 import { freshKey, never, put, read } from '../support/objects.ts'
-import type { MinioAddress } from '../support/services.ts'
+import type { S3Address } from '../support/s3-server.ts'
+import { freshBucket, openUploads, removeBucket } from '../support/test-bucket.ts'
 
-const minio = inject('minio')
+/** What the S3 store has to do on every server that it is said to work with; skipped without one. */
+export function s3ServerSuite(name: string, address: S3Address | undefined): void {
+  describe.skipIf(address === undefined)(`S3, on ${name},`, () => {
+    s3ServerTests(address)
+  })
+}
 
-describe.skipIf(minio === undefined)('S3, on a real server,', () => {
+function s3ServerTests(address: S3Address | undefined): void {
+  const createSubject = (options: Partial<S3StoreOptions> = {}) =>
+    openSubject({ ...freshBucket(address), ...options })
+
   objectStoreContract('the S3 store', () => createSubject())
 
   it('has as many objects as it is asked to list, page after page', async () => {
@@ -42,7 +48,7 @@ describe.skipIf(minio === undefined)('S3, on a real server,', () => {
   })
 
   it('says that a missing bucket is no missing object (E15)', async () => {
-    const store = createS3Store({ ...settings(), bucket: `test-${randomUUID()}` })
+    const store = createS3Store(freshBucket(address))
     const named = { key: freshKey(), signal: never() }
     await expect(store.open(named)).rejects.toMatchObject({ code: 'unavailable' })
     await expect(store.head(named)).rejects.toMatchObject({ code: 'unavailable' })
@@ -52,48 +58,23 @@ describe.skipIf(minio === undefined)('S3, on a real server,', () => {
 
   it('is not ready with wrong credentials (E15)', async () => {
     const credentials = { accessKeyId: 'nobody', secretAccessKey: 'wrong-secret' }
-    const store = createS3Store({ ...settings(), credentials, bucket: `test-${randomUUID()}` })
+    const store = createS3Store({ ...freshBucket(address), credentials })
     await expect(store.prepare(never())).rejects.toMatchObject({ code: 'unavailable' })
     await store.close()
   })
-})
+}
 
 /** A store on a bucket of its own, with so few sockets that a leak of them is soon felt. */
-async function createSubject(
-  options: { readonly checksums?: 'WHEN_SUPPORTED' } = {},
-): Promise<StoreUnderTest> {
-  const bucket = `test-${randomUUID()}`
-  const client = createS3Client(settings())
+async function openSubject(settings: S3StoreOptions): Promise<StoreUnderTest> {
   const scarce = { maxSockets: 10, connectionMs: 5000, partSize: PART_SIZE }
-  const store = createS3Store({ ...settings(), ...scarce, ...options, bucket })
+  const store = createS3Store({ ...settings, ...scarce })
   await store.prepare(never())
   return {
     store,
-    residue: async (key) => {
-      const command = new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key })
-      const { Uploads = [] } = await client.send(command)
-      return Uploads.map(({ UploadId = '' }) => UploadId)
-    },
+    residue: (key) => openUploads(settings, key),
     dispose: async () => {
-      const signal = never()
-      for await (const { key } of store.list({ prefix: 'users/', signal })) {
-        await store.remove({ key, signal })
-      }
-      await client.send(new DeleteBucketCommand({ Bucket: bucket }))
       await store.close()
-      client.destroy()
+      await removeBucket(settings)
     },
   }
 }
-
-function settings() {
-  const { endpoint, region, accessKeyId, secretAccessKey } = minio ?? ABSENT
-  return {
-    endpoint,
-    region,
-    forcePathStyle: true,
-    credentials: { accessKeyId, secretAccessKey },
-  }
-}
-
-const ABSENT: MinioAddress = { endpoint: '', region: '', accessKeyId: '', secretAccessKey: '' }

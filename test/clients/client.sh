@@ -1,0 +1,31 @@
+#!/bin/sh
+# Uploads and downloads with curl. BASE_URL and ACCESS_TOKEN come from the environment.
+#   sh client.sh upload FILE NAME
+#   sh client.sh download NAME FILE
+set -eu
+
+# Every byte of a name as %xx, which is right for any name.
+url() {
+  echo "$BASE_URL/users/me/repo/$(printf %s "$1" | od -An -v -tx1 | tr ' ' % | tr -d '\n')"
+}
+
+# Runs curl with the answer's body in the file $1; a refusal goes to the standard error.
+request() {
+  answer=$1 && shift
+  status=$(curl --silent --show-error --cookie "access_token=$ACCESS_TOKEN" \
+    --output "$answer" --write-out '%{http_code}' "$@")
+  [ "$status" = 200 ] && return
+  echo "$status $(cat "$answer")" >&2
+  rm -f "$answer"
+  exit 1
+}
+
+case "$1" in
+  upload)
+    reply=$(mktemp)
+    request "$reply" --form "file=@\"$2\"" "$(url "$3")"
+    cat "$reply"
+    rm -f "$reply"
+    ;;
+  download) request "$3" "$(url "$2")" ;;
+esac

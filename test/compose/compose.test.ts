@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { missingEngine, missingImage } from './docker.ts'
+import { faultsSuite } from './faults-suite.ts'
+import { filesSuite } from './files-suite.ts'
+import { hardeningSuite } from './hardening-suite.ts'
+import { imageSuite } from './image-suite.ts'
+import { COMPOSE_TIMEOUT_MS, openProject } from './project.ts'
+import { scaleSuite } from './scale-suite.ts'
+
+const missing = await missingEngine()
+const missingProxy = missing ?? (await missingImage('nginx:1.29'))
+const reason = missing ?? missingProxy
+if (reason !== undefined) {
+  if (process.env['REQUIRE_SERVICES'] === '1') throw new Error(`No whole compose run: ${reason}`)
+  console.warn(`SKIPPED, and worth mending: no whole compose run, ${reason}`)
+}
+
+const settings = { BASE_CAPACITY: '64MiB' }
+const project = await openProject({ settings })
+
+describe.skipIf(missing !== undefined)('docker compose up, with nothing else prepared', () => {
+  beforeAll(async () => {
+    await project.compose('down', '--volumes', '--remove-orphans')
+    await project.compose('up', '--detach', '--wait', '--build')
+  }, COMPOSE_TIMEOUT_MS)
+
+  afterAll(async () => {
+    await project.compose('--profile', 'scale', 'down', '--volumes', '--rmi', 'local')
+  }, COMPOSE_TIMEOUT_MS)
+
+  filesSuite(project)
+  hardeningSuite(project)
+  imageSuite(project)
+  faultsSuite(project)
+  describe.skipIf(missingProxy !== undefined)('and then several instances', async () => {
+    // Any free port for each instance.
+    scaleSuite(await openProject({ settings: { ...settings, SERVICE_PORTS: '0' } }))
+  })
+})

@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { docker } from './docker.ts'
+import { type Project, ROOT } from './project.ts'
+
+/** What the containers may not do, and what the settings may not do silently. */
+export function hardeningSuite(project: Project): void {
+  const { compose } = project
+  const run = (...words: string[]) => compose('exec', '-T', 'service', ...words)
+
+  describe('the container of the service', () => {
+    it('is not root, has no capability, and can gain none', async () => {
+      const status = await run('cat', '/proc/1/status')
+      expect(status).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m)
+      expect(status).toMatch(/^CapEff:\t0+$/m)
+      expect(status).toMatch(/^CapBnd:\t0+$/m)
+      expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+    })
+
+    it('can not write to its root file system, but to /data', async () => {
+      await expect(run('touch', '/app/x')).rejects.toThrow('Read-only file system')
+      await run('touch', '/data/x')
+      await run('rm', '/data/x')
+    })
+
+    it('ends at SIGTERM with exit code 0, at once when it is idle', async () => {
+      const start = performance.now()
+      await compose('kill', '--signal', 'SIGTERM', 'service')
+      expect(await docker(['wait', `${project.name}-service-1`])).toBe('0')
+      // It takes milliseconds; the rest is the engine.
+      expect(performance.now() - start).toBeLessThan(5_000)
+      await compose('up', '--detach', '--wait')
+    })
+  })
+
+  it('every published port is on the loopback alone', async () => {
+    const config = await readConfig(project, '--profile', 'scale')
+    const published = Object.values(config.services).flatMap(({ ports = [] }) => ports)
+    expect(published.map(({ host_ip }) => host_ip)).toEqual(['127.0.0.1', '127.0.0.1'])
+  })
+
+  it('the S3 user of the service can use its bucket and nothing else', async () => {
+    const run = ['run', '--rm', '--no-deps', '-T', 'minio-setup']
+    const login = 'mc -q alias set s3 http://minio:9000 cloud-repository "$S3_SECRET_KEY"'
+    const asUser = (command: string) => compose(...run, `${login} && ${command}`)
+    expect(await asUser('mc -q ls --recursive s3/cloud-repository/users/')).toContain('alice/')
+    await expect(asUser('mc -q mb s3/other')).rejects.toThrow('Access Denied')
+    await expect(asUser('mc -q rb --force s3/cloud-repository')).rejects.toThrow('Access Denied')
+    await expect(asUser('mc -q admin user list s3')).rejects.toThrow('Access Denied')
+  })
+
+  it('every setting of .env.example reaches a container', async () => {
+    const [example = '', file = ''] = await Promise.all(
+      ['.env.example', 'docker-compose.yml'].map((name) => readFile(join(ROOT, name), 'utf8')),
+    )
+    const names = [...example.matchAll(/^#?([A-Z][A-Z0-9_]*)=/gm)].map(([, name = '']) => name)
+    expect(names).toContain('BASE_CAPACITY')
+    const isPassed = (name: string) => new RegExp(`\\b${name}(:$|:? |[-:}])`, 'm').test(file)
+    const lost = names.filter((name) => !isPassed(name) && !OF_THE_IMAGE.has(name))
+    expect(lost).toEqual([])
+  })
+
+  it('the image carries the version of package.json', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      version: string
+    }
+    const label = '{{index .Config.Labels "org.opencontainers.image.version"}}'
+    expect(await docker(['image', 'inspect', '--format', label, `${project.name}-service`])).toBe(
+      version,
+    )
+  })
+}
+
+/** What the image says; who wants another changes the compose file. */
+const OF_THE_IMAGE = new Set(['HOST', 'PORT', 'DATA_DIR', 'S3_FORCE_PATH_STYLE'])
+
+interface ComposeConfig {
+  readonly services: Readonly<Record<string, { ports?: { host_ip?: string }[] }>>
+}
+
+async function readConfig({ compose }: Project, ...options: string[]): Promise<ComposeConfig> {
+  return JSON.parse(await compose(...options, 'config', '--format', 'json')) as ComposeConfig
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type Cli, createClient, sha256 } from './client.ts'
+import { docker, eventually } from './docker.ts'
+import { freePort, type Project } from './project.ts'
+
+interface Setting {
+  readonly name: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const MINIO = {
+  OBJECT_STORE: 's3://made-by-the-service',
+  AWS_ENDPOINT_URL_S3: 'http://minio:9000',
+  AWS_ACCESS_KEY_ID: 'root',
+  AWS_SECRET_ACCESS_KEY: 'trial-minio-password',
+}
+
+const POSTGRES = {
+  DATABASE_URL: 'postgres://cloud_repository:trial-postgres-password@postgres/image_suite',
+}
+
+const COMBINATIONS: readonly Setting[] = [
+  { name: 'SQLite and files', environment: { PORT: '8081', BASE_PATH: '/api' } },
+  { name: 'SQLite and MinIO', environment: MINIO },
+  { name: 'PostgreSQL and files', environment: POSTGRES },
+  { name: 'PostgreSQL and MinIO', environment: { ...POSTGRES, ...MINIO } },
+]
+
+/** The same image with nothing but environment variables, next to the PostgreSQL and MinIO of the project. */
+export function imageSuite(project: Project): void {
+  describe('the image, with a read-only root and environment variables alone', () => {
+    it('is the command line with any other words', async () => {
+      const run = ['run', '--rm', '--read-only', `${project.name}-service`]
+      expect(await docker([...run, 'users', 'list', '--json'])).toBe('[]')
+    })
+
+    it.each(COMBINATIONS)('keeps files on $name over a restart', async ({ environment }) => {
+      await createDatabase(project)
+      const { PORT = '3000', BASE_PATH: basePath = '' } = environment
+      const port = await freePort()
+      const name = await startImage(project, { environment, ports: `127.0.0.1:${port}:${PORT}` })
+      const cli: Cli = (...words) => docker(['exec', name, 'cloud-repo', ...words, '--json'])
+      const client = await createClient({ port, basePath, cli, userId: `user-${port}` })
+      const content = randomBytes(9 * 2 ** 20)
+      expect(await client.upload('a.bin', content)).toMatchObject({ status: 200 })
+
+      await docker(['stop', '--time', '30', name])
+      expect(await docker(['inspect', '--format', '{{.State.ExitCode}}', name])).toBe('0')
+      await docker(['start', name])
+      await healthy(name)
+      expect(await client.download('a.bin')).toEqual({ status: 200, sha256: sha256(content) })
+    })
+  })
+}
+
+interface Start {
+  readonly environment: Readonly<Record<string, string>>
+  readonly ports: string
+}
+
+/** Runs the image until the end of the test, and resolves to the container's name once its own check says healthy. */
+async function startImage(project: Project, { environment, ports }: Start): Promise<string> {
+  const name = `${project.name}-image-${randomBytes(4).toString('hex')}`
+  const settings = Object.entries(environment).flatMap(([key, value]) => ['-e', `${key}=${value}`])
+  const limits = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges']
+  const place = ['--network', `${project.name}_front`, '-p', ports, '-v', `${name}:/data`]
+  onTestFinished(async () => {
+    await docker(['rm', '--force', '--volumes', name])
+    await docker(['volume', 'rm', '--force', name])
+  })
+  // The image's own check, more often.
+  const check = ['--health-interval', '1s']
+  const image = `${project.name}-service`
+  await docker(['create', '--name', name, ...limits, ...check, ...place, ...settings, image])
+  await docker(['network', 'connect', `${project.name}_back`, name])
+  await docker(['start', name])
+  await healthy(name)
+  return name
+}
+
+async function healthy(name: string): Promise<void> {
+  await eventually(async () => {
+    const health = await docker(['inspect', '--format', '{{.State.Health.Status}}', name])
+    if (health !== 'healthy') throw new Error(`${name} is ${health}`)
+  })
+}
+
+async function createDatabase({ compose }: Project): Promise<void> {
+  const psql = ['exec', '-T', 'postgres', 'psql', '-qtA', '-h', '/var/run/postgresql']
+  const run = (sql: string) => compose(...psql, '-U', 'cloud_repository', '-c', sql)
+  const found = await run("SELECT 1 FROM pg_database WHERE datname = 'image_suite'")
+  if (found === '') await run('CREATE DATABASE image_suite')
+}

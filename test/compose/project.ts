@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { docker } from './docker.ts'
+import type { Cli } from './client.ts'
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+export type ServiceName = 'service' | 'postgres' | 'minio'
+
+/** The compose file under a name of its own, on free loopback ports. */
+export interface Project {
+  readonly name: string
+  readonly port: number
+  readonly proxyPort: number
+  /** Runs `docker compose` with these words and resolves to what it printed. */
+  readonly compose: (...words: string[]) => Promise<string>
+  /** `cloud-repo ... --json` in the container of the service. */
+  readonly cli: Cli
+  /** A field of `docker inspect`, as a Go template, of a service's first container. */
+  inspect(service: ServiceName, template: string): Promise<string>
+}
+
+export interface ProjectOptions {
+  /** As in `.env`. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** Prepares a project; nothing runs yet. What an earlier run of this checkout left is the same project. */
+export async function openProject({ settings }: ProjectOptions): Promise<Project> {
+  const name = `cloud-repository-test-${createHash('sha256').update(ROOT).digest('hex').slice(0, 8)}`
+  const [port, proxyPort] = [await freePort(), await freePort()]
+  const environment = {
+    ...Object.fromEntries(SECRETS.map((secret) => [secret, undefined])),
+    SERVICE_PORTS: String(port),
+    PROXY_PORT: String(proxyPort),
+    ...settings,
+  } as Record<string, string>
+  // A developer's own .env must not decide.
+  const start = ['compose', '--env-file', '/dev/null', '--project-directory', ROOT, '-p', name]
+  const compose = (...words: string[]) =>
+    docker([...start, ...words], { environment, timeoutMs: COMPOSE_TIMEOUT_MS })
+  return {
+    name,
+    port,
+    proxyPort,
+    compose,
+    cli: (...words) => compose('exec', '-T', 'service', 'cloud-repo', ...words, '--json'),
+    inspect: (service, template) =>
+      docker(['inspect', '--format', template, `${name}-${service}-1`]),
+  }
+}
+
+/** Building the image from nothing included. */
+export const COMPOSE_TIMEOUT_MS = 900_000
+
+const SECRETS = ['POSTGRES_PASSWORD', 'MINIO_ROOT_PASSWORD', 'S3_SECRET_KEY']
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No port')
+  return address.port
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, constants, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+export interface ProgramOptions {
+  readonly program: string
+  readonly args: readonly string[]
+  /** Beside the variables of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Whom it runs as, when not as this process. */
+  readonly identity?: { readonly uid: number; readonly gid: number } | undefined
+  /** Asked again and again until it says yes. */
+  readonly isReady: () => Promise<boolean>
+  /** What ends it quickly; SIGKILL follows if it does not. */
+  readonly stopSignal: NodeJS.Signals
+}
+
+const START_TIMEOUT_MS = 30_000
+const STOP_TIMEOUT_MS = 10_000
+
+/** Runs a server until `stop`. Resolves when it is ready; else ends it and rejects with the reason. */
+export async function runServer(options: ProgramOptions): Promise<{ stop(): Promise<void> }> {
+  const { program, args, environment, cwd, identity, isReady, stopSignal } = options
+  const child = spawn(program, args, {
+    ...(cwd !== undefined && { cwd }),
+    ...identity,
+    env: { ...process.env, ...environment },
+    stdio: 'ignore',
+  })
+  const stop = () => end(child, stopSignal)
+  try {
+    await ready(child, isReady)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { stop }
+}
+
+async function ready(child: ChildProcess, isReady: () => Promise<boolean>): Promise<void> {
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code) => resolve(`it ended with ${code}`))
+  })
+  const deadline = Date.now() + START_TIMEOUT_MS
+  while (Date.now() < deadline) {
+    const outcome = await Promise.race([ended, isReady()])
+    if (outcome === true) return
+    if (typeof outcome === 'string') throw new Error(`${child.spawnfile}: ${outcome}`)
+    await setTimeout(50)
+  }
+  throw new Error(`${child.spawnfile} was not ready within ${START_TIMEOUT_MS} ms`)
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  const late = setTimeout(STOP_TIMEOUT_MS, 'late', { ref: false })
+  if ((await Promise.race([ended, late])) !== 'late') return
+  child.kill('SIGKILL')
+  await ended
+}
+
+/** Whether a GET of `url` is answered with success. */
+export async function answers(url: string): Promise<boolean> {
+  const answer = await fetch(url).catch(() => undefined)
+  await answer?.body?.cancel()
+  return answer?.ok === true
+}
+
+/** An empty folder of the system's folder for temporary files. */
+export async function createFolder(
+  name: string,
+): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), `cloud-repository-${name}-`))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** A port of the loopback that nobody listened on a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
+
+/** Finds a program on the PATH or where `go install` puts them. */
+export async function findProgram(name: string): Promise<string> {
+  const folders = [...pathFolders(), join(await goPath(), 'bin'), join(homedir(), 'go', 'bin')]
+  for (const folder of folders) {
+    const program = join(folder, name)
+    if (await isExecutable(program)) return program
+  }
+  throw new Error(`no program ${name} is on the PATH`)
+}
+
+export function pathFolders(): readonly string[] {
+  return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
+}
+
+export function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function goPath(): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)('go', ['env', 'GOPATH'])
+    return stdout.trim()
+  } catch {
+    return ''
+  }
+}
+
+/** What the first of `starts` that succeeds resolves to, or the reasons of all of them. */
+export async function firstOf<T>(
+  starts: readonly (() => Promise<T>)[],
+): Promise<T | { readonly reasons: string }> {
+  const reasons: string[] = []
+  for (const start of starts) {
+    try {
+      return await start()
+    } catch (error) {
+      reasons.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return { reasons: reasons.join('; ') }
+}

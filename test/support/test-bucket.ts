@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { DeleteBucketCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3'
+import type { ObjectKey } from '../../src/core/object-key.ts'
+import { createS3Client } from '../../src/object-store/s3-client.ts'
+import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
+import type { S3Address } from './s3-server.ts'
+
+/** Settings of a store on a bucket that is not there yet, for tests that are skipped without a server. */
+export function freshBucket(address: S3Address | undefined): S3StoreOptions {
+  if (address === undefined) throw new Error('There is no S3 server')
+  const { endpoint, region, accessKeyId, secretAccessKey } = address
+  const credentials = { accessKeyId, secretAccessKey }
+  const bucket = `test-${randomUUID()}`
+  return { endpoint, region, forcePathStyle: true, credentials, bucket }
+}
+
+/** The ids of the multipart uploads that are open under `key`. */
+export async function openUploads(settings: S3StoreOptions, key: ObjectKey): Promise<string[]> {
+  const client = createS3Client(settings)
+  const command = new ListMultipartUploadsCommand({ Bucket: settings.bucket, Prefix: key })
+  const { Uploads = [] } = await client.send(command)
+  client.destroy()
+  return Uploads.map(({ UploadId = '' }) => UploadId)
+}
+
+/** Removes a bucket with all that the service may have put into it. */
+export async function removeBucket(settings: S3StoreOptions): Promise<void> {
+  const store = createS3Store(settings)
+  const client = createS3Client(settings)
+  const signal = AbortSignal.timeout(60_000)
+  const keys: ObjectKey[] = []
+  for await (const { key } of store.list({ prefix: 'users/', signal })) keys.push(key)
+  for (const key of keys) await store.remove({ key, signal })
+  await client.send(new DeleteBucketCommand({ Bucket: settings.bucket }))
+  await store.close()
+  client.destroy()
+}
