@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
+// One project after the other: they would fight over the machine, and some wait for seconds to pass.
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -9,6 +10,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.integration.test.ts', 'test/compose/**'],
         },
@@ -17,6 +19,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          sequence: { groupOrder: 1 },
           include: ['test/**/*.integration.test.ts'],
           globalSetup: ['test/support/services.ts'],
           testTimeout: 120_000,
@@ -27,6 +30,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'compose',
+          sequence: { groupOrder: 2 },
           include: ['test/compose/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,

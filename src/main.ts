@@ -15,7 +15,7 @@ try {
   process.exitCode = await run()
 } catch (error) {
   console.error(explain(error))
-  if (!(error instanceof ConfigError)) console.error('Try: npm run -s cli -- doctor')
+  if (!(error instanceof ConfigError)) console.error('The command "doctor" says more.')
   process.exitCode = 1
 }
 
@@ -29,13 +29,20 @@ async function runServer(): Promise<number> {
   const { values } = parseArgs({ args, options: { demo: { type: 'boolean', default: false } } })
   const config = readConfig(process.env)
   const logger = pino({ level: config.logLevel })
+  if (hasTrialSecret(process.env)) {
+    logger.warn('runs on trial secrets that everyone can read: see .env.example')
+  }
+  const stopped = stopSignal()
   await using opened = new AsyncDisposableStack()
-  const service = await openService(config)
+  // As process 1 of a container only a listener makes a signal heard, and a start can wait long for its database.
+  const service = await Promise.race([openService(config), stopped.then(() => undefined)])
+  // Nothing runs yet that would have to end well, and what is awaited may never come.
+  if (service === undefined) process.exit(0)
   opened.defer(() => service.close())
   const server = await serve({ config, service, logger })
   opened.defer(() => server.stop())
   if (values.demo) console.log(await introduceDemo(service, server.url + config.basePath))
-  logger.info({ signal: await stopSignal() }, 'stopping')
+  logger.info({ signal: await stopped }, 'stopping')
   await server.stop()
   logger.info('stopped')
   return 0
@@ -80,4 +87,9 @@ function explain(error: unknown): string {
   }
   const cause = error.cause === undefined ? '' : `\n  because: ${explain(error.cause)}`
   return `${error.message}${cause}`
+}
+
+/** Those that docker-compose.yml starts with when nobody has made any up. */
+function hasTrialSecret({ PGPASSWORD, AWS_SECRET_ACCESS_KEY }: NodeJS.ProcessEnv): boolean {
+  return [PGPASSWORD, AWS_SECRET_ACCESS_KEY].some((secret) => secret?.startsWith('trial-'))
 }

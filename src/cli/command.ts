@@ -42,3 +42,8 @@ export function userIdOf([userId = '']: readonly string[]): UserId {
 export function timeOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString()
 }
+
+/** A whole number in decimal digits; `NaN`, which every limit refuses, for anything else. */
+export function parseCount(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN
+}

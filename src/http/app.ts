@@ -9,7 +9,7 @@ import type { AccessTokens } from '../core/access-tokens.ts'
 import { AppError } from '../core/errors.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/repository.ts'
-import { createClientErrors } from './client-error.ts'
+import { createConnections } from './connections.ts'
 import { accessTokenPlugin } from './plugins/access-token.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingerPlugin } from './plugins/linger.ts'
@@ -42,17 +42,17 @@ export interface AppOptions {
 
 /** Builds the public listener. What is registered here, in this order, is the map of the API. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const clientErrors = createClientErrors()
-  const app = fastify({ ...serverOptions(options), clientErrorHandler: clientErrors.answer })
+  const connections = createConnections()
+  const app = fastify({ ...serverOptions(options), clientErrorHandler: connections.answer })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
+  await app.register(connections.plugin)
   app.addHook('onSend', async (_request, reply) => {
     // Else an idle connection would keep the process until its client lets go of it.
     if (options.isStopping()) void reply.header('connection', 'close')
   })
-  await app.register(clientErrors.plugin)
   await app.register(expectContinuePlugin)
   await app.register(requestLogPlugin)
   await app.register(lingerPlugin, LINGER)

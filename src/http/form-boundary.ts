@@ -12,6 +12,9 @@ export function parseFormBoundary(headers: IncomingHttpHeaders): string {
   if (encoding.toLowerCase() !== 'identity') {
     throw new AppError('format_error', 'The body must not have a Content-Encoding.')
   }
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+    throw new AppError('format_error', 'The only Transfer-Encoding is chunked.')
+  }
   const type = parseParameters(headers['content-type'] ?? '')
   if (type?.value !== 'multipart/form-data') {
     throw new AppError('format_error', 'The Content-Type must be multipart/form-data.')

@@ -17,6 +17,9 @@ import { removeObject } from './s3-remove.ts'
 import { DEFAULT_PART_SIZE, uploadObject, type UploadOptions } from './s3-upload.ts'
 import { unavailable } from './unavailable.ts'
 
+/** Each costs a file descriptor, and while its reader dawdles little else. */
+const READER_SOCKETS = 1000
+
 export interface S3StoreOptions extends S3ClientOptions, Partial<UploadOptions> {
   readonly bucket: string
   readonly deadlines?: Partial<S3Deadlines>
@@ -40,7 +43,8 @@ class S3Store implements ObjectStore {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 2, maxFileSize = 0 } = options
     const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
     this.#bucket = { client: createS3Client(options), name, deadlines }
-    this.#readers = { client: createS3Client(options), name, deadlines }
+    const { maxSockets = READER_SOCKETS } = options
+    this.#readers = { client: createS3Client({ ...options, maxSockets }), name, deadlines }
     this.#uploads = { partSize, queueSize, maxFileSize }
   }
 

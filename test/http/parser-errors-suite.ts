@@ -4,6 +4,7 @@ import { fileBody, httpChunk } from '../support/multipart-body.ts'
 import { type Piece, rawRequest } from '../support/raw-http.ts'
 import type { TestService } from '../support/test-service.ts'
 import {
+  download,
   expectProblem,
   expectUntouched,
   headOf,
@@ -12,6 +13,7 @@ import {
   pathOf,
   type Placed,
   placeFile,
+  upload,
 } from './fixture.ts'
 
 const MALFORMED = { status: 400, code: 'format_error' } as const
@@ -115,6 +117,39 @@ export function parserErrorsSuite(open: OpenService): void {
       const body = await bodyReadLate({ port: service.port, send })
       // The connection may close early, but what came is a part of the file.
       expect(body.equals(big.content.subarray(0, body.length))).toBe(true)
+    })
+
+    it('is not looked at behind one that is still being answered (H08)', async () => {
+      const { user } = placed
+      const big = fileBody(randomBytes(MIB))
+      const small = fileBody('overtaken')
+      const send = [
+        Buffer.concat([Buffer.from(headOf({ user, length: big.length })), big]),
+        Buffer.concat([Buffer.from(headOf({ user, length: small.length })), small]),
+      ]
+      const { all, closed } = await rawRequest({ port: service.port, send, responses: 2 })
+      expect({ statuses: all.map(({ status }) => status), closed }).toEqual({
+        statuses: [200],
+        closed: true,
+      })
+      const reply = await download(service, { user })
+      expect(reply.body.length).toBe(MIB)
+    })
+
+    it('and expects what nobody knows is refused', async () => {
+      const { user } = placed
+      const headers = { Expect: 'banana' }
+      const reply = await upload(service, { user, content: 'new', headers })
+      expectProblem(reply, MALFORMED)
+      await expectUntouched(service, placed)
+    })
+
+    it('and comes in a transfer coding besides chunks is refused', async () => {
+      const { user } = placed
+      const head = headOf({ user, length: undefined }).replace(': chunked', ': gzip, chunked')
+      const send = [head, httpChunk(form), httpChunk('')]
+      expectProblem(await rawRequest({ port: service.port, send }), MALFORMED)
+      await expectUntouched(service, placed)
     })
 
     it('leaves the service to others', async () => {

@@ -48,9 +48,15 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)
 
 function parseTime(text: string | undefined, parameter: string): number | undefined {
   if (text === undefined) return undefined
-  const time = RFC_3339.test(text) ? Date.parse(text) : Number.NaN
+  const time = RFC_3339.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
   if (Number.isSafeInteger(time)) return time
   throw new AppError('invalid_parameter', `${parameter} is a time such as 2027-01-31T00:00:00Z.`)
+}
+
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+function isDay(text: string): boolean {
+  const time = Date.parse(text)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
 function grantRow({ source, reference, bytes, startsAt, endsAt, createdAt }: Grant): Row {

@@ -1,5 +1,5 @@
 import type { AccessToken } from '../../core/user-store.ts'
-import { timeOf, userIdOf, type Command } from '../command.ts'
+import { parseCount, timeOf, userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
 export const TOKENS: readonly Command[] = [
@@ -13,7 +13,7 @@ export const TOKENS: readonly Command[] = [
       const issued = await accessTokens.issue({
         userId: userIdOf(operands),
         label: flags['label'] ?? '',
-        expiresInSeconds: expiresIn === undefined ? undefined : Number(expiresIn),
+        expiresInSeconds: expiresIn === undefined ? undefined : parseCount(expiresIn),
       })
       return { access_token: issued.secret, ...tokenRow(issued) }
     },

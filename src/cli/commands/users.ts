@@ -3,7 +3,7 @@ import { availableBytes, capacityState } from '../../core/capacity.ts'
 import { AppError } from '../../core/errors.ts'
 import { parseUserId, type UserId } from '../../core/user-id.ts'
 import type { User } from '../../core/user-store.ts'
-import { timeOf, userIdOf, type Command, type CommandServices } from '../command.ts'
+import { parseCount, timeOf, userIdOf, type Command, type CommandServices } from '../command.ts'
 import type { Row } from '../render.ts'
 
 export const USERS: readonly Command[] = [
@@ -76,7 +76,7 @@ async function showUser({ users, ledger }: CommandServices, userId: UserId): Pro
 }
 
 function parseLimit(text: string | undefined): number {
-  const limit = Number(text ?? 100)
+  const limit = parseCount(text ?? '100')
   if (Number.isSafeInteger(limit) && limit >= 1 && limit <= 1000) return limit
   throw new AppError('invalid_parameter', 'limit is a whole number from 1 to 1000.')
 }

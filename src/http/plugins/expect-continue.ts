@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { AppError } from '../../core/errors.ts'
 
 /**
  * Leaves it to the handlers to answer `Expect: 100-continue`, so that a client that asks first is refused before it
@@ -8,6 +9,11 @@ import fp from 'fastify-plugin'
 export const expectContinuePlugin = fp(
   async (app) => {
     app.server.on('checkContinue', (request, response) => app.routing(request, response))
+    app.server.on('checkExpectation', (request, response) => app.routing(request, response))
+    app.addHook('onRequest', async (request) => {
+      if (request.headers.expect === undefined || expectsContinue(request)) return
+      throw new AppError('format_error', 'Nothing but 100-continue can be expected.')
+    })
   },
   { name: 'expect-continue', fastify: '5.x' },
 )

@@ -7,6 +7,10 @@ declare module 'fastify' {
     /** The code that the request was refused with. */
     problem: ErrorCode | null
   }
+  interface FastifyContextConfig {
+    /** Whether the route is for probes, whose requests are of little interest. */
+    isProbe?: boolean
+  }
 }
 
 /**
@@ -20,7 +24,10 @@ export const requestLogPlugin = fp(
       void reply.header('x-request-id', request.id)
       reply.raw.once('close', () => {
         const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST
-        request.log.info(lineOf(request, { status, ms: Math.round(reply.elapsedTime) }), 'request')
+        const line = lineOf(request, { status, ms: Math.round(reply.elapsedTime) })
+        // Probes come every few seconds.
+        if (request.routeOptions.config.isProbe === true) request.log.debug(line, 'request')
+        else request.log.info(line, 'request')
       })
     })
   },

@@ -15,12 +15,12 @@ export interface HealthOptions {
 export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, options) => {
   const { readiness, isStopping } = options
 
-  app.get('/livez', async (_request, reply) => {
+  app.get('/livez', PROBE, async (_request, reply) => {
     void reply.header('cache-control', 'no-store')
     return { status: 'live' }
   })
 
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', PROBE, async (_request, reply) => {
     if (isStopping()) throw new AppError('unavailable', 'The service is shutting down.')
     const failures = await readiness.failures()
     if (failures.size > 0) throw notReady(failures)
@@ -28,6 +28,8 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
     return { status: 'ready', database: 'ok', object_store: 'ok' }
   })
 }
+
+const PROBE = { config: { isProbe: true } }
 
 function notReady(failures: ReadonlyMap<string, unknown>): AppError {
   const parts = [...failures.keys()]

@@ -6,49 +6,64 @@ import fp from 'fastify-plugin'
 import { AppError, type ErrorCode } from '../core/errors.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
-export interface ClientErrors {
+export interface Connections {
   /** Fastify's `clientErrorHandler`. */
   readonly answer: (error: Error & { code?: string }, socket: Socket) => void
-  /** Tells `answer` what is being answered on a connection; to be registered before all routes. */
+  /** To be registered before all else. */
   readonly plugin: FastifyPluginAsync
 }
 
 /**
- * Answers what the HTTP parser refuses (framing errors, a head that is too large or comes too slowly) and closes the
- * connection: after such an error nobody knows where the next request would begin. Nothing of it gets into the answer
- * to a request before it, which is sent to its end.
+ * Keeps the requests of a connection apart.
+ *
+ * - One at a time: a request that is sent before the answer to the one before it (pipelining, which no common client
+ *   does) is not looked at, and the connection closes after that answer. Else uploads could overtake one another, and
+ *   one connection could have thousands of files open.
+ * - What the HTTP parser refuses (framing errors, a head that is too large or comes too slowly) is answered, and the
+ *   connection closed: after such an error nobody knows where the next request would begin. Nothing of it gets into the
+ *   answer to a request before it, which is sent to its end.
  */
-export function createClientErrors(): ClientErrors {
+export function createConnections(): Connections {
   const answers = new WeakMap<Socket, ServerResponse>()
   const closing = new WeakSet<Socket>()
+
+  /** The request had come whole, so that what follows it is not its own. */
+  function closeAfter(answer: ServerResponse, socket: Socket): void {
+    if (closing.has(socket)) return
+    closing.add(socket)
+    socket.pause()
+    answer.once('close', () => socket.destroySoon())
+  }
+
   return {
     answer(error, socket) {
+      const answer = answers.get(socket)
       // Every further byte of a connection that is no longer understood is an error again.
       if (closing.has(socket)) return
+      if (answer?.req.complete === true) {
+        closeAfter(answer, socket)
+        return
+      }
       closing.add(socket)
-      const answer = answers.get(socket)
-      if (answer?.req.complete === true) closeAfter(answer, socket)
-      else if (answer?.headersSent === true || !socket.writable) socket.destroy()
+      if (answer?.headersSent === true || !socket.writable) socket.destroy()
       else if (error.code !== 'ECONNRESET') socket.end(refusal(error))
     },
     plugin: fp(
       async (app) => {
-        app.addHook('onRequest', async ({ socket }, { raw }) => {
-          answers.set(socket, raw)
-          raw.once('close', () => {
-            if (answers.get(socket) === raw) answers.delete(socket)
-          })
+        app.addHook('onRequest', async ({ socket }, reply) => {
+          const before = answers.get(socket)
+          if (before !== undefined) {
+            closeAfter(before, socket)
+            return reply.hijack()
+          }
+          answers.set(socket, reply.raw)
+          reply.raw.once('close', () => answers.delete(socket))
+          return undefined
         })
       },
-      { name: 'client-errors', fastify: '5.x' },
+      { name: 'connections', fastify: '5.x' },
     ),
   }
-}
-
-/** The request had come whole, so the fault is in what follows it. */
-function closeAfter(answer: ServerResponse, socket: Socket): void {
-  socket.pause()
-  answer.once('close', () => socket.destroySoon())
 }
 
 function refusal({ code = '' }: { code?: string }): string {
