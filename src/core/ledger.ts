@@ -28,6 +28,23 @@ export interface BeginUpload {
   readonly maxFiles: number
 }
 
+export interface RenewUpload {
+  readonly version: Version
+  readonly leaseMs: number
+}
+
+export interface ExtendUpload extends RenewUpload {
+  readonly userId: UserId
+  /** Size of the file as far as it is known. */
+  readonly bytes: number
+}
+
+export interface AbortUpload {
+  readonly userId: UserId
+  readonly version: Version
+  readonly expiredOnly?: boolean
+}
+
 export interface CommitUpload {
   readonly userId: UserId
   readonly version: Version
@@ -82,15 +99,10 @@ export interface Ledger {
    * from now, or changes nothing. Rejects with `capacity_exceeded` as `begin` does, and with `unavailable` when
    * the upload is no longer pending: the sweeper took it, and the caller must stop.
    */
-  extend(upload: {
-    readonly userId: UserId
-    readonly version: Version
-    readonly bytes: number
-    readonly leaseMs: number
-  }): Promise<void>
+  extend(upload: ExtendUpload): Promise<void>
 
   /** Guarantees a lease of `leaseMs` from now. Rejects with `unavailable` when the upload is no longer pending. */
-  renew(upload: { readonly version: Version; readonly leaseMs: number }): Promise<void>
+  renew(upload: RenewUpload): Promise<void>
 
   /**
    * Guarantees that the file is visible and durable with exactly these bytes, the replaced object is garbage, and
@@ -110,11 +122,7 @@ export interface Ledger {
    * commit that is still running, so its answer is final. With `expiredOnly` a pending upload whose lease still
    * runs is left alone and answered with `undefined`.
    */
-  abort(upload: {
-    readonly userId: UserId
-    readonly version: Version
-    readonly expiredOnly?: boolean
-  }): Promise<Settled | undefined>
+  abort(upload: AbortUpload): Promise<Settled | undefined>
 
   /** Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. */
   check(): Promise<number>

@@ -24,6 +24,17 @@ export interface NamedObject {
   readonly signal: AbortSignal
 }
 
+export interface ListObjects {
+  readonly prefix: string
+  readonly signal: AbortSignal
+}
+
+export interface ListedObject {
+  readonly key: ObjectKey
+  /** Bytes. */
+  readonly size: number
+}
+
 export interface OpenedObject {
   /** The caller reads it to its end or destroys it. It fails, and never just ends, when bytes are missing. */
   readonly body: Readable
@@ -64,10 +75,7 @@ export interface ObjectStore {
    * Yields every object whose key begins with `prefix` (which ends in `/`), in no promised order, in bounded
    * memory. Unfinished uploads are not objects.
    */
-  list(options: {
-    readonly prefix: string
-    readonly signal: AbortSignal
-  }): AsyncIterable<{ readonly key: ObjectKey; readonly size: number }>
+  list(options: ListObjects): AsyncIterable<ListedObject>
 
   /** Guarantees that the store can take objects (bucket or folder made when missing), or says why not. */
   prepare(signal: AbortSignal): Promise<void>

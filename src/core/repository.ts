@@ -34,6 +34,13 @@ export interface UploadFile {
   readonly signal: AbortSignal
 }
 
+export interface AdmitFile {
+  readonly userId: UserId
+  readonly name: FileName
+  /** The smallest size that the file can have, in bytes. */
+  readonly least: number
+}
+
 export interface ReadFile {
   readonly userId: UserId
   readonly name: FileName
@@ -65,11 +72,7 @@ export interface Repository {
    * Rejects as `upload` would if it is certain by now that a file of at least `least` bytes is refused. It reserves
    * nothing: it only spares a client that asked first (`Expect: 100-continue`) from sending in vain.
    */
-  admit(upload: {
-    readonly userId: UserId
-    readonly name: FileName
-    readonly least: number
-  }): Promise<void>
+  admit(upload: AdmitFile): Promise<void>
 
   /**
    * The file, if the viewer may see it. Rejects with the same `not_found` for a file that is not there, one that
@@ -133,7 +136,7 @@ export function createRepository(options: RepositoryOptions): Repository {
     }
   }
 
-  async function admit({ userId, name, least }: Parameters<Repository['admit']>[0]): Promise<void> {
+  async function admit({ userId, name, least }: AdmitFile): Promise<void> {
     if (least > maxFileSize) throw fileTooLarge(maxFileSize)
     const [usage, old] = await Promise.all([
       ledger.usage(userId),

@@ -35,6 +35,32 @@ export interface Grant {
   readonly createdAt: number
 }
 
+export interface AccessTokenKey {
+  readonly userId: UserId
+  readonly tokenId: string
+}
+
+export interface NewAccessToken extends AccessTokenKey {
+  /** Of the secret, 64 lower-case hexadecimal digits. */
+  readonly sha256: string
+  readonly label: string
+  /** For ever when `undefined`. */
+  readonly expiresInMs: number | undefined
+}
+
+export interface GrantKey {
+  readonly userId: UserId
+  readonly source: string
+  readonly reference: string
+}
+
+export interface NewGrant extends GrantKey, Omit<Grant, 'source' | 'reference' | 'createdAt'> {}
+
+export interface GrantFilter {
+  readonly userId: UserId
+  readonly source?: string
+}
+
 /**
  * PORT: users and what belongs to them but their files. Each method is atomic and rejects with `unavailable`
  * when the database fails. Methods on a user that is unknown or deleted reject with `not_found`.
@@ -60,13 +86,7 @@ export interface UserStore {
   deleteUser(userId: UserId): Promise<void>
 
   /** Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's now. */
-  addAccessToken(token: {
-    readonly userId: UserId
-    readonly tokenId: string
-    readonly sha256: string
-    readonly label: string
-    readonly expiresInMs: number | undefined
-  }): Promise<AccessToken>
+  addAccessToken(token: NewAccessToken): Promise<AccessToken>
 
   /**
    * The user that a secret's SHA-256 stands for, when the token is neither expired nor revoked and the user is
@@ -78,32 +98,17 @@ export interface UserStore {
   listAccessTokens(userId: UserId): Promise<readonly AccessToken[]>
 
   /** Guarantees that the token is refused from now on. `not_found` for a token the user never had; idempotent. */
-  revokeAccessToken(token: { readonly userId: UserId; readonly tokenId: string }): Promise<void>
+  revokeAccessToken(token: AccessTokenKey): Promise<void>
 
   /**
    * Guarantees one grant for (source, reference) with exactly these terms, however often it is called; `created`
    * says whether it was not in force or unknown before. Takes the user's lock, so that it is before or after any commit.
    */
-  putGrant(grant: {
-    readonly userId: UserId
-    readonly source: string
-    readonly reference: string
-    readonly bytes: number
-    readonly model: string | undefined
-    readonly startsAt: number | undefined
-    readonly endsAt: number | undefined
-  }): Promise<{ readonly grant: Grant; readonly created: boolean }>
+  putGrant(grant: NewGrant): Promise<{ readonly grant: Grant; readonly created: boolean }>
 
   /** Guarantees that the grant no longer counts. Idempotent, also for one that never was. Takes the user's lock. */
-  revokeGrant(grant: {
-    readonly userId: UserId
-    readonly source: string
-    readonly reference: string
-  }): Promise<void>
+  revokeGrant(grant: GrantKey): Promise<void>
 
   /** All grants of a user that are not revoked, by source and reference; with `source` only those. */
-  listGrants(filter: {
-    readonly userId: UserId
-    readonly source?: string
-  }): Promise<readonly Grant[]>
+  listGrants(filter: GrantFilter): Promise<readonly Grant[]>
 }

@@ -1,19 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import { AppError } from '../core/errors.ts'
 import type { UserId } from '../core/user-id.ts'
-import type { AccessToken, User, UserStore } from '../core/user-store.ts'
-import type { Database } from './database.ts'
+import type { AccessToken, AccessTokenKey, NewAccessToken, User } from '../core/user-store.ts'
+import type { Clocked } from './books.ts'
 import type { AccessTokenRow, Tables, UserRow } from './schema.ts'
 
-interface Clocked {
-  readonly db: Kysely<Tables>
-  readonly now: Database['now']
-}
-
-export async function add(
-  { db, now }: Clocked,
-  token: Parameters<UserStore['addAccessToken']>[0],
-): Promise<AccessToken> {
+export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<AccessToken> {
   const expiresAt = token.expiresInMs === undefined ? sql`NULL` : sql`${now} + ${token.expiresInMs}`
   const { rows } = await sql<AccessTokenRow>`
     INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at)
@@ -46,7 +38,7 @@ export async function list(db: Kysely<Tables>, userId: UserId): Promise<readonly
 
 export async function revoke(
   { db, now }: Clocked,
-  { userId, tokenId }: Parameters<UserStore['revokeAccessToken']>[0],
+  { userId, tokenId }: AccessTokenKey,
 ): Promise<void> {
   const { numAffectedRows } = await sql`
     UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now})

@@ -8,6 +8,9 @@ import type { UserStatus } from '../core/user-store.ts'
 import type { Fragments } from './database.ts'
 import type { Tables } from './schema.ts'
 
+/** What a statement needs that asks for the time. */
+export type Clocked = Pick<Books, 'db' | 'now'>
+
 /**
  * What one ledger method works with: its transaction, or the plain connection for a single
  * statement.

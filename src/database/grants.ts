@@ -1,19 +1,12 @@
 import { type Kysely, sql } from 'kysely'
-import type { Grant, UserStore } from '../core/user-store.ts'
-import type { Database } from './database.ts'
+import type { Grant, GrantFilter, GrantKey, NewGrant, UserStore } from '../core/user-store.ts'
+import type { Clocked } from './books.ts'
 import type { GrantRow, Tables } from './schema.ts'
-
-interface Clocked {
-  readonly db: Kysely<Tables>
-  readonly now: Database['now']
-}
-
-type PutGrant = Parameters<UserStore['putGrant']>[0]
 
 /** Call it under the user's lock: `created` is told from what stood there before. */
 export async function put(
   { db, now }: Clocked,
-  grant: PutGrant,
+  grant: NewGrant,
 ): ReturnType<UserStore['putGrant']> {
   const created = !(await stands(db, grant))
   const { rows } = await sql<GrantRow>`
@@ -33,7 +26,7 @@ export async function put(
 
 async function stands(
   db: Kysely<Tables>,
-  { userId, source, reference }: PutGrant,
+  { userId, source, reference }: NewGrant,
 ): Promise<boolean> {
   const { rows } = await sql`
     SELECT bytes FROM grants
@@ -45,7 +38,7 @@ async function stands(
 
 export async function revoke(
   { db, now }: Clocked,
-  { userId, source, reference }: Parameters<UserStore['revokeGrant']>[0],
+  { userId, source, reference }: GrantKey,
 ): Promise<void> {
   await sql`
     UPDATE grants SET revoked_at = ${now}
@@ -56,7 +49,7 @@ export async function revoke(
 
 export async function list(
   db: Kysely<Tables>,
-  { userId, source }: Parameters<UserStore['listGrants']>[0],
+  { userId, source }: GrantFilter,
 ): Promise<readonly Grant[]> {
   const ofSource = source === undefined ? sql`` : sql`AND source = ${source}`
   const { rows } = await sql<GrantRow>`

@@ -1,5 +1,12 @@
 import { sql } from 'kysely'
-import type { BeginUpload, Ledger, Settled } from '../core/ledger.ts'
+import type {
+  AbortUpload,
+  BeginUpload,
+  ExtendUpload,
+  Ledger,
+  RenewUpload,
+  Settled,
+} from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
 import {
@@ -79,7 +86,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
   `.execute(db)
 }
 
-async function extend(books: Books, upload: Parameters<Ledger['extend']>[0]): Promise<void> {
+async function extend(books: Books, upload: ExtendUpload): Promise<void> {
   const { db, now, capacity } = books
   const { userId, version, bytes } = upload
   await lockUser(books, userId)
@@ -106,7 +113,7 @@ async function extend(books: Books, upload: Parameters<Ledger['extend']>[0]): Pr
   }
 }
 
-async function renew(books: Books, upload: Parameters<Ledger['renew']>[0]): Promise<void> {
+async function renew(books: Books, upload: RenewUpload): Promise<void> {
   const renewed = await sql`
     UPDATE uploads
     SET lease_until = ${books.now} + ${upload.leaseMs}
@@ -115,10 +122,7 @@ async function renew(books: Books, upload: Parameters<Ledger['renew']>[0]): Prom
   if (renewed.numAffectedRows !== 1n) throw uploadLost()
 }
 
-async function abort(
-  books: Books,
-  upload: Parameters<Ledger['abort']>[0],
-): Promise<Settled | undefined> {
+async function abort(books: Books, upload: AbortUpload): Promise<Settled | undefined> {
   const { db, now } = books
   const { userId, version, expiredOnly = false } = upload
   await lockUser(books, userId)

@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { User, UserStatus, UserStore } from '../core/user-store.ts'
 import * as accessTokens from './access-tokens.ts'
-import { lockUser } from './books.ts'
+import { type Clocked, lockUser } from './books.ts'
 import type { Database } from './database.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from './schema.ts'
@@ -45,7 +45,7 @@ export function createUserStore(database: Database): UserStore {
 }
 
 async function createUser(
-  { db, now }: { readonly db: Kysely<Tables>; readonly now: Database['now'] },
+  { db, now }: Clocked,
   userId: UserId,
 ): ReturnType<UserStore['createUser']> {
   const { rows } = await sql<UserRow>`

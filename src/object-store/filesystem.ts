@@ -2,6 +2,8 @@ import { constants } from 'node:fs'
 import { access, lstat, open, opendir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type {
+  ListedObject,
+  ListObjects,
   NamedObject,
   ObjectStore,
   OpenedObject,
@@ -64,13 +66,7 @@ class FilesystemStore implements ObjectStore {
     })
   }
 
-  async *list({
-    prefix,
-    signal,
-  }: {
-    readonly prefix: string
-    readonly signal: AbortSignal
-  }): AsyncGenerator<{ readonly key: ObjectKey; readonly size: number }, void> {
+  async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
     for await (const userId of entriesOf(this.#users, signal)) {
       const folder = `${OBJECT_KEY_PREFIX}${userId}/`
       if (!folder.startsWith(prefix)) continue

@@ -1,4 +1,6 @@
 import type {
+  ListedObject,
+  ListObjects,
   NamedObject,
   ObjectStore,
   OpenedObject,
@@ -59,13 +61,7 @@ class MemoryStore implements ObjectStore {
     this.#objects.delete(key)
   }
 
-  async *list({
-    prefix,
-    signal,
-  }: {
-    readonly prefix: string
-    readonly signal: AbortSignal
-  }): AsyncGenerator<{ readonly key: ObjectKey; readonly size: number }, void> {
+  async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
     for (const [key, content] of this.#objects) {
       throwIfAborted(signal)
       if (key.startsWith(prefix)) yield { key, size: content.byteLength }

@@ -1,6 +1,8 @@
 import { CreateBucketCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
-import { isObjectKey, type ObjectKey } from '../core/object-key.ts'
+import { isObjectKey } from '../core/object-key.ts'
 import type {
+  ListedObject,
+  ListObjects,
   NamedObject,
   ObjectStore,
   OpenedObject,
@@ -68,13 +70,7 @@ class S3Store implements ObjectStore {
     }
   }
 
-  async *list({
-    prefix,
-    signal,
-  }: {
-    readonly prefix: string
-    readonly signal: AbortSignal
-  }): AsyncGenerator<{ readonly key: ObjectKey; readonly size: number }, void> {
+  async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
     let token: string | undefined
     do {
       const page = await this.#listPage({ prefix, token, signal })
