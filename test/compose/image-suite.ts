@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Cli, createClient, sha256 } from './client.ts'
 import { docker, eventually } from './docker.ts'
+import { findProgram } from '../support/local-server.ts'
 import { freePort, type Project } from './project.ts'
+import { startVersitygw, VERSITYGW } from './versitygw.ts'
 
 interface Setting {
   readonly name: string
@@ -35,23 +37,50 @@ export function imageSuite(project: Project): void {
       expect(await docker([...run, 'users', 'list', '--json'])).toBe('[]')
     })
 
-    it.each(COMBINATIONS)('keeps files on $name over a restart', async ({ environment }) => {
-      await createDatabase(project)
-      const { PORT = '3000', BASE_PATH: basePath = '' } = environment
-      const port = await freePort()
-      const name = await startImage(project, { environment, ports: `127.0.0.1:${port}:${PORT}` })
-      const cli: Cli = (...words) => docker(['exec', name, 'cloud-repo', ...words, '--json'])
-      const client = await createClient({ port, basePath, cli, userId: `user-${port}` })
-      const content = randomBytes(9 * 2 ** 20)
-      expect(await client.upload('a.bin', content)).toMatchObject({ status: 200 })
+    it('keeps files on PostgreSQL and versitygw over a restart', async (test) => {
+      const isThere = await findProgram('versitygw').then(
+        () => true,
+        () => false,
+      )
+      if (!isThere && process.env['REQUIRE_SERVICES'] !== '1') test.skip('no versitygw here')
+      await versitygw(project)
+      await expectToKeepFiles(project, { ...POSTGRES, ...VERSITYGW })
+    })
 
-      await docker(['stop', '--time', '30', name])
-      expect(await docker(['inspect', '--format', '{{.State.ExitCode}}', name])).toBe('0')
-      await docker(['start', name])
-      await healthy(name)
-      expect(await client.download('a.bin')).toEqual({ status: 200, sha256: sha256(content) })
+    it.each(COMBINATIONS)('keeps files on $name over a restart', async ({ environment }) => {
+      await expectToKeepFiles(project, environment)
     })
   })
+}
+
+async function expectToKeepFiles(
+  project: Project,
+  environment: Setting['environment'],
+): Promise<void> {
+  await createDatabase(project)
+  const { PORT = '3000', BASE_PATH: basePath = '' } = environment
+  const port = await freePort()
+  const name = await startImage(project, { environment, ports: `127.0.0.1:${port}:${PORT}` })
+  const cli: Cli = (...words) => docker(['exec', name, 'cloud-repo', ...words, '--json'])
+  const client = await createClient({ port, basePath, cli, userId: `user-${port}` })
+  const content = randomBytes(9 * 2 ** 20)
+  expect(await client.upload('a.bin', content)).toMatchObject({ status: 200 })
+
+  await docker(['stop', '--time', '30', name])
+  expect(await docker(['inspect', '--format', '{{.State.ExitCode}}', name])).toBe('0')
+  await docker(['start', name])
+  await healthy(name)
+  expect(await client.download('a.bin')).toEqual({ status: 200, sha256: sha256(content) })
+}
+
+/** Another S3 server than the compose file's; without its program on this machine there is nothing to test. */
+async function versitygw(project: Project): Promise<string> {
+  const program = await findProgram('versitygw')
+  const name = await startVersitygw(project, program)
+  onTestFinished(async () => {
+    await docker(['rm', '--force', '--volumes', name])
+  })
+  return name
 }
 
 interface Start {
