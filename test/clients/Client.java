@@ -51,7 +51,10 @@ public class Client {
 
     private static void download(String name, Path path) throws Exception {
         try (InputStream content = send(request(name))) {
-            Files.copy(content, path, StandardCopyOption.REPLACE_EXISTING);
+            // Whatever is there already stays until the whole content has come.
+            Path part = Path.of(path + ".part");
+            Files.copy(content, part, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(part, path, StandardCopyOption.REPLACE_EXISTING);
         }
     }
 

@@ -69,15 +69,21 @@ func download(name, path string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Create(path)
+	// Whatever is there already stays until the whole content has come.
+	part := path + ".part"
+	file, err := os.Create(part)
 	if err != nil {
 		return err
 	}
+	defer os.Remove(part)
 	if err := send(request, file); err != nil {
 		file.Close()
 		return err
 	}
-	return file.Close()
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
 }
 
 func send(request *http.Request, to io.Writer) error {

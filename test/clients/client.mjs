@@ -1,6 +1,7 @@
 // Uploads and downloads with fetch and FormData. BASE_URL and ACCESS_TOKEN come from the environment.
 //   node client.mjs upload FILE NAME
 //   node client.mjs download NAME FILE
+import { rename } from 'node:fs/promises'
 import { createWriteStream, openAsBlob } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 
@@ -17,7 +18,9 @@ async function upload(path, name) {
 
 async function download(name, path) {
   const response = await request(name)
-  await pipeline(response.body, createWriteStream(path))
+  // Whatever is there already stays until the whole content has come.
+  await pipeline(response.body, createWriteStream(`${path}.part`))
+  await rename(`${path}.part`, path)
 }
 
 async function request(name, options) {

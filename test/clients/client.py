@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import requests
 
-TIMEOUT_S = 90
+TIMEOUT_S = (10, 300)
 
 
 def url(name):
@@ -35,9 +35,11 @@ def upload(session, path, name):
 def download(session, name, path):
     with session.get(url(name), stream=True, timeout=TIMEOUT_S) as response:
         check(response)
-        with open(path, "wb") as file:
+        # Whatever is there already stays until the whole content has come.
+        with open(path + ".part", "wb") as file:
             for chunk in response.iter_content(1 << 20):
                 file.write(chunk)
+        os.replace(path + ".part", path)
 
 
 with requests.Session() as session:

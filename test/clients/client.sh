@@ -13,19 +13,28 @@ url() {
 request() {
   answer=$1 && shift
   status=$(curl --silent --show-error --cookie "access_token=$ACCESS_TOKEN" \
-    --output "$answer" --write-out '%{http_code}' "$@")
+    --connect-timeout 10 --speed-limit 1 --speed-time 300 \
+    --output "$answer" --write-out '%{http_code}' "$@") || { rm -f "$answer"; exit 1; }
   [ "$status" = 200 ] && return
   echo "$status $(cat "$answer")" >&2
   rm -f "$answer"
   exit 1
 }
 
-case "$1" in
+case "${1-}" in
   upload)
     reply=$(mktemp)
     request "$reply" --form "file=@\"$2\"" "$(url "$3")"
     cat "$reply"
     rm -f "$reply"
     ;;
-  download) request "$3" "$(url "$2")" ;;
+  download)
+    # Whatever is there already stays until the whole content has come.
+    request "$3.part" "$(url "$2")"
+    mv "$3.part" "$3"
+    ;;
+  *)
+    echo 'usage: client.sh upload FILE NAME | client.sh download NAME FILE' >&2
+    exit 2
+    ;;
 esac

@@ -115,6 +115,7 @@ describe.each(CLIENTS)('the service, used with $name,', (client) => {
       const { path } = await createFile(900_000)
       const wrong = `crt_${'A'.repeat(43)}`
       const received = join(folder.path, 'refused.bin')
+      await writeFile(received, 'mine')
       for (const args of [
         ['upload', path, FILE_NAME],
         ['download', FILE_NAME, received],
@@ -123,6 +124,7 @@ describe.each(CLIENTS)('the service, used with $name,', (client) => {
         expect(code).toBe(1)
         expect(stderr).toMatch(/403 \{.*"code":"access_token_invalid"/)
       }
+      expect(await readFile(received, 'utf8')).toBe('mine')
       await expectDownload(before.content)
     },
   )
