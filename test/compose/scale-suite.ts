@@ -21,6 +21,9 @@ export function scaleSuite(project: Project): void {
       expect(await client.upload('a.bin', content)).toMatchObject({ status: 200 })
       const file = { status: 200, sha256: sha256(content) }
       for (let i = 0; i < 9; i++) expect(await client.download('a.bin')).toEqual(file)
+      // The proxy picks at random, so that of few requests none may reach one of the three.
+      expect(await client.upload('small', randomBytes(10))).toMatchObject({ status: 200 })
+      for (let i = 0; i < 100; i++) await client.download('small')
       expect(await instancesThatServed(project)).toBe(3)
 
       await scale(1)
