@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Cli, createClient, sha256 } from './client.ts'
 import { docker, eventually } from './docker.ts'
-import { findProgram } from '../support/local-server.ts'
-import { freePort, type Project } from './project.ts'
+import { findProgram, freePort } from '../support/local-server.ts'
+import type { Project } from './project.ts'
 import { startVersitygw, VERSITYGW } from './versitygw.ts'
 
 interface Setting {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../support/local-server.ts'
 import { docker } from './docker.ts'
 import type { Cli } from './client.ts'
 
@@ -56,13 +55,3 @@ export async function openProject({ settings }: ProjectOptions): Promise<Project
 export const COMPOSE_TIMEOUT_MS = 900_000
 
 const SECRETS = ['POSTGRES_PASSWORD', 'MINIO_ROOT_PASSWORD', 'S3_SECRET_KEY']
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No port')
-  return address.port
-}
