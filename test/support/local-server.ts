@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { access, constants, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -83,16 +84,25 @@ export async function createFolder(
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** A port of the loopback that nobody listened on a moment ago. */
+/**
+ * A port of the loopback that nobody listens on. It is none of those that the system and the container engine hand
+ * out by themselves (from 32768 on), so nobody is given it before whoever asked listens there.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const port = randomInt(FIRST_PORT, FIRST_EPHEMERAL_PORT)
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return await freePort()
+  }
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
+  return port
 }
+
+const FIRST_PORT = 10_000
+const FIRST_EPHEMERAL_PORT = 32_768
 
 /** Finds a program on the PATH or where `go install` puts them. */
 export async function findProgram(name: string): Promise<string> {
