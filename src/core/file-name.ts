@@ -1,6 +1,7 @@
 import { AppError } from './errors.ts'
 
 declare const brand: unique symbol
+declare const prefixBrand: unique symbol
 
 /** A file's name, unique inside its owner's repository, compared byte by byte. Made by `parseFileName` alone. */
 export type FileName = string & { readonly [brand]: 'FileName' }
@@ -17,6 +18,18 @@ export function parseFileName(text: string): FileName {
   const fault = faultOf(text)
   if (fault !== undefined) throw new AppError('invalid_file_name', `The file name ${fault}.`)
   return text as FileName
+}
+
+/** What the names of a listing begin with; may be empty. Made by `parseFileNamePrefix` alone. */
+export type FileNamePrefix = string & { readonly [prefixBrand]: 'FileNamePrefix' }
+
+/** Returns `text` as a prefix, or throws `invalid_parameter` when no file name can begin with it. */
+export function parseFileNamePrefix(text: string): FileNamePrefix {
+  const fault = text === '' || text === '.' || text === '..' ? undefined : faultOf(text)
+  if (fault === undefined) return text as FileNamePrefix
+  throw new AppError('invalid_parameter', `The prefix ${fault}.`, {
+    facts: { parameter: 'prefix' },
+  })
 }
 
 // oxlint-disable-next-line no-control-regex -- the controls are what is looked for

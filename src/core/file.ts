@@ -35,3 +35,8 @@ export interface File {
   /** Milliseconds since 1970 by the database's clock. */
   readonly updatedAt: number
 }
+
+/** The one answer for a file that is not there and for one that the caller may not see. */
+export function fileNotFound(): AppError {
+  return new AppError('not_found', 'There is no such file.')
+}

@@ -1,6 +1,8 @@
 import type { File, Visibility } from './file.ts'
-import type { FileName } from './file-name.ts'
+import type { FileName, FileNamePrefix } from './file-name.ts'
+import type { Audience, FileOrder, FilePosition } from './file-page.ts'
 import type { ObjectKey } from './object-key.ts'
+import type { Precondition } from './precondition.ts'
 import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
 
@@ -26,6 +28,7 @@ export interface BeginUpload {
   readonly leaseMs: number
   /** Files that the user may have. */
   readonly maxFiles: number
+  readonly precondition?: Precondition | undefined
 }
 
 export interface RenewUpload {
@@ -54,6 +57,7 @@ export interface CommitUpload {
   /** `undefined` keeps that of the file being replaced, and is `private` for a new one. */
   readonly visibility: Visibility | undefined
   readonly maxFiles: number
+  readonly precondition?: Precondition | undefined
   /** How long the replaced object is kept for readers that found it before, in milliseconds. */
   readonly garbageDelayMs: number
 }
@@ -62,6 +66,31 @@ export interface CommittedUpload {
   readonly file: File
   readonly replaced: boolean
   readonly usage: Usage
+}
+
+export interface RemoveFile {
+  readonly userId: UserId
+  readonly name: FileName
+  readonly precondition?: Precondition | undefined
+  /** How long the object is kept for readers that found it before, in milliseconds. */
+  readonly garbageDelayMs: number
+}
+
+export interface ChangeFile extends RemoveFile {
+  /** Stays as it is when `undefined`, as does the visibility. */
+  readonly newName: FileName | undefined
+  readonly visibility: Visibility | undefined
+  /** Whether another file of the new name is replaced. */
+  readonly overwrite: boolean
+}
+
+export interface ListFiles {
+  readonly userId: UserId
+  readonly audience: Audience
+  readonly prefix: FileNamePrefix
+  readonly order: FileOrder
+  readonly after: FilePosition | undefined
+  readonly limit: number
 }
 
 /** What `abort` found or made of an upload. */
@@ -89,7 +118,7 @@ export interface Ledger {
    * when it is 0 or when used + reserved + growth <= capacity. That test is the `WHERE` of the `UPDATE` that
    * reserves, so any number of instances can call it at once and never promise a byte twice (I5).
    *
-   * Rejects, in this order: `access_token_invalid` when the user is gone, `user_suspended`,
+   * Rejects, in this order: `access_token_invalid` when the user is gone, `user_suspended`, `precondition_failed`,
    * `file_count_exceeded`, `capacity_exceeded` with the facts `capacity, used, reserved, requested, available`.
    */
   begin(upload: BeginUpload): Promise<void>
@@ -109,7 +138,7 @@ export interface Ledger {
    * the figures have moved; or that nothing has changed and the upload is still pending (unless it was lost).
    *
    * It moves the upload from pending to committed by compare-and-set; of `commit` and `abort` exactly one wins.
-   * Under the user's lock it tests again what `begin` tested, with the size that the replaced file has *now*:
+   * Under the user's lock it tests again what `begin` tested, against the file of that name that there is *now*:
    * accepted when `size` is not above it; or when used - old + size <= capacity, and what it needs beyond its own
    * reservation leaves the reservations of others untouched. Rejects as `begin` does, and with `unavailable` when
    * the upload is no longer pending. Calling it again after it succeeded returns the same file.
@@ -123,6 +152,27 @@ export interface Ledger {
    * runs is left alone and answered with `undefined`.
    */
   abort(upload: AbortUpload): Promise<Settled | undefined>
+
+  /**
+   * Guarantees that the file is gone, its bytes are free again and its object is garbage; or changes nothing.
+   * Rejects, in this order: `access_token_invalid` when the user is gone, `user_suspended`, `not_found`,
+   * `precondition_failed`.
+   */
+  removeFile(file: RemoveFile): Promise<void>
+
+  /**
+   * Guarantees that the file has its new name and visibility, with version, object and `createdAt` as before and
+   * `updatedAt` moved; or changes nothing. A file that it replaces is removed in the same moment. Rejects as
+   * `removeFile` does, then with `file_exists` when the new name is another file's and `overwrite` is false.
+   */
+  changeFile(change: ChangeFile): Promise<File>
+
+  /**
+   * Up to `limit` files in the order asked for, after a position. A file that neither comes, goes nor changes its
+   * place while someone reads page after page is shown exactly once, whatever the others do. The cost of a page does
+   * not depend on how many files the user has. Empty for a user that is unknown, suspended or deleted.
+   */
+  listFiles(page: ListFiles): Promise<readonly File[]>
 
   /** Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. */
   check(): Promise<number>

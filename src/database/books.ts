@@ -2,7 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../core/byte-size.ts'
 import { capacityExceeded, fileCountExceeded } from '../core/capacity.ts'
 import { AppError } from '../core/errors.ts'
+import type { File } from '../core/file.ts'
 import type { Usage } from '../core/ledger.ts'
+import { isMet, type Precondition, preconditionFailed } from '../core/precondition.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { UserStatus } from '../core/user-store.ts'
 import type { Fragments } from './database.ts'
@@ -101,15 +103,32 @@ export interface Refused {
  */
 export async function whyRefused(books: Books, refused: Refused): Promise<AppError> {
   const found = await readUsage(books, refused.userId)
-  if (found === undefined) {
-    return new AppError('access_token_invalid', 'The access token stands for no user.')
-  }
-  const { status, usage } = found
-  if (status !== 'active') return new AppError('user_suspended', 'The user is suspended.')
+  if (found?.status !== 'active') return notActive(found?.status)
+  const { usage } = found
   if (refused.newFiles > 0 && usage.fileCount >= refused.maxFiles) {
     return fileCountExceeded(usage, refused.maxFiles)
   }
   return capacityExceeded(usage, refused.requested)
+}
+
+interface Demand {
+  readonly userId: UserId
+  readonly precondition: Precondition | undefined
+  readonly file: File | undefined
+}
+
+/** Throws `precondition_failed`, unless the user's own standing is what refuses the request. */
+export async function demand(books: Books, { userId, precondition, file }: Demand): Promise<void> {
+  if (precondition === undefined || isMet(precondition, file)) return
+  const found = await readUsage(books, userId)
+  throw found?.status === 'active' ? preconditionFailed() : notActive(found?.status)
+}
+
+/** Why a user of that status, or none, may not write. */
+export function notActive(status: UserStatus | undefined): AppError {
+  return status === 'suspended'
+    ? new AppError('user_suspended', 'The user is suspended.')
+    : new AppError('access_token_invalid', 'The access token stands for no user.')
 }
 
 /**

@@ -5,6 +5,7 @@ import type { UserId } from '../core/user-id.ts'
 import {
   bigint,
   type Books,
+  demand,
   isActive,
   lockUser,
   readUsage,
@@ -27,6 +28,7 @@ export async function commit(books: Books, upload: CommitUpload): Promise<Commit
   if (found.outcome !== undefined) return await repeated(books, found.userId, found.outcome)
 
   const old = await fileNamed(books, found)
+  await demand(books, { userId: upload.userId, precondition: upload.precondition, file: old })
   const file = committedFile(upload, { found, old })
   await settleAsCommitted(books, { file, replaced: old !== undefined })
   const usage = await moveQuota(books, { upload, old, reserved: found.reserved })

@@ -90,7 +90,8 @@ export function parseOutcome(outcome: string): Omit<CommittedUpload, 'usage'> {
   return JSON.parse(outcome) as Omit<CommittedUpload, 'usage'>
 }
 
-function toFile(row: FileRow): File {
+/** A row of `files` as core knows it. */
+export function toFile(row: FileRow): File {
   return {
     userId: row.user_id,
     name: row.name,

@@ -13,6 +13,7 @@ import {
   bigint,
   type Books,
   capacityInForce,
+  demand,
   isActive,
   lockUser,
   readUsage,
@@ -20,7 +21,9 @@ import {
   whyRefused,
 } from './books.ts'
 import type { Database } from './database.ts'
+import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
+import { listFiles } from './ledger-list.ts'
 import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import * as sweep from './ledger-sweep.ts'
 
@@ -47,6 +50,9 @@ export function createLedger(
     renew: (upload) => query((books) => renew(books, upload)),
     commit: (upload) => transaction((books) => commit(books, upload)),
     abort: (upload) => transaction((books) => abort(books, upload)),
+    removeFile: (file) => transaction((books) => removeFile(books, file)),
+    changeFile: (change) => transaction((books) => changeFile(books, change)),
+    listFiles: (page) => query((books) => listFiles(books, page)),
     check: () => query(readClock),
     findFile: (file) => query((books) => findFile(books, file)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
@@ -64,6 +70,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
   const { userId, version, name, objectKey, bytes } = upload
   await lockUser(books, userId)
   const replaced = await fileNamed(books, upload)
+  await demand(books, { userId, precondition: upload.precondition, file: replaced })
   const growth = Math.max(0, bytes - (replaced?.size ?? 0))
   const newFiles = replaced === undefined ? 1 : 0
 

@@ -1,6 +1,7 @@
 import { type Migration, Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
 import { initial } from './migrations/2026-11-21-initial.ts'
+import { listFiles } from './migrations/2026-11-21-list-files.ts'
 
 /**
  * Guarantees that the database has every table of `schema.ts`, or that nothing has changed. Runs
@@ -28,5 +29,6 @@ export async function migrate(database: Database): Promise<readonly string[]> {
 function migrations(database: Database): Record<string, Migration> {
   return {
     '2026-11-21-initial': initial(database.bytewise),
+    '2026-11-21-list-files': listFiles(),
   }
 }

@@ -205,7 +205,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
       Array.from({ length: 5 }, () => openPostgres({ url: fresh.url })),
     )
     const ran = await Promise.all(opened.map(migrate))
-    expect(ran.flat()).toHaveLength(1)
+    expect(ran.filter((names) => names.length > 0)).toHaveLength(1)
     expect(await Promise.all(opened.map(migrate))).toEqual([[], [], [], [], []])
     await Promise.all(opened.map((each) => each.close()))
     await fresh.drop()

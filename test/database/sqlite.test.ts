@@ -151,7 +151,7 @@ describe('SQLite', () => {
     const fresh = join(folder.path, 'fresh.db')
     const opened = await Promise.all(Array.from({ length: 3 }, () => openSqlite({ file: fresh })))
     const ran = await Promise.all(opened.map(migrate))
-    expect(ran.flat()).toHaveLength(1)
+    expect(ran.filter((names) => names.length > 0)).toHaveLength(1)
     await Promise.all(opened.map((each) => each.close()))
   })
 

@@ -66,7 +66,7 @@ export async function openTestRepository(
       repository.upload({
         userId,
         name: parseFileName(name),
-        visibility,
+        visibility: () => visibility,
         incoming: typeof file === 'string' ? incomingFile(file) : file,
         signal,
       }),

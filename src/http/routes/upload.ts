@@ -58,7 +58,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
       idleTimeoutMs,
       onStart: () => tellToContinue(request, reply),
     })
-    const target = { userId: user.userId, name, visibility }
+    const target = { userId: user.userId, name, visibility: () => visibility }
     return toReply(await repository.upload({ ...target, incoming, signal }))
   })
 

@@ -1,0 +1,154 @@
+import { fileTooLarge } from './byte-meter.ts'
+import { availableBytes, capacityExceeded, fileCountExceeded } from './capacity.ts'
+import { AppError, isAppError } from './errors.ts'
+import type { Visibility } from './file.ts'
+import type { FileName } from './file-name.ts'
+import type { CommittedUpload, CommitUpload, Ledger } from './ledger.ts'
+import { objectKey, type ObjectKey } from './object-key.ts'
+import type { ObjectStore } from './object-store.ts'
+import { isMet, type Precondition, preconditionFailed } from './precondition.ts'
+import { type IncomingFile, receiveContent } from './receive-content.ts'
+import { reserve } from './reservation.ts'
+import type { UserId } from './user-id.ts'
+import { createVersion, type Version } from './version.ts'
+
+export interface UploadOptions {
+  readonly ledger: Ledger
+  readonly objects: ObjectStore
+  /** Bytes of the largest file. */
+  readonly maxFileSize: number
+  /** Files that one user may have. */
+  readonly maxFiles: number
+  /** How long a reservation outlives its process, in milliseconds. */
+  readonly leaseMs: number
+  /** How long a replaced object is kept for readers that found it before, in milliseconds. */
+  readonly garbageDelayMs: number
+}
+
+export interface UploadFile {
+  readonly userId: UserId
+  readonly name: FileName
+  /**
+   * Asked once the request has ended, since a form can say it after the file; what it throws refuses the upload.
+   * `undefined` keeps that of the file being replaced, and is `private` for a new one.
+   */
+  readonly visibility: () => Visibility | undefined
+  /** Of the whole content, 64 lower-case hexadecimal digits, when the client said it. */
+  readonly sha256?: string | undefined
+  readonly precondition?: Precondition | undefined
+  readonly incoming: IncomingFile
+  readonly signal: AbortSignal
+}
+
+export interface AdmitFile {
+  readonly userId: UserId
+  readonly name: FileName
+  /** The smallest size that the file can have, in bytes. */
+  readonly least: number
+  readonly precondition?: Precondition | undefined
+}
+
+/** The use cases that bring a file in. */
+export interface Uploads {
+  /**
+   * Guarantees, once it resolves, that the file is durable and that every later download returns exactly these
+   * bytes (I1); when it rejects, that nothing anyone can see has changed (I2) — unless it rejects with
+   * `unavailable`, when the upload may have taken effect whole. The life of an upload is in ARCHITECTURE.md.
+   * Rejects with what `incoming` rejects with, `file_too_large`, `digest_mismatch`, and what `Ledger.begin` rejects with.
+   */
+  upload(upload: UploadFile): Promise<CommittedUpload>
+
+  /**
+   * Rejects as `upload` would if it is certain by now that a file of at least `least` bytes is refused. It reserves
+   * nothing: it only spares a client that asked first (`Expect: 100-continue`) from sending in vain.
+   */
+  admit(upload: AdmitFile): Promise<void>
+}
+
+/** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
+export function createUpload(options: UploadOptions): Uploads {
+  const { ledger, objects, maxFileSize, maxFiles, leaseMs, garbageDelayMs } = options
+
+  async function upload(request: UploadFile): Promise<CommittedUpload> {
+    const { userId, name, precondition, incoming, signal } = request
+    await demand(request)
+    if (incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
+    const version = createVersion()
+    const key = objectKey(userId, version)
+    const begun = { userId, name, version, objectKey: key, leaseMs, maxFiles, precondition }
+    const reservation = await reserve({ ledger, upload: begun, ...incoming.size })
+    try {
+      const received = await receiveContent({
+        objects,
+        key,
+        metadata: { name: encodeURIComponent(name) },
+        incoming,
+        maxBytes: maxFileSize,
+        onBytes: (total) => reservation.cover(total),
+        signal: AbortSignal.any([signal, reservation.lost]),
+      })
+      assertDigest(received.sha256, request.sha256)
+      const visibility = request.visibility()
+      const limits = { maxFiles, garbageDelayMs, precondition }
+      return await commit({ userId, version, ...received, visibility, ...limits })
+    } catch (error) {
+      await undo({ userId, version, key })
+      throw error
+    } finally {
+      reservation.stop()
+    }
+  }
+
+  /** Commits, and when the outcome is unknown has the ledger settle it: its compare-and-set lets one side win. */
+  async function commit(upload: CommitUpload): Promise<CommittedUpload> {
+    try {
+      return await ledger.commit(upload)
+    } catch (error) {
+      if (!isAppError(error, 'unavailable')) throw error
+      if ((await ledger.abort(upload)) === 'committed') return ledger.commit(upload)
+      throw error
+    }
+  }
+
+  /** Best effort: what it can't do now, the sweeper does when the lease has ended. */
+  async function undo(upload: { userId: UserId; version: Version; key: ObjectKey }): Promise<void> {
+    try {
+      // Never delete on doubt: only after the abort has won can no commit make this object a file's.
+      if ((await ledger.abort(upload)) !== 'aborted') return
+      await objects.remove({ key: upload.key, signal: AbortSignal.timeout(UNDO_TIMEOUT_MS) })
+    } catch {
+      // The caller's own error says what went wrong; the journal still holds the upload.
+    }
+  }
+
+  /** Refuses early, and before a file that is too large; `begin` and `commit` decide. */
+  async function demand(
+    request: Pick<UploadFile, 'userId' | 'name' | 'precondition'>,
+  ): Promise<void> {
+    const { precondition } = request
+    if (precondition === undefined) return
+    if (!isMet(precondition, await ledger.findFile(request))) throw preconditionFailed()
+  }
+
+  async function admit(request: AdmitFile): Promise<void> {
+    const { userId, least, precondition = {} } = request
+    const [usage, old] = await Promise.all([ledger.usage(userId), ledger.findFile(request)])
+    if (usage === undefined) return
+    if (!isMet(precondition, old)) throw preconditionFailed()
+    if (least > maxFileSize) throw fileTooLarge(maxFileSize)
+    if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(usage, maxFiles)
+    const growth = least - (old?.size ?? 0)
+    if (growth > 0 && growth > availableBytes(usage)) throw capacityExceeded(usage, least)
+  }
+
+  return { upload, admit }
+}
+
+const UNDO_TIMEOUT_MS = 5_000
+
+function assertDigest(actual: string, expected: string | undefined): void {
+  if (expected === undefined || expected === actual) return
+  throw new AppError('digest_mismatch', 'The content does not have the digest that was sent.', {
+    facts: { sha256: actual },
+  })
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import { AppError } from '../core/errors.ts'
+import { fileNotFound, type File } from '../core/file.ts'
+import type { ChangeFile, RemoveFile } from '../core/ledger.ts'
+import type { UserId } from '../core/user-id.ts'
+import { type Books, demand, isActive, lockUser, readUsage, notActive } from './books.ts'
+import { fileNamed, toFile } from './ledger-reads.ts'
+import type { FileRow } from './schema.ts'
+
+/** Removes a file under its user's lock. */
+export async function removeFile(books: Books, request: RemoveFile): Promise<void> {
+  await lockUser(books, request.userId)
+  const file = await demandedFile(books, request)
+  await releaseQuota(books, { userId: request.userId, file })
+  await discard(books, { file, garbageDelayMs: request.garbageDelayMs })
+}
+
+/** Renames a file or changes its visibility under its user's lock. */
+export async function changeFile(books: Books, change: ChangeFile): Promise<File> {
+  const { userId, newName = change.name, garbageDelayMs } = change
+  await lockUser(books, userId)
+  const file = await demandedFile(books, change)
+  const replaced =
+    newName === file.name ? undefined : await fileNamed(books, { userId, name: newName })
+  if (replaced !== undefined && !change.overwrite) {
+    throw new AppError('file_exists', 'There is a file of the new name.')
+  }
+  await releaseQuota(books, { userId, file: replaced })
+  if (replaced !== undefined) await discard(books, { file: replaced, garbageDelayMs })
+  const { rows } = await sql<FileRow>`
+    UPDATE files
+    SET name = ${newName}, visibility = ${change.visibility ?? file.visibility},
+        updated_at = ${books.now}
+    WHERE user_id = ${userId} AND name = ${file.name}
+    RETURNING *
+  `.execute(books.db)
+  if (rows[0] === undefined) throw new TypeError('UPDATE ... RETURNING returned no row')
+  return toFile(rows[0])
+}
+
+async function demandedFile(books: Books, request: RemoveFile): Promise<File> {
+  const { userId, precondition } = request
+  const file = await fileNamed(books, request)
+  if (file === undefined) {
+    const found = await readUsage(books, userId)
+    throw found?.status === 'active' ? fileNotFound() : notActive(found?.status)
+  }
+  await demand(books, { userId, precondition, file })
+  return file
+}
+
+interface Release {
+  readonly userId: UserId
+  /** The file that is taken off the books, if any. */
+  readonly file: File | undefined
+}
+
+/** Frees what the file used; its WHERE decides whether the user may write at all. */
+async function releaseQuota(books: Books, { userId, file }: Release): Promise<void> {
+  const released = await sql`
+    UPDATE quotas
+    SET used_bytes = used_bytes - ${file?.size ?? 0},
+        file_count = file_count - ${file === undefined ? 0 : 1}
+    WHERE user_id = ${userId} AND ${isActive}
+  `.execute(books.db)
+  if (released.numAffectedRows === 1n) return
+  throw notActive((await readUsage(books, userId))?.status)
+}
+
+interface Discard {
+  readonly file: File
+  readonly garbageDelayMs: number
+}
+
+async function discard({ db, now }: Books, { file, garbageDelayMs }: Discard): Promise<void> {
+  await sql`DELETE FROM files WHERE user_id = ${file.userId} AND name = ${file.name}`.execute(db)
+  await sql`
+    INSERT INTO garbage (object_key, not_before)
+    VALUES (${file.objectKey}, ${now} + ${garbageDelayMs})
+  `.execute(db)
+}
