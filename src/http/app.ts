@@ -17,9 +17,12 @@ import { multipartUploadPlugin } from './plugins/multipart-upload.ts'
 import { requestLogPlugin } from './plugins/request-log.ts'
 import { sameSitePlugin } from './plugins/same-site.ts'
 import { sendProblem } from './problem.ts'
+import { changeRoutes } from './routes/change.ts'
 import { downloadRoutes } from './routes/download.ts'
 import { fallbackRoutes } from './routes/fallback.ts'
 import { healthRoutes } from './routes/health.ts'
+import { listRoutes } from './routes/list.ts'
+import { removalRoutes } from './routes/removal.ts'
 import { uploadRoutes } from './routes/upload.ts'
 
 export interface AppOptions {
@@ -71,10 +74,14 @@ async function usersScope(app: FastifyInstance, options: AppOptions): Promise<vo
   await app.register(multipartUploadPlugin)
   await app.register(uploadRoutes, options)
   await app.register(downloadRoutes, options)
+  await app.register(removalRoutes, options)
+  await app.register(changeRoutes, options)
+  await app.register(listRoutes, options)
   await app.register(fallbackRoutes, {
     allowed: {
-      '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST'],
+      '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       '/users/:user_id/repo/:file_name': ['GET', 'HEAD'],
+      '/users/:user_id/repo': ['GET', 'HEAD'],
     },
   })
 }
@@ -92,6 +99,8 @@ function serverOptions({ logger, trustedProxies }: AppOptions): FastifyHttpOptio
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     exposeHeadRoutes: false,
+    // What is sent is judged, never changed into what would be right.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     // Requests that come while the server drains are served, with `Connection: close`.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {

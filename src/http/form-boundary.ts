@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../core/errors.ts'
+import { assertIdentity } from './content-headers.ts'
 import { parseParameters } from './header-parameters.ts'
 
 /**
@@ -8,13 +9,7 @@ import { parseParameters } from './header-parameters.ts'
  * body is no `multipart/form-data`, is encoded, or has no such boundary.
  */
 export function parseFormBoundary(headers: IncomingHttpHeaders): string {
-  const encoding = headers['content-encoding'] ?? 'identity'
-  if (encoding.toLowerCase() !== 'identity') {
-    throw new AppError('format_error', 'The body must not have a Content-Encoding.')
-  }
-  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
-    throw new AppError('format_error', 'The only Transfer-Encoding is chunked.')
-  }
+  assertIdentity(headers)
   const type = parseParameters(headers['content-type'] ?? '')
   if (type?.value !== 'multipart/form-data') {
     throw new AppError('format_error', 'The Content-Type must be multipart/form-data.')

@@ -251,37 +251,33 @@ export function accessSuite(open: OpenService): void {
       expectProblem(reply, { status: 400, code: 'invalid_file_name' })
     })
 
-    it.each([
-      '/',
-      '/users',
-      '/users/me',
-      '/users/me/repo',
-      '/favicon.ico',
-      '/users/me/repo/a/b',
-      '/..',
-    ])('an unknown path such as %s is a problem', async (path) => {
-      for (const method of ['GET', 'POST', 'DELETE']) {
-        expectProblem(await ask(service, { user: placed.user, path, method }), NOT_FOUND)
-      }
-    })
-
-    it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-      '%s of a file answers 405 and what is allowed',
-      async (method) => {
-        const { user } = placed
-        const own = await ask(service, { user, method, path: '/users/me/repo/file.bin' })
-        expectProblem(own, { status: 405, code: 'method_not_allowed' })
-        expect(own.headers['allow']).toBe('GET, HEAD, POST')
-        const byId = await ask(service, {
-          user,
-          method,
-          path: `/users/${user.userId}/repo/file.bin`,
-        })
-        expectProblem(byId, { status: 405, code: 'method_not_allowed' })
-        expect(byId.headers['allow']).toBe('GET, HEAD')
-        await expectUntouched(service, placed)
+    it.each(['/', '/users', '/users/me', '/favicon.ico', '/users/me/repo/a/b', '/..'])(
+      'an unknown path such as %s is a problem',
+      async (path) => {
+        for (const method of ['GET', 'POST', 'DELETE']) {
+          expectProblem(await ask(service, { user: placed.user, path, method }), NOT_FOUND)
+        }
       },
     )
+
+    it.each([
+      ['OPTIONS', 'me/repo/file.bin', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
+      ['PUT', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['PATCH', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['DELETE', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['OPTIONS', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['POST', 'me/repo', 'GET, HEAD'],
+      ['DELETE', 'me/repo', 'GET, HEAD'],
+      ['PUT', 'ME/repo', 'GET, HEAD'],
+    ])('%s of %s, ME being the own id, answers 405 and what is allowed', async (...row) => {
+      const [method, pattern, allowed] = row
+      const { user } = placed
+      const path = `/users/${pattern.replace('ME', user.userId)}`
+      const reply = await ask(service, { user, method, path })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      expect(reply.headers['allow']).toBe(allowed)
+      await expectUntouched(service, placed)
+    })
 
     it.each(['TRACE', 'PROPFIND'])('%s of a file is a problem', async (method) => {
       const reply = await ask(service, {

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastifyMultipart, { type Multipart, type MultipartFile } from '@fastify/multipart'
@@ -7,6 +6,7 @@ import fp from 'fastify-plugin'
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/receive-content.ts'
 import { CheckedBody, malformed } from '../checked-body.ts'
+import { contentLength } from '../content-headers.ts'
 import { parseFormBoundary } from '../form-boundary.ts'
 import { MAX_FIELDS, MAX_OVERHEAD_BYTES, MultipartFraming } from '../multipart-framing.ts'
 import { MAX_PART_HEADERS } from '../part-head.ts'
@@ -37,6 +37,11 @@ export const multipartUploadPlugin = fp(
 export interface FileForm extends IncomingFile, Disposable {
   /** Destroying it stops the form, and leaves the connection alone. */
   readonly content: Readable
+  /**
+   * The value of a small field, wherever in the form it stands; all are known after `end`. Throws `invalid_parameter`
+   * when the field was given twice.
+   */
+  field(name: string): string | undefined
   /** As the port says: exactly one file, whose bytes were those of `content`. Never hangs. */
   end(): Promise<void>
   /** Stops reading. The request is left paused and can be drained. No harm after `end`. */
@@ -67,10 +72,11 @@ export async function openFileForm(
   const body = new CheckedBody({ ...options, raw: request.raw, check: framing })
   try {
     const parts = partsOf(request, { body, boundary })
-    const file = await soon(nextFile(parts), { ...options, body })
+    const fields: Field[] = []
+    const file = await soon(nextFile(parts, fields), { ...options, body })
     if (file === undefined) throw new Error('the parser skipped the file')
     const size = sizeOf(request, framing)
-    return createFileForm({ ...options, body, framing, parts, content: file.file, size })
+    return createFileForm({ ...options, body, framing, parts, fields, content: file.file, size })
   } catch (error) {
     throw failed(body, error)
   }
@@ -85,11 +91,13 @@ interface OpenedForm extends OpenFileFormOptions, Pick<FileForm, 'size'> {
   readonly body: CheckedBody
   readonly framing: MultipartFraming
   readonly parts: AsyncIterator<Multipart, undefined>
+  /** Those that have come so far. */
+  readonly fields: Field[]
   readonly content: MultipartFile['file']
 }
 
 function createFileForm(form: OpenedForm): FileForm {
-  const { body, framing, parts, content, size } = form
+  const { body, framing, parts, fields, content, size } = form
   const stop = (): void =>
     body.fail(new AppError('truncated_body', 'The form was not read to its end.'))
   content.once('close', () => {
@@ -99,7 +107,7 @@ function createFileForm(form: OpenedForm): FileForm {
   async function end(): Promise<void> {
     if (!content.readableEnded) stop()
     try {
-      const second = await soon(nextFile(parts), form)
+      const second = await soon(nextFile(parts, fields), form)
       await body.ended
       if (second !== undefined || content.bytesRead !== framing.fileSize) {
         throw new Error('the parser read the form in another way than it was checked')
@@ -109,7 +117,26 @@ function createFileForm(form: OpenedForm): FileForm {
     }
   }
 
-  return { content, size, end, [Symbol.dispose]: stop }
+  return {
+    content,
+    size,
+    field: (name) => onlyValue(fields, name),
+    end,
+    [Symbol.dispose]: stop,
+  }
+}
+
+interface Field {
+  readonly name: string
+  readonly value: string
+}
+
+function onlyValue(fields: readonly Field[], name: string): string | undefined {
+  const [first, ...others] = fields.filter((field) => field.name === name)
+  if (others.length === 0) return first?.value
+  throw new AppError('invalid_parameter', `The form has more than one field "${name}".`, {
+    facts: { parameter: name },
+  })
 }
 
 /**
@@ -131,13 +158,16 @@ function partsOf(
   return view.parts()
 }
 
+/** The next file; the fields before it are put into `fields`. */
 async function nextFile(
   parts: AsyncIterator<Multipart, undefined>,
+  fields: Field[],
 ): Promise<MultipartFile | undefined> {
   for (;;) {
     const next = await parts.next()
     if (next.done === true) return undefined
     if (next.value.type === 'file') return next.value
+    fields.push({ name: next.value.fieldname, value: String(next.value.value) })
   }
 }
 
@@ -172,11 +202,6 @@ function sizeOf(request: FastifyRequest, framing: MultipartFraming): FileForm['s
   // Clients end a form with a line break, but need not.
   const announced = Math.max(0, rest - 2)
   return { least: Math.min(leastFileSize(request), announced), announced, most: rest }
-}
-
-function contentLength(headers: IncomingHttpHeaders): number | undefined {
-  const { 'content-length': length, 'transfer-encoding': coding } = headers
-  return length === undefined || coding !== undefined ? undefined : Number(length)
 }
 
 /** Stops the form, and says what it failed with: what failed first, not what followed from it. */

@@ -1,16 +1,20 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../core/capacity.ts'
-import { parseVisibility } from '../../core/file.ts'
-import type { FileName } from '../../core/file-name.ts'
+import { AppError } from '../../core/errors.ts'
+import { parseVisibility, type Visibility } from '../../core/file.ts'
 import type { CommittedUpload } from '../../core/ledger.ts'
 import type { Repository } from '../../core/repository.ts'
-import type { User } from '../../core/user-store.ts'
+import type { UploadFile } from '../../core/upload.ts'
 import { fileNameParam } from '../file-name-param.ts'
+import { FileReply, fileReply } from '../file-reply.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { expectsContinue, tellToContinue } from '../plugins/expect-continue.ts'
 import { leastFileSize, openFileForm } from '../plugins/multipart-upload.ts'
+import { openRawBody } from '../raw-body.ts'
+import { parseReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
+import { readPrecondition } from '../write-precondition.ts'
 
 export interface UploadOptions {
   readonly repository: Repository
@@ -23,64 +27,89 @@ const Params = Type.Object({ file_name: Type.String() })
 
 const Query = Type.Object({ visibility: Type.Optional(Type.Unknown()) })
 
-const Reply = Type.Object({
-  name: Type.String(),
-  user_id: Type.String(),
-  size: Type.Integer(),
-  sha256: Type.String(),
-  etag: Type.String(),
-  version: Type.String(),
-  visibility: Type.String(),
-  replaced: Type.Boolean(),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-  capacity: Type.Object({
-    capacity: Type.Integer(),
-    used: Type.Integer(),
-    reserved: Type.Integer(),
-    available: Type.Integer(),
+const Reply = Type.Intersect([
+  FileReply,
+  Type.Object({
+    replaced: Type.Boolean(),
+    capacity: Type.Object({
+      capacity: Type.Integer(),
+      used: Type.Integer(),
+      reserved: Type.Integer(),
+      available: Type.Integer(),
+    }),
   }),
-})
+])
 
-/** `POST /users/me/repo/{file_name}`: a form with one file part, streamed to the object store as it comes. */
+/**
+ * `POST /users/me/repo/{file_name}`: a form with one file part. `PUT` of the same: the file as the body. Either is
+ * streamed to the object store as it comes.
+ */
 export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app, options) => {
   const { repository, shutdown, idleTimeoutMs } = options
+  const url = '/users/me/repo/:file_name'
   const schema = { params: Params, querystring: Query, response: { 200: Reply } }
 
-  app.post('/users/me/repo/:file_name', { schema }, async (request, reply) => {
-    const user = requireUser(request)
-    const name = fileNameParam(request.params.file_name)
-    const visibility = parseVisibility(request.query.visibility)
+  app.post(url, { schema }, async (request, reply) => {
+    const target = targetOf(request, request.params.file_name)
+    const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
-    if (expectsContinue(request)) await admit(request, { user, name })
-    using incoming = await openFileForm(request, {
-      signal,
-      idleTimeoutMs,
-      onStart: () => tellToContinue(request, reply),
-    })
-    const target = { userId: user.userId, name, visibility: () => visibility }
-    return toReply(await repository.upload({ ...target, incoming, signal }))
+    if (expectsContinue(request)) {
+      await repository.admit({ ...target, least: leastFileSize(request) })
+    }
+    const onStart = () => tellToContinue(request, reply)
+    using incoming = await openFileForm(request, { signal, idleTimeoutMs, onStart })
+    const visibility = () => agree(asked, parseVisibility(incoming.field('visibility')))
+    return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
 
-  async function admit(request: FastifyRequest, file: { user: User; name: FileName }) {
-    const least = leastFileSize(request)
-    await repository.admit({ userId: file.user.userId, name: file.name, least })
-  }
+  app.put(url, { schema }, async (request, reply) => {
+    const target = targetOf(request, request.params.file_name)
+    const asked = parseVisibility(request.query.visibility)
+    const signal = requestSignal(reply, shutdown)
+    using incoming = openRawBody(request, { signal, idleTimeoutMs })
+    if (expectsContinue(request)) {
+      await repository.admit({ ...target, least: incoming.size.least })
+      tellToContinue(request, reply)
+    }
+    const visibility = () => asked
+    const committed = await repository.upload({ ...target, visibility, incoming, signal })
+    // What is stored is what was sent, byte for byte, so RFC 9110 section 9.3.4 allows it.
+    void reply.header('etag', `"${committed.file.version}"`)
+    return toReply(committed)
+  })
+}
+
+/** Whose file it becomes under which name, and what the client demands and says of it. */
+function targetOf(
+  request: FastifyRequest,
+  segment: string,
+): Pick<UploadFile, 'userId' | 'name' | 'precondition' | 'sha256'> {
+  const { userId } = requireUser(request)
+  const name = fileNameParam(segment)
+  const precondition = readPrecondition(request.headers)
+  return { userId, name, precondition, sha256: digestOf(request) }
+}
+
+function digestOf({ headers }: FastifyRequest): string | undefined {
+  return parseReprDigest(headers['repr-digest']?.toString())
+}
+
+/** The query and the form may both name the visibility, but not two. */
+function agree(
+  query: Visibility | undefined,
+  field: Visibility | undefined,
+): Visibility | undefined {
+  if (query === undefined || field === undefined || query === field) return query ?? field
+  throw new AppError('invalid_parameter', 'The query and the form name different visibilities.', {
+    facts: { parameter: 'visibility' },
+  })
 }
 
 function toReply({ file, replaced, usage }: CommittedUpload) {
   const { capacity, used, reserved } = usage
   return {
-    name: file.name,
-    user_id: file.userId,
-    size: file.size,
-    sha256: file.sha256,
-    etag: file.version,
-    version: file.version,
-    visibility: file.visibility,
+    ...fileReply(file),
     replaced,
-    created_at: new Date(file.createdAt).toISOString(),
-    updated_at: new Date(file.updatedAt).toISOString(),
     capacity: { capacity, used, reserved, available: availableBytes(usage) },
   }
 }
