@@ -1,6 +1,7 @@
-import { setInterval } from 'node:timers/promises'
+import { setInterval, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from './config.ts'
+import type { AccessTokens } from './core/access-tokens.ts'
 import { AppError } from './core/errors.ts'
 import type { Sweeper } from './core/sweeper.ts'
 import { buildApp } from './http/app.ts'
@@ -39,10 +40,12 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
     shutdown: shutdown.signal,
   })
   const url = await app.listen({ host: config.host, port: config.port })
-  const sweeping = new AbortController()
-  const sweeps = sweepRegularly({ sweeper: service.sweeper, logger, signal: sweeping.signal })
+  const chores = new AbortController()
+  const { signal } = chores
+  const sweeps = sweepRegularly({ sweeper: service.sweeper, logger, signal })
+  const records = recordRegularly({ accessTokens: service.accessTokens, logger, signal })
   async function stop(): Promise<void> {
-    sweeping.abort()
+    chores.abort()
     const deadlines = [
       setTimeout(() => {
         shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
@@ -51,10 +54,12 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
       setTimeout(() => app.server.closeAllConnections(), GRACE_MS + FAREWELL_MS),
     ]
     try {
-      await Promise.all([app.close(), sweeps])
+      await Promise.all([app.close(), sweeps, records])
     } finally {
       deadlines.forEach(clearTimeout)
     }
+    const last = recordUses({ accessTokens: service.accessTokens, logger })
+    await Promise.race([last, delay(LAST_RECORD_MS, undefined, { ref: false })])
   }
 
   return { url, stop: () => (stopped ??= stop()) }
@@ -62,6 +67,12 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
 
 /** How long a body may stop coming before the request is given up. */
 const IDLE_TIMEOUT_MS = 60_000
+
+/** How old `last_used_at` of an access token can be while the token is in use. */
+const RECORD_INTERVAL_MS = 60_000
+
+/** It is only a time stamp, so a database that is gone does not hold up the end. */
+const LAST_RECORD_MS = 1_000
 
 /** Orchestrators commonly kill after 30 s; what is left then is refused in time to be told so. */
 const GRACE_MS = 25_000
@@ -95,5 +106,31 @@ async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<voi
     else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep')
   } catch (error) {
     if (!signal.aborted) logger.error({ err: error }, 'sweep failed')
+  }
+}
+
+interface RecordOptions {
+  readonly accessTokens: AccessTokens
+  readonly logger: FastifyBaseLogger
+}
+
+async function recordRegularly(
+  options: RecordOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { logger, signal } = options
+  try {
+    for await (const _ of setInterval(RECORD_INTERVAL_MS, undefined, { signal, ref: false })) {
+      await recordUses(options)
+    }
+  } catch (error) {
+    if (!signal.aborted) logger.error({ err: error }, 'recording the use of access tokens ended')
+  }
+}
+
+async function recordUses({ accessTokens, logger }: RecordOptions): Promise<void> {
+  try {
+    await accessTokens.recordUses()
+  } catch (error) {
+    logger.warn({ err: error }, 'the use of access tokens was not recorded')
   }
 }
