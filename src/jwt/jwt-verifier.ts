@@ -39,7 +39,8 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   return {
     async verify(jwt) {
       const { sub, exp } = await payloadOf(jwt)
-      if (sub === undefined || exp === undefined || !isUserId(sub)) throw invalidJwt()
+      // The types promise a string, and the library does not check that it is one.
+      if (typeof sub !== 'string' || !isUserId(sub) || exp === undefined) throw invalidJwt()
       return { userId: sub, expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now() }
     },
   }
