@@ -42,8 +42,13 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
   const url = await app.listen({ host: config.host, port: config.port })
   const chores = new AbortController()
   const { signal } = chores
-  const sweeps = sweepRegularly({ sweeper: service.sweeper, logger, signal })
-  const records = recordRegularly({ accessTokens: service.accessTokens, logger, signal })
+  const { sweeper, accessTokens } = service
+  const sweep = () => sweepOnce({ sweeper, logger, signal })
+  const record = () => recordUses({ accessTokens, logger })
+  const repeated = [
+    repeat({ everyMs: SWEEP_INTERVAL_MS, run: sweep, logger, signal }),
+    repeat({ everyMs: RECORD_INTERVAL_MS, run: record, logger, signal }),
+  ]
   async function stop(): Promise<void> {
     chores.abort()
     const deadlines = [
@@ -54,12 +59,11 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
       setTimeout(() => app.server.closeAllConnections(), GRACE_MS + FAREWELL_MS),
     ]
     try {
-      await Promise.all([app.close(), sweeps, records])
+      await Promise.all([app.close(), ...repeated])
     } finally {
       deadlines.forEach(clearTimeout)
     }
-    const last = recordUses({ accessTokens: service.accessTokens, logger })
-    await Promise.race([last, delay(LAST_RECORD_MS, undefined, { ref: false })])
+    await Promise.race([record(), delay(LAST_RECORD_MS, undefined, { ref: false })])
   }
 
   return { url, stop: () => (stopped ??= stop()) }
@@ -81,21 +85,27 @@ const FAREWELL_MS = 3_000
 /** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and the sweep itself. */
 const SWEEP_INTERVAL_MS = 20_000
 
+interface Chore {
+  readonly everyMs: number
+  readonly signal: AbortSignal
+  readonly logger: FastifyBaseLogger
+  /** Logs what fails and never rejects. */
+  readonly run: () => Promise<void>
+}
+
+/** Runs a chore from time to time until the signal aborts. */
+async function repeat({ everyMs, signal, logger, run }: Chore): Promise<void> {
+  try {
+    for await (const _ of setInterval(everyMs, undefined, { signal, ref: false })) await run()
+  } catch (error) {
+    if (!signal.aborted) logger.error({ err: error }, 'a chore ended')
+  }
+}
+
 interface SweepOptions {
   readonly sweeper: Sweeper
   readonly logger: FastifyBaseLogger
   readonly signal: AbortSignal
-}
-
-async function sweepRegularly(options: SweepOptions): Promise<void> {
-  const { logger, signal } = options
-  try {
-    for await (const _ of setInterval(SWEEP_INTERVAL_MS, undefined, { signal, ref: false })) {
-      await sweepOnce(options)
-    }
-  } catch (error) {
-    if (!signal.aborted) logger.error({ err: error }, 'sweeping ended')
-  }
 }
 
 async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
@@ -112,19 +122,6 @@ async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<voi
 interface RecordOptions {
   readonly accessTokens: AccessTokens
   readonly logger: FastifyBaseLogger
-}
-
-async function recordRegularly(
-  options: RecordOptions & { readonly signal: AbortSignal },
-): Promise<void> {
-  const { logger, signal } = options
-  try {
-    for await (const _ of setInterval(RECORD_INTERVAL_MS, undefined, { signal, ref: false })) {
-      await recordUses(options)
-    }
-  } catch (error) {
-    if (!signal.aborted) logger.error({ err: error }, 'recording the use of access tokens ended')
-  }
 }
 
 async function recordUses({ accessTokens, logger }: RecordOptions): Promise<void> {

@@ -27,6 +27,19 @@ describe('the process', () => {
     expect(await exitOf(process)).toBe(0)
   })
 
+  it('records at its end when access tokens were used', async () => {
+    const DATA_DIR = await temporaryFolder()
+    const { process, url, cookie } = await startDemo({ DATA_DIR })
+    const file = `${url}/users/me/repo/none`
+    expect((await fetch(file, { headers: { cookie } })).status).toBe(404)
+    process.kill('SIGTERM')
+    expect(await exitOf(process)).toBe(0)
+    const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
+    expect(await exitOf(list.process)).toBe(0)
+    const used: unknown = expect.stringMatching(/Z$/)
+    expect(JSON.parse(list.output())).toMatchObject([{ last_used_at: used }])
+  })
+
   it('takes a second signal right after the first for the same, and lets an upload finish', async () => {
     const { process, url, cookie, output } = await startDemo()
     const form = fileBody(Buffer.alloc(200_000, 'a'))
@@ -121,8 +134,10 @@ async function start(
   return { process: child, output: () => text }
 }
 
-async function startDemo(): Promise<Started & { readonly url: string; readonly cookie: string }> {
-  const started = await start(['serve', '--demo'])
+async function startDemo(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Started & { readonly url: string; readonly cookie: string }> {
+  const started = await start(['serve', '--demo'], environment)
   const { output } = started
   await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
   const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []
