@@ -98,6 +98,21 @@ describe('what was found', () => {
   })
 })
 
+describe('what was found again', () => {
+  it('is as new as if it had never been found before', async () => {
+    const { clock, find, lookups } = openCache()
+    await find('a')
+    clock.now += 3000
+    for (let at = 0; at < 9; at++) await find(`${at}`)
+    clock.now += 2000
+    await find('a')
+    await find('one too many')
+    expect(lookups()).toBe(12)
+    await find('a')
+    expect(lookups()).toBe(12)
+  })
+})
+
 describe('what was not found', () => {
   it('is looked for every time', async () => {
     const { find, lookups } = openCache()

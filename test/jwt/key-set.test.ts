@@ -147,6 +147,19 @@ describe('keys that can not be fetched', () => {
     await provider.start()
     clock.now += 5 * SECOND
     expect(await verify('second')).toMatchObject({ userId: 'alice' })
+    await provider.addKey('third')
+    provider.removeKey('third')
+    await expect(verify('third')).rejects.toMatchObject(invalid)
+  })
+
+  it('are waited for together, however long it takes', async () => {
+    provider.answerWith(() => {})
+    const verify = openVerify()
+    const first = verify('first')
+    await expect.poll(provider.requests).toBe(1)
+    clock.now += 5 * SECOND
+    await expect(Promise.all([first, verify('first')])).rejects.toMatchObject(unavailable)
+    expect(provider.requests()).toBe(1)
   })
 
   it('hold up no JWT whose key is known but the one that finds out', async () => {
