@@ -11,6 +11,8 @@ export interface ServeOptions {
   readonly config: Config
   readonly service: Service
   readonly logger: FastifyBaseLogger
+  /** How often the use of access tokens is recorded, for tests; every minute when left out. */
+  readonly recordIntervalMs?: number
 }
 
 export interface RunningServer {
@@ -24,7 +26,8 @@ export interface RunningServer {
 }
 
 /** Listens, and sweeps from time to time, until it is stopped. */
-export async function serve({ config, service, logger }: ServeOptions): Promise<RunningServer> {
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { config, service, logger, recordIntervalMs = RECORD_INTERVAL_MS } = options
   const shutdown = new AbortController()
   let stopped: Promise<void> | undefined
   const app = await buildApp({
@@ -45,10 +48,8 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
   const { sweeper, accessTokens } = service
   const sweep = () => sweepOnce({ sweeper, logger, signal })
   const record = () => recordUses({ accessTokens, logger })
-  const repeated = [
-    repeat({ everyMs: SWEEP_INTERVAL_MS, run: sweep, logger, signal }),
-    repeat({ everyMs: RECORD_INTERVAL_MS, run: record, logger, signal }),
-  ]
+  const sweeps = repeat({ everyMs: SWEEP_INTERVAL_MS, run: sweep, logger, signal })
+  const records = repeat({ everyMs: recordIntervalMs, run: record, logger, signal })
   async function stop(): Promise<void> {
     chores.abort()
     const deadlines = [
@@ -59,11 +60,12 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
       setTimeout(() => app.server.closeAllConnections(), GRACE_MS + FAREWELL_MS),
     ]
     try {
-      await Promise.all([app.close(), ...repeated])
+      await Promise.all([app.close(), sweeps])
     } finally {
       deadlines.forEach(clearTimeout)
     }
-    await Promise.race([record(), delay(LAST_RECORD_MS, undefined, { ref: false })])
+    const recorded = Promise.all([records, record()])
+    await Promise.race([recorded, delay(LAST_RECORD_MS, undefined, { ref: false })])
   }
 
   return { url, stop: () => (stopped ??= stop()) }

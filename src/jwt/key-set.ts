@@ -23,7 +23,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
   const { jwksUrl, timeoutMs = TIMEOUT_MS, clock = () => performance.now() } = options
   let keys: LocalKeys | undefined
   let fetchedAt = Number.NEGATIVE_INFINITY
-  let attemptedAt = Number.NEGATIVE_INFINITY
+  let attemptEndedAt = Number.NEGATIVE_INFINITY
   let failure: unknown
   let attempt: Promise<void> | undefined
 
@@ -37,13 +37,13 @@ export function createKeySet(options: KeySetOptions): KeySet {
       failure = error ?? new Error('The keys could not be fetched.')
     } finally {
       attempt = undefined
+      attemptEndedAt = clock()
     }
   }
 
   /** Never rejects; what failed is in `failure`. */
   async function refresh(): Promise<void> {
-    if (attempt === undefined && clock() - attemptedAt >= COOLDOWN_MS) {
-      attemptedAt = clock()
+    if (attempt === undefined && clock() - attemptEndedAt >= COOLDOWN_MS) {
       attempt = fetchKeys()
     }
     await attempt
@@ -70,7 +70,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
   }
 }
 
-/** A new key is known at most that long after it was published. */
+/** From the end of a request to the next. A new key is known at most that long after it was published. */
 const COOLDOWN_MS = 5_000
 
 /** A key that is published no longer is refused after that. */
