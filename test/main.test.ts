@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { rawRequest } from './support/raw-http.ts'
+import { startIdentityProvider } from './support/identity-provider.ts'
 import { fileBody, uploadHead } from './support/multipart-body.ts'
 
 let opened = new AsyncDisposableStack()
@@ -95,13 +96,28 @@ describe('the process', () => {
     expect(output()).toMatch(/settings +ok.*\ndatabase +ok.*\nobject store +ok/)
   })
 
+  it('examines the identity provider where there is one', async () => {
+    const provider = await startIdentityProvider()
+    opened.defer(() => provider.stop())
+    await provider.addKey('key')
+    const names = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: provider.audience }
+    const { process, output } = await start(['doctor'], {
+      JWT_JWKS_URL: provider.jwksUrl,
+      ...names,
+    })
+    expect(await exitOf(process)).toBe(0)
+    expect(output()).toMatch(/identity provider +ok +publishes 1 keys/)
+  })
+
   it('examines each part on its own and says what to do', async () => {
     const down = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', OBJECT_STORE: 's3://bucket' }
     const s3 = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'a' }
-    const { process, output } = await start(['doctor', '--json'], { ...down, ...s3 })
+    const names = { JWT_ISSUER: 'i', JWT_AUDIENCE: 'a' }
+    const jwt = { JWT_JWKS_URL: 'http://127.0.0.1:1/jwks', ...names }
+    const { process, output } = await start(['doctor', '--json'], { ...down, ...s3, ...jwt })
     expect(await exitOf(process)).toBe(1)
     const results = (JSON.parse(output()) as { result: string }[]).map(({ result }) => result)
-    expect(results).toEqual(['ok', 'failed', 'failed'])
+    expect(results).toEqual(['ok', 'failed', 'failed', 'failed'])
   })
 })
 

@@ -1,8 +1,8 @@
 import type { JSONWebKeySet } from 'jose'
 
 /**
- * What is under the URL, as JSON, for `createLocalJWKSet` to check. Rejects when it is not answered with 200 itself,
- * is larger than `MAX_BYTES`, is no JSON, or when the signal aborts first.
+ * The key set under the URL; whether its keys work shows when they are used. Rejects when it is not answered with 200
+ * itself, is larger than `MAX_BYTES`, is no key set, or when the signal aborts first.
  */
 export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const response = await fetch(url, {
@@ -14,7 +14,13 @@ export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONW
     await response.body?.cancel()
     throw new Error(`The JWKS was answered with status ${response.status}.`)
   }
-  return JSON.parse(await textOf(response)) as JSONWebKeySet
+  return parseJwks(await textOf(response))
+}
+
+function parseJwks(text: string): JSONWebKeySet {
+  const jwks = JSON.parse(text) as JSONWebKeySet | null
+  if (!Array.isArray(jwks?.keys)) throw new Error('What was answered is no JWKS.')
+  return jwks
 }
 
 const MAX_BYTES = 512 * 1024
