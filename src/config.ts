@@ -30,7 +30,16 @@ export interface Config {
   readonly maxFiles: number
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
+  /** The identity provider whose JWTs are access tokens too, if there is one. */
+  readonly jwt: JwtConfig | undefined
   readonly logLevel: LogLevel
+}
+
+export interface JwtConfig {
+  readonly jwksUrl: string
+  readonly issuer: string
+  readonly audience: string
+  readonly createsUsers: boolean
 }
 
 export type ObjectStoreConfig =
@@ -80,6 +89,7 @@ export function readConfig(environment: Environment): Config {
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
+    jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
@@ -140,6 +150,22 @@ function readObjectStore({ setting, optional }: Reader, dataDir: string): Object
         ? undefined
         : { accessKeyId, secretAccessKey },
   }
+}
+
+function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {
+  const names = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const
+  const createsUsers = setting('JWT_CREATE_USERS', 'false', parseBoolean)
+  const jwksUrl = setting('JWT_JWKS_URL', '', parseUrl)
+  const issuer = optional('JWT_ISSUER')
+  const audience = optional('JWT_AUDIENCE')
+  const missing = names.filter((name) => optional(name) === undefined)
+  if (missing.length === 0 || (missing.length === names.length && !createsUsers)) {
+    return jwksUrl === undefined || issuer === undefined || audience === undefined
+      ? undefined
+      : { jwksUrl, issuer, audience, createsUsers }
+  }
+  faults.push(...missing.map((name) => `${name}: is missing; JWTs need ${names.join(', ')}`))
+  return undefined
 }
 
 function messageOf(error: unknown): string {

@@ -7,6 +7,7 @@ import type { ObjectStore } from './core/object-store.ts'
 import { parseUserId } from './core/user-id.ts'
 import { createVersion } from './core/version.ts'
 import { createLedger } from './database/ledger.ts'
+import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './service.ts'
 
 /** What one examination found. */
@@ -18,7 +19,7 @@ export type Finding = Readonly<{
 }>
 
 /**
- * Examines the settings, the database and the object store by using them, each on its own, so that one run shows all
+ * Examines the settings, the database, the object store and the identity provider, if there is one, by using them, each on its own, so that one run shows all
  * that is wrong. Its object is the only one that no journal knows: it is gone within the call. It leaves nothing behind but a bucket or a folder that was missing. Never rejects.
  */
 export async function diagnose(
@@ -34,6 +35,7 @@ export async function diagnose(
     { check: 'settings', result: 'ok', detail: 'are valid' },
     await examine('database', ADVICE.database, () => useDatabase(config)),
     await examine('object store', ADVICE.objectStore, () => useObjectStore(config)),
+    ...(await examineIdentityProvider(config)),
   ]
 }
 
@@ -42,7 +44,17 @@ const ADVICE = {
   objectStore:
     'Is the server up, and do OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys fit? The user needs to get, put, ' +
     'delete and list objects and multipart uploads.',
+  identityProvider: 'Does JWT_JWKS_URL name the JSON Web Key Set of the identity provider?',
 } as const
+
+async function examineIdentityProvider({ jwt }: Config): Promise<readonly Finding[]> {
+  if (jwt === undefined) return []
+  const fetchKeys = async (): Promise<string> => {
+    const { keys } = await fetchJwks(jwt.jwksUrl, AbortSignal.timeout(TIMEOUT_MS))
+    return `publishes ${keys.length} keys`
+  }
+  return [await examine('identity provider', ADVICE.identityProvider, fetchKeys)]
+}
 
 async function examine(
   check: string,

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { Config, ObjectStoreConfig } from './config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { createGrants, type Grants } from './core/grants.ts'
+import { createJwtUsers, type JwtUsers } from './core/jwt-users.ts'
 import type { Ledger } from './core/ledger.ts'
 import type { ObjectStore } from './core/object-store.ts'
 import { createReadiness, type Readiness } from './core/readiness.ts'
@@ -15,6 +16,7 @@ import { migrate } from './database/migrate.ts'
 import { openPostgres } from './database/postgres.ts'
 import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
+import { createJwtVerifier } from './jwt/jwt-verifier.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
 import { createS3Store } from './object-store/s3.ts'
 
@@ -68,12 +70,18 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
   return {
     ledger,
     users,
-    accessTokens: createAccessTokens({ users }),
+    accessTokens: createAccessTokens({ users, jwtUsers: openJwtUsers(users, config.jwt) }),
     grants: createGrants({ users, deviceCapacity, deviceModels }),
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
   }
+}
+
+function openJwtUsers(users: UserStore, jwt: Config['jwt']): JwtUsers | undefined {
+  if (jwt === undefined) return undefined
+  const { createsUsers } = jwt
+  return createJwtUsers({ users, verifier: createJwtVerifier(jwt), createsUsers })
 }
 
 /** Opens the database of a URL; the folder of an embedded one is made. */

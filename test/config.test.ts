@@ -37,6 +37,7 @@ describe('readConfig', () => {
       maxFiles: 100_000,
       allowedOrigins: [],
       trustedProxies: [],
+      jwt: undefined,
       logLevel: 'info',
     })
   })
@@ -233,6 +234,41 @@ describe('an S3 object store', () => {
       bucket: 'my-bucket',
     })
   })
+})
+
+describe('an identity provider', () => {
+  const urls = { JWT_JWKS_URL: 'https://id.example/jwks', JWT_ISSUER: 'https://id.example' }
+  const jwt = { ...urls, JWT_AUDIENCE: 'cloud' }
+
+  it('is read from three settings, and makes no users unless it is told to', () => {
+    const read = {
+      jwksUrl: 'https://id.example/jwks',
+      issuer: 'https://id.example',
+      audience: 'cloud',
+    }
+    expect(readConfig(jwt).jwt).toEqual({ ...read, createsUsers: false })
+    const creating = { ...jwt, JWT_CREATE_USERS: 'true' }
+    expect(readConfig(creating).jwt).toEqual({ ...read, createsUsers: true })
+    expect(readConfig({ JWT_CREATE_USERS: 'false' }).jwt).toBeUndefined()
+  })
+
+  it.each(Object.keys(jwt))('without %s is a fault that names it', (name) => {
+    const [fault, ...others] = faults({ ...jwt, [name]: '' })
+    expect(fault).toMatch(new RegExp(`^${name}: .*JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE`))
+    expect(others).toEqual([])
+  })
+
+  it('that is to make users has to be there', () => {
+    expect(faulty({ JWT_CREATE_USERS: 'true' })).toEqual(Object.keys(jwt))
+    expect(faulty({ JWT_CREATE_USERS: 'yes' })).toEqual(['JWT_CREATE_USERS'])
+  })
+
+  it.each(['id.example/jwks', 'ftp://id.example/jwks', 'file:///etc/jwks'])(
+    'has keys under an http URL and not %s',
+    (url) => {
+      expect(faulty({ ...jwt, JWT_JWKS_URL: url })).toEqual(['JWT_JWKS_URL'])
+    },
+  )
 })
 
 describe('a setting in a file', () => {

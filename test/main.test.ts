@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { rawRequest } from './support/raw-http.ts'
+import { startIdentityProvider } from './support/identity-provider.ts'
 import { fileBody, uploadHead } from './support/multipart-body.ts'
 
 let opened = new AsyncDisposableStack()
@@ -25,6 +26,19 @@ describe('the process', () => {
     expect(await (await fetch(file, { headers: { cookie } })).text()).toBe('hello')
     process.kill('SIGTERM')
     expect(await exitOf(process)).toBe(0)
+  })
+
+  it('records at its end when access tokens were used', async () => {
+    const DATA_DIR = await temporaryFolder()
+    const { process, url, cookie } = await startDemo({ DATA_DIR })
+    const file = `${url}/users/me/repo/none`
+    expect((await fetch(file, { headers: { cookie } })).status).toBe(404)
+    process.kill('SIGTERM')
+    expect(await exitOf(process)).toBe(0)
+    const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
+    expect(await exitOf(list.process)).toBe(0)
+    const used: unknown = expect.stringMatching(/Z$/)
+    expect(JSON.parse(list.output())).toMatchObject([{ last_used_at: used }])
   })
 
   it('takes a second signal right after the first for the same, and lets an upload finish', async () => {
@@ -82,13 +96,28 @@ describe('the process', () => {
     expect(output()).toMatch(/settings +ok.*\ndatabase +ok.*\nobject store +ok/)
   })
 
+  it('examines the identity provider where there is one', async () => {
+    const provider = await startIdentityProvider()
+    opened.defer(() => provider.stop())
+    await provider.addKey('key')
+    const names = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: provider.audience }
+    const { process, output } = await start(['doctor'], {
+      JWT_JWKS_URL: provider.jwksUrl,
+      ...names,
+    })
+    expect(await exitOf(process)).toBe(0)
+    expect(output()).toMatch(/identity provider +ok +publishes 1 keys/)
+  })
+
   it('examines each part on its own and says what to do', async () => {
     const down = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d', OBJECT_STORE: 's3://bucket' }
     const s3 = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'a' }
-    const { process, output } = await start(['doctor', '--json'], { ...down, ...s3 })
+    const names = { JWT_ISSUER: 'i', JWT_AUDIENCE: 'a' }
+    const jwt = { JWT_JWKS_URL: 'http://127.0.0.1:1/jwks', ...names }
+    const { process, output } = await start(['doctor', '--json'], { ...down, ...s3, ...jwt })
     expect(await exitOf(process)).toBe(1)
     const results = (JSON.parse(output()) as { result: string }[]).map(({ result }) => result)
-    expect(results).toEqual(['ok', 'failed', 'failed'])
+    expect(results).toEqual(['ok', 'failed', 'failed', 'failed'])
   })
 })
 
@@ -121,8 +150,10 @@ async function start(
   return { process: child, output: () => text }
 }
 
-async function startDemo(): Promise<Started & { readonly url: string; readonly cookie: string }> {
-  const started = await start(['serve', '--demo'])
+async function startDemo(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Started & { readonly url: string; readonly cookie: string }> {
+  const started = await start(['serve', '--demo'], environment)
   const { output } = started
   await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
   const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []

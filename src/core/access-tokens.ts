@@ -1,7 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createAccessTokenCache } from './access-token-cache.ts'
+import { createAccessTokenUses } from './access-token-uses.ts'
 import { AppError } from './errors.ts'
+import type { JwtUsers } from './jwt-users.ts'
 import type { UserId } from './user-id.ts'
-import type { AccessToken, User, UserStore } from './user-store.ts'
+import type { AccessToken, AccessTokenKey, User, UserStore } from './user-store.ts'
 
 export interface IssuedAccessToken extends AccessToken {
   /** The secret: `crt_` and 43 base64url characters. It is stored nowhere, so this is the only time it is known. */
@@ -17,20 +20,75 @@ export interface AccessTokens {
   }): Promise<IssuedAccessToken>
 
   /**
-   * Returns the user that `secret` stands for. Rejects with `access_token_invalid` when it is malformed, unknown,
-   * expired, revoked or its user is deleted, and with `user_suspended` when its user is suspended.
+   * Returns the user that `secret` stands for: an issued token, or a JWT where the service takes them. Rejects with
+   * `access_token_invalid` when it is malformed, unknown, expired, revoked or its user is deleted, with
+   * `user_suspended` when its user is suspended, and with `unavailable` when that can't be found out. What it answers was
+   * true at most 5 s ago, and takes in all that was changed through this object.
    */
   verify(secret: string): Promise<User>
+
+  /** All tokens of a user without their secrets, oldest first, also expired and revoked ones. `not_found` without the user. */
+  list(userId: UserId): Promise<readonly AccessToken[]>
+
+  /**
+   * Guarantees that the token is refused: here at once, on other instances within 5 s. `not_found` for a token the
+   * user never had; idempotent.
+   */
+  revoke(token: AccessTokenKey): Promise<void>
+
+  /** Guarantees that what `verify` answers from now on is no older than this call. For whoever changes or deletes a user. */
+  forgetUser(userId: UserId): void
+
+  /**
+   * Writes `last_used_at` of the tokens that were used since the last call. To be called about once a minute. Rejects
+   * with `unavailable`, which loses the time stamps and nothing else.
+   */
+  recordUses(): Promise<void>
+}
+
+export interface AccessTokensOptions {
+  readonly users: UserStore
+  /** Without it a JWT is an invalid token. */
+  readonly jwtUsers?: JwtUsers | undefined
+  /** How long an answer of `verify` may be repeated, in milliseconds: 5000 when left out, 0 for never. */
+  readonly cacheMs?: number
+  /** Milliseconds from any beginning, never going back. */
+  readonly clock?: () => number
 }
 
 const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
+const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+const MAX_JWT_LENGTH = 8192
 const MAX_LABEL_LENGTH = 200
+
+/** With it a revocation is in force on every instance. */
+const CACHE_MS = 5_000
+const MAX_CACHED = 10_000
 
 /** Controls and halves of surrogate pairs: not every database takes them, and a terminal obeys them. */
 const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
 
-/** Makes the use cases of opaque access tokens (README, "Users, tokens, devices"). */
-export function createAccessTokens({ users }: { readonly users: UserStore }): AccessTokens {
+/** Makes the use cases of access tokens (README, "Users, tokens, devices"). */
+export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
+  const { users, jwtUsers, cacheMs = CACHE_MS, clock = () => performance.now() } = options
+  const cache = createAccessTokenCache({ maxAgeMs: cacheMs, maxEntries: MAX_CACHED, clock })
+  const uses = createAccessTokenUses({ users, clock })
+
+  async function findIssued(secret: string): Promise<User | undefined> {
+    const hash = sha256(secret)
+    const user = await cache.find(hash, () => users.findAccessTokenUser(hash))
+    if (user?.status === 'active') uses.note(hash)
+    return user
+  }
+
+  async function find(secret: string): Promise<User | undefined> {
+    if (SECRET.test(secret)) return await findIssued(secret)
+    if (jwtUsers === undefined || secret.length > MAX_JWT_LENGTH) return undefined
+    return JWT.test(secret)
+      ? await cache.find(sha256(secret), () => jwtUsers.find(secret))
+      : undefined
+  }
+
   return {
     async issue({ userId, label, expiresInSeconds }) {
       assertTerms({ label, expiresInSeconds })
@@ -46,7 +104,7 @@ export function createAccessTokens({ users }: { readonly users: UserStore }): Ac
     },
 
     async verify(secret) {
-      const user = SECRET.test(secret) ? await users.findAccessTokenUser(sha256(secret)) : undefined
+      const user = await find(secret)
       if (user === undefined) {
         throw new AppError('access_token_invalid', 'The access token is not valid.')
       }
@@ -55,6 +113,20 @@ export function createAccessTokens({ users }: { readonly users: UserStore }): Ac
       }
       return user
     },
+
+    list: (userId) => users.listAccessTokens(userId),
+
+    async revoke(token) {
+      try {
+        await users.revokeAccessToken(token)
+      } finally {
+        // Also when it failed, since what fails unanswered may have happened.
+        cache.forgetUser(token.userId)
+      }
+    },
+
+    forgetUser: (userId) => cache.forgetUser(userId),
+    recordUses: () => uses.record(),
   }
 }
 

@@ -21,6 +21,19 @@ export interface AccessToken {
   readonly lastUsedAt: number | undefined
 }
 
+/** Whom a token stands for. */
+export interface AccessTokenUser {
+  readonly user: User
+  /** Milliseconds until the token expires, by the clock that set its end; `undefined` for never. */
+  readonly expiresInMs: number | undefined
+}
+
+/** A token was used, `agoMs` before the call that says so. */
+export interface AccessTokenUse {
+  readonly sha256: string
+  readonly agoMs: number
+}
+
 /** A reason for capacity. (source, reference) is unique for a user. */
 export interface Grant {
   readonly source: string
@@ -92,7 +105,13 @@ export interface UserStore {
    * The user that a secret's SHA-256 stands for, when the token is neither expired nor revoked and the user is
    * not deleted. One indexed read.
    */
-  findAccessTokenUser(sha256: string): Promise<User | undefined>
+  findAccessTokenUser(sha256: string): Promise<AccessTokenUser | undefined>
+
+  /**
+   * Guarantees that the `lastUsedAt` of each of these tokens, at most 500 different ones, is no earlier than its use by the database's clock. It never
+   * moves back, whatever the order in which instances report. Unknown tokens are passed over.
+   */
+  recordAccessTokenUses(uses: readonly AccessTokenUse[]): Promise<void>
 
   /** All tokens of a user, oldest first, also expired and revoked ones. */
   listAccessTokens(userId: UserId): Promise<readonly AccessToken[]>

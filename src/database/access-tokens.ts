@@ -1,8 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import { AppError } from '../core/errors.ts'
 import type { UserId } from '../core/user-id.ts'
-import type { AccessToken, AccessTokenKey, NewAccessToken, User } from '../core/user-store.ts'
-import type { Clocked } from './books.ts'
+import type {
+  AccessToken,
+  AccessTokenKey,
+  AccessTokenUse,
+  AccessTokenUser,
+  NewAccessToken,
+} from '../core/user-store.ts'
+import { bigint, type Clocked } from './books.ts'
 import type { AccessTokenRow, Tables, UserRow } from './schema.ts'
 
 export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<AccessToken> {
@@ -17,16 +23,40 @@ export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<
   return toAccessToken(rows[0])
 }
 
-export async function findUser({ db, now }: Clocked, sha256: string): Promise<User | undefined> {
-  const { rows } = await sql<UserRow>`
-    SELECT users.* FROM access_tokens JOIN users ON users.id = access_tokens.user_id
+export async function findUser(
+  { db, now }: Clocked,
+  sha256: string,
+): Promise<AccessTokenUser | undefined> {
+  const { rows } = await sql<UserRow & { readonly expires_in_ms: number | null }>`
+    SELECT users.*, expires_at - ${now} AS expires_in_ms
+    FROM access_tokens JOIN users ON users.id = access_tokens.user_id
     WHERE access_tokens.sha256 = ${sha256}
       AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > ${now})
       AND users.status <> 'deleted'
   `.execute(db)
   const row = rows[0]
-  return row && { userId: row.id, status: row.status, createdAt: row.created_at }
+  return (
+    row && {
+      user: { userId: row.id, status: row.status, createdAt: row.created_at },
+      expiresInMs: row.expires_in_ms ?? undefined,
+    }
+  )
+}
+
+export async function recordUses(
+  { db, now }: Clocked,
+  uses: readonly AccessTokenUse[],
+): Promise<void> {
+  if (uses.length === 0) return
+  const rows = uses.map(({ sha256, agoMs }) => sql`(CAST(${sha256} AS TEXT), ${bigint(agoMs)})`)
+  await sql`
+    WITH uses (sha256, ago) AS (VALUES ${sql.join(rows)})
+    UPDATE access_tokens SET last_used_at = ${now} - uses.ago
+    FROM uses
+    WHERE access_tokens.sha256 = uses.sha256
+      AND (last_used_at IS NULL OR last_used_at < ${now} - uses.ago)
+  `.execute(db)
 }
 
 export async function list(db: Kysely<Tables>, userId: UserId): Promise<readonly AccessToken[]> {

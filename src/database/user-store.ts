@@ -35,6 +35,8 @@ export function createUserStore(database: Database): UserStore {
     addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
     findAccessTokenUser: (sha256) =>
       database.query((db) => accessTokens.findUser({ db, now }, sha256)),
+    recordAccessTokenUses: (uses) =>
+      database.query((db) => accessTokens.recordUses({ db, now }, uses)),
     listAccessTokens: (userId) => checked(userId, (db) => accessTokens.list(db, userId)),
     revokeAccessToken: (token) =>
       locked(token.userId, (db) => accessTokens.revoke({ db, now }, token)),

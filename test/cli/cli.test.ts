@@ -133,6 +133,7 @@ describe('tokens', () => {
       label: 'phone',
       expires_at: new Date(core.clock.now + 60_000).toISOString(),
       revoked_at: null,
+      last_used_at: null,
     })
     const listed = await json('tokens list alice')
     expect(listed).toMatchObject([{ label: 'phone' }])
@@ -145,6 +146,15 @@ describe('tokens', () => {
     const { access_token } = issued as { access_token: string }
     const { accessTokens } = await open().finally(() => (closed += 1))
     expect(await accessTokens.verify(access_token)).toMatchObject({ userId: 'alice' })
+  })
+
+  it('list shows when a token was last used', async () => {
+    const { access_token } = (await json('tokens issue alice')) as { access_token: string }
+    const { accessTokens } = await open().finally(() => (closed += 1))
+    await accessTokens.verify(access_token)
+    await accessTokens.recordUses()
+    const last_used_at = new Date(core.clock.now).toISOString()
+    expect(await json('tokens list alice')).toMatchObject([{ last_used_at }])
   })
 
   it('revoke says nothing, and list shows since when', async () => {

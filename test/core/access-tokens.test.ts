@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
 import { outage } from '../support/faults.ts'
 import { openTestCore, type TestCore } from '../support/test-core.ts'
 import { createTestUser } from '../support/test-repository.ts'
@@ -12,7 +13,7 @@ const invalid = { code: 'access_token_invalid', facts: {} }
 
 async function openTokens(core: TestCore): Promise<AccessTokens> {
   await createTestUser(core)
-  return createAccessTokens({ users: core.users })
+  return createAccessTokens({ users: core.users, clock: () => core.clock.now })
 }
 
 function terms(options: { label?: string; expiresInSeconds?: number } = {}) {
@@ -52,7 +53,7 @@ describe('an issued access token', () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)
     const { secret, ...token } = await tokens.issue(terms())
-    expect(await core.users.listAccessTokens(alice)).toEqual([token])
+    expect(await tokens.list(alice)).toEqual([token])
     expect(token).not.toHaveProperty('secret', secret)
   })
 
@@ -79,8 +80,9 @@ describe('an issued access token', () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)
     const [lost, kept] = [await tokens.issue(terms()), await tokens.issue(terms())]
-    await core.users.revokeAccessToken(lost)
-    await core.users.revokeAccessToken(lost)
+    expect(await tokens.verify(lost.secret)).toMatchObject({ userId: alice })
+    await tokens.revoke(lost)
+    await tokens.revoke(lost)
     await expect(tokens.verify(lost.secret)).rejects.toMatchObject(invalid)
     expect(await tokens.verify(kept.secret)).toMatchObject({ userId: alice })
   })
@@ -92,6 +94,7 @@ describe('an issued access token', () => {
     await core.users.setUserStatus(alice, 'suspended')
     await expect(tokens.verify(secret)).rejects.toMatchObject({ code: 'user_suspended' })
     await core.users.setUserStatus(alice, 'active')
+    tokens.forgetUser(alice)
     expect(await tokens.verify(secret)).toMatchObject({ userId: alice })
   })
 
@@ -114,6 +117,32 @@ describe('an issued access token', () => {
 })
 
 describe('verify', () => {
+  it('knows within 5 s what another instance has revoked, and asks the database no sooner', async () => {
+    await using core = await openTestCore()
+    const tokens = await openTokens(core)
+    const issued = await tokens.issue(terms())
+    await tokens.verify(issued.secret)
+    await core.users.revokeAccessToken(issued)
+    core.clock.now += 4999
+    expect(await tokens.verify(issued.secret)).toMatchObject({ userId: alice })
+    core.clock.now += 1
+    await expect(tokens.verify(issued.secret)).rejects.toMatchObject(invalid)
+  })
+
+  it('asks again after a revocation whose outcome is unknown', async () => {
+    await using core = await openTestCore()
+    await createTestUser(core)
+    const revokeAccessToken: UserStore['revokeAccessToken'] = async (token) => {
+      await core.users.revokeAccessToken(token)
+      throw outage()
+    }
+    const tokens = createAccessTokens({ users: { ...core.users, revokeAccessToken } })
+    const issued = await tokens.issue(terms())
+    await tokens.verify(issued.secret)
+    await expect(tokens.revoke(issued)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(tokens.verify(issued.secret)).rejects.toMatchObject(invalid)
+  })
+
   it('refuses what was never issued', async () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)

@@ -115,7 +115,10 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
           revokedAt: undefined,
           lastUsedAt: undefined,
         })
-        expect(await users.findAccessTokenUser(token.sha256)).toMatchObject({ userId })
+        const found = await users.findAccessTokenUser(token.sha256)
+        expect(found?.user).toEqual(await users.findUser(userId))
+        expect(found?.expiresInMs).toBeGreaterThan(0)
+        expect(found?.expiresInMs).toBeLessThanOrEqual(300)
         await harness.advance(320)
         expect(await users.findAccessTokenUser(token.sha256)).toBeUndefined()
         expect(await users.listAccessTokens(userId)).toEqual([added])
@@ -135,7 +138,8 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         await users.revokeAccessToken(token)
         expect(await users.listAccessTokens(userId)).toContainEqual(first)
         expect(await users.findAccessTokenUser(token.sha256)).toBeUndefined()
-        expect(await users.findAccessTokenUser(kept.sha256)).toMatchObject({ userId })
+        const found = await users.findAccessTokenUser(kept.sha256)
+        expect(found).toEqual({ user: await users.findUser(userId), expiresInMs: undefined })
       })
 
       it("cannot be revoked by another's user id, or when there is none", async () => {
@@ -145,17 +149,57 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         await users.createUser(stranger)
         const stolen = users.revokeAccessToken({ userId: stranger, tokenId: token.tokenId })
         expect(await outcomeOf(stolen)).toBe('not_found')
-        expect(await users.findAccessTokenUser(token.sha256)).toMatchObject({ userId })
+        expect((await users.findAccessTokenUser(token.sha256))?.user.userId).toBe(userId)
       })
 
       it('of a suspended user say so, of a deleted or unknown one they say nothing', async () => {
         const token = tokenOf(userId)
         await users.addAccessToken(token)
         await users.setUserStatus(userId, 'suspended')
-        expect(await users.findAccessTokenUser(token.sha256)).toMatchObject({ status: 'suspended' })
+        const found = await users.findAccessTokenUser(token.sha256)
+        expect(found?.user.status).toBe('suspended')
         await users.deleteUser(userId)
         expect(await users.findAccessTokenUser(token.sha256)).toBeUndefined()
         expect(await users.findAccessTokenUser(tokenOf(userId).sha256)).toBeUndefined()
+      })
+
+      it('were last used when that is recorded, by the clock of the database', async () => {
+        const [often, once, never] = [tokenOf(userId), tokenOf(userId), tokenOf(userId)]
+        for (const token of [often, once, never]) await users.addAccessToken(token)
+        const now = harness.now()
+        await users.recordAccessTokenUses([
+          { sha256: often.sha256, agoMs: 0 },
+          { sha256: once.sha256, agoMs: 30_000 },
+          { sha256: tokenOf(userId).sha256, agoMs: 0 },
+        ])
+        const used = await lastUses(users, userId)
+        expect(used.get(never.tokenId)).toBeUndefined()
+        expect(Math.abs((used.get(often.tokenId) ?? 0) - now)).toBeLessThan(5_000)
+        expect(Math.abs((used.get(once.tokenId) ?? 0) + 30_000 - now)).toBeLessThan(5_000)
+      })
+
+      it('never were last used earlier than is known, whichever report comes last', async () => {
+        const token = tokenOf(userId)
+        await users.addAccessToken(token)
+        const record = async (agoMs: number) => {
+          await users.recordAccessTokenUses([{ sha256: token.sha256, agoMs }])
+          return (await lastUses(users, userId)).get(token.tokenId) ?? 0
+        }
+        const first = await record(10_000)
+        expect(await record(20_000)).toBe(first)
+        expect(await record(1_000)).toBeGreaterThan(first)
+      })
+
+      it('are recorded as used 500 at a time, or none, by many instances at once', async () => {
+        const tokens = Array.from({ length: 500 }, () => tokenOf(userId))
+        for (const token of tokens.slice(0, 20)) await users.addAccessToken(token)
+        const uses = tokens.map(({ sha256 }) => ({ sha256, agoMs: 5 }))
+        await users.recordAccessTokenUses([])
+        await Promise.all([
+          users.recordAccessTokenUses(uses),
+          users.recordAccessTokenUses(uses.toReversed()),
+        ])
+        expect([...(await lastUses(users, userId)).values()]).not.toContain(undefined)
       })
 
       it('are listed oldest first', async () => {
@@ -230,6 +274,14 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
       })
     })
   })
+}
+
+async function lastUses(
+  users: UserStore,
+  userId: UserId,
+): Promise<ReadonlyMap<string, number | undefined>> {
+  const tokens = await users.listAccessTokens(userId)
+  return new Map(tokens.map(({ tokenId, lastUsedAt }) => [tokenId, lastUsedAt]))
 }
 
 function newId(): UserId {

@@ -37,6 +37,7 @@ async function runHotReads(database: Database): Promise<void> {
   await account.usage()
   await ledger.findFile({ userId, name: parseFileName('a') })
   await users.findAccessTokenUser(digestOf(1))
+  await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens(userId)
   await ledger.listExpiredUploads(10)
   await ledger.listAbortedUploads({ after: createVersion(), limit: 10 })

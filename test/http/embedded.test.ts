@@ -1,11 +1,12 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../support/embedded-service.ts'
+import { openEmbedded, openEmbeddedTwins } from '../support/embedded-service.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
+import { revocationSuite } from './revocation-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 
 describe('the service on SQLite and local files', () => {
@@ -16,4 +17,8 @@ describe('the service on SQLite and local files', () => {
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
   racesSuite(async () => [await openEmbedded()])
+})
+
+describe('two instances of the service on SQLite and local files', () => {
+  revocationSuite(openEmbeddedTwins)
 })

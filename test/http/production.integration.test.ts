@@ -15,6 +15,7 @@ import { fileNamesSuite } from './file-names-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
+import { revocationSuite } from './revocation-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 
 const minio = inject('minio')
@@ -31,17 +32,23 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
 })
 
 describe.skipIf(missing)('two instances of the service on PostgreSQL and MinIO', () => {
-  racesSuite(async () => {
-    const shared = await createShared()
-    const first = await startInstance(shared)
-    const second = await startInstance(shared)
-    const stop = async (): Promise<void> => {
-      await first.stop()
-      await shared.remove()
-    }
-    return [second, { ...first, stop }]
-  })
+  racesSuite(openTwins)
+  revocationSuite(openTwins)
 })
+
+/** Two instances of a service on a new database and a new bucket, which the end of both removes. */
+async function openTwins(
+  options?: TestServiceOptions,
+): Promise<readonly [TestService, TestService]> {
+  const shared = await createShared()
+  const first = await startInstance(shared, options)
+  const second = await startInstance(shared, options)
+  const stop = async (): Promise<void> => {
+    await first.stop()
+    await shared.remove()
+  }
+  return [second, { ...first, stop }]
+}
 
 /** A service on a new database and a new bucket, which its end removes. */
 async function openProduction(options?: TestServiceOptions): Promise<TestService> {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { createAccessTokens } from '../../src/core/access-tokens.ts'
+import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
 import { createGrants } from '../../src/core/grants.ts'
+import { createJwtUsers, type JwtUsersOptions } from '../../src/core/jwt-users.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createReadiness } from '../../src/core/readiness.ts'
@@ -27,6 +28,9 @@ export interface TestServiceOptions {
   readonly idleTimeoutMs?: number
   readonly allowedOrigins?: readonly string[]
   readonly basePath?: string
+  /** How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once. */
+  readonly tokenCacheMs?: number
+  readonly jwt?: Omit<JwtUsersOptions, 'users'>
 }
 
 export interface TestUser {
@@ -40,6 +44,7 @@ export interface TestService {
   readonly port: number
   readonly url: string
   readonly users: UserStore
+  readonly accessTokens: AccessTokens
   readonly ledger: Ledger
   readonly objects: ObjectStore
   /** Makes a user of exactly that capacity in bytes, with an access token. */
@@ -59,7 +64,11 @@ export async function startTestService(
   const { maxFileSize = 64 * 2 ** 20, maxFiles = 1000, leaseMs = 60_000 } = options
   const ledger = createLedger(database, { baseCapacity: 0 })
   const users = createUserStore(database)
-  const accessTokens = createAccessTokens({ users })
+  const accessTokens = createAccessTokens({
+    users,
+    jwtUsers: options.jwt && createJwtUsers({ users, ...options.jwt }),
+    cacheMs: options.tokenCacheMs ?? 0,
+  })
   const grants = createGrants({ users, deviceCapacity: 0, deviceModels: new Map() })
   const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
   const sweeper = createSweeper({ ledger, objects, retentionMs: 60_000 })
@@ -87,6 +96,7 @@ export async function startTestService(
     port,
     url: `http://127.0.0.1:${port}`,
     users,
+    accessTokens,
     ledger,
     objects,
     async createUser(capacity) {

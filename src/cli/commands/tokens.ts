@@ -23,16 +23,16 @@ export const TOKENS: readonly Command[] = [
     operands: ['<user_id>'],
     flags: [],
     summary: 'list access tokens without their secrets',
-    run: async ({ users }, { operands }) =>
-      (await users.listAccessTokens(userIdOf(operands))).map(tokenRow),
+    run: async ({ accessTokens }, { operands }) =>
+      (await accessTokens.list(userIdOf(operands))).map(tokenRow),
   },
   {
     words: ['tokens', 'revoke'],
     operands: ['<user_id>', '<token_id>'],
     flags: [],
     summary: 'revoke an access token',
-    run: async ({ users }, { operands }) => {
-      await users.revokeAccessToken({ userId: userIdOf(operands), tokenId: operands[1] ?? '' })
+    run: async ({ accessTokens }, { operands }) => {
+      await accessTokens.revoke({ userId: userIdOf(operands), tokenId: operands[1] ?? '' })
       return undefined
     },
   },
@@ -45,5 +45,6 @@ function tokenRow(token: AccessToken): Row {
     created_at: timeOf(token.createdAt),
     expires_at: timeOf(token.expiresAt),
     revoked_at: timeOf(token.revokedAt),
+    last_used_at: timeOf(token.lastUsedAt),
   }
 }

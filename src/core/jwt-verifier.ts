@@ -1,0 +1,18 @@
+import type { UserId } from './user-id.ts'
+
+export interface VerifiedJwt {
+  /** Its `sub`. Whether there is such a user is another matter. */
+  readonly userId: UserId
+  /** Milliseconds until its `exp`. */
+  readonly expiresInMs: number
+}
+
+/** PORT: the identity provider whose JWTs (RFC 7519) are access tokens too. */
+export interface JwtVerifier {
+  /**
+   * Guarantees that the identity provider signed `jwt` with one of its present keys, for this service, and that it is
+   * in force. Rejects with `access_token_invalid` when it is not so, and with `unavailable` when the keys that
+   * would decide it can't be had.
+   */
+  verify(jwt: string): Promise<VerifiedJwt>
+}

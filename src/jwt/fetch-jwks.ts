@@ -1,0 +1,38 @@
+import type { JSONWebKeySet } from 'jose'
+
+/**
+ * The key set under the URL; whether its keys work shows when they are used. Rejects when it is not answered with 200
+ * itself, is larger than `MAX_BYTES`, is no key set, or when the signal aborts first.
+ */
+export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
+  const response = await fetch(url, {
+    headers: { accept: 'application/json, application/jwk-set+json' },
+    redirect: 'error',
+    signal,
+  })
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`The JWKS was answered with status ${response.status}.`)
+  }
+  return parseJwks(await textOf(response))
+}
+
+function parseJwks(text: string): JSONWebKeySet {
+  const jwks = JSON.parse(text) as JSONWebKeySet | null
+  if (!Array.isArray(jwks?.keys)) throw new Error('What was answered is no JWKS.')
+  return jwks
+}
+
+const MAX_BYTES = 512 * 1024
+
+async function textOf({ body }: Response): Promise<string> {
+  const stream: AsyncIterable<Uint8Array> | null = body
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of stream ?? []) {
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) throw new Error(`The JWKS is larger than ${MAX_BYTES} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,56 @@
+import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { AppError, isAppError } from '../core/errors.ts'
+import type { JwtVerifier } from '../core/jwt-verifier.ts'
+import { isUserId } from '../core/user-id.ts'
+import { createKeySet, type KeySetOptions } from './key-set.ts'
+
+export interface JwtVerifierOptions extends KeySetOptions {
+  /** What `iss` must be. */
+  readonly issuer: string
+  /** What `aud` must be or hold. */
+  readonly audience: string
+}
+
+/** Verifies JWTs by the keys that the identity provider publishes (JWS, RFC 7515; JWKS, RFC 7517). */
+export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
+  const { issuer, audience } = options
+  const keys = createKeySet(options)
+
+  async function payloadOf(jwt: string): Promise<JWTPayload> {
+    try {
+      const { payload } = await jwtVerify(jwt, keys, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience,
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      })
+      return payload
+    } catch (error) {
+      if (isAppError(error)) throw error
+      if (error instanceof errors.JOSEError) throw invalidJwt(error)
+      // The token was well-formed, so it is the key that does not work, such as an RSA key that is too short.
+      throw new AppError('unavailable', 'A key of the identity provider cannot be used.', {
+        cause: error,
+      })
+    }
+  }
+
+  return {
+    async verify(jwt) {
+      const { sub, exp } = await payloadOf(jwt)
+      // The library requires neither, nor does it check that `sub` is the string that its types promise.
+      if (typeof sub !== 'string' || !isUserId(sub) || exp === undefined) throw invalidJwt()
+      return { userId: sub, expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now() }
+    },
+  }
+}
+
+/** Signatures that only the holder of a private key can make: neither `none` nor anything with a shared secret. */
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
+
+/** How far the clocks of this machine and of the identity provider may differ. */
+const CLOCK_TOLERANCE_SECONDS = 5
+
+function invalidJwt(cause?: unknown): AppError {
+  return new AppError('access_token_invalid', 'The access token is not valid.', { cause })
+}

@@ -1,0 +1,99 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
+import { openEmbedded } from '../support/embedded-service.ts'
+import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import type { TestService } from '../support/test-service.ts'
+import { download, expectProblem, MIB, upload } from './fixture.ts'
+
+const alice = parseUserId('alice')
+const INVALID = { status: 403, code: 'access_token_invalid' } as const
+
+let provider: IdentityProvider
+let services: TestService[] = []
+
+beforeAll(async () => {
+  provider = await startIdentityProvider()
+  await provider.addKey('key')
+})
+afterAll(() => provider.stop())
+afterEach(async () => {
+  await Promise.all(services.map((service) => service.stop()))
+  services = []
+})
+
+async function open(options: { createsUsers?: boolean } = {}): Promise<TestService> {
+  const { createsUsers = false } = options
+  const service = await openEmbedded({
+    jwt: { verifier: createJwtVerifier({ ...provider, timeoutMs: 300 }), createsUsers },
+  })
+  services.push(service)
+  return service
+}
+
+async function cookieOf(claims: Readonly<Record<string, unknown>> = {}) {
+  return { cookie: `access_token=${await provider.sign({ kid: 'key', claims })}` }
+}
+
+describe('a JWT as the access token', () => {
+  it('uploads and downloads as the user of its sub', async () => {
+    const service = await open()
+    const user = await service.createUser(MIB)
+    const headers = await cookieOf({ sub: user.userId })
+    expect((await upload(service, { headers, content: 'hello' })).status).toBe(200)
+    expect((await download(service, { headers })).body.toString()).toBe('hello')
+    expect((await download(service, { user })).body.toString()).toBe('hello')
+  })
+
+  it('of an unknown user is invalid, unless users appear by themselves', async () => {
+    const closed = await open()
+    expectProblem(await upload(closed, { headers: await cookieOf(), content: '' }), INVALID)
+    expect(await closed.users.findUser(alice)).toBeUndefined()
+    const service = await open({ createsUsers: true })
+    const headers = await cookieOf()
+    expect((await upload(service, { headers, content: '' })).status).toBe(200)
+    expect(await service.users.findUser(alice)).toMatchObject({ status: 'active' })
+  })
+
+  it('that has expired, or that nobody signed, is refused with and without need of a token', async () => {
+    const service = await open({ createsUsers: true })
+    const { cookie } = await cookieOf()
+    const expired = await cookieOf({ exp: 1_000_000 })
+    for (const headers of [expired, { cookie: cookie.replace(/[^.]+$/, 'AAAA') }]) {
+      expectProblem(await upload(service, { headers, content: '' }), INVALID)
+      expectProblem(await download(service, { headers, owner: 'alice' }), INVALID)
+    }
+    expect(await service.users.findUser(alice)).toBeUndefined()
+  })
+
+  it('of a suspended user is refused', async () => {
+    const service = await open({ createsUsers: true })
+    const headers = await cookieOf()
+    expect((await upload(service, { headers, content: '' })).status).toBe(200)
+    await service.users.setUserStatus(alice, 'suspended')
+    const reply = await download(service, { headers })
+    expectProblem(reply, { status: 403, code: 'user_suspended' })
+  })
+
+  it('is undecided while the identity provider is out of reach, and issued tokens work', async () => {
+    const service = await open({ createsUsers: true })
+    const user = await service.createUser(MIB)
+    await provider.stop()
+    try {
+      const reply = await upload(service, { headers: await cookieOf(), content: '' })
+      expectProblem(reply, { status: 503, code: 'unavailable' })
+      expect(reply.headers['retry-after']).toBe('5')
+      expect((await upload(service, { user, content: '' })).status).toBe(200)
+    } finally {
+      await provider.start()
+    }
+  })
+
+  it('of 8 KiB and more is refused in a way that its sender can read', async () => {
+    const service = await open({ createsUsers: true })
+    const headers = await cookieOf({ padding: 'x'.repeat(8000) })
+    expectProblem(await download(service, { headers }), INVALID)
+    const fits = await cookieOf({ padding: 'x'.repeat(5000) })
+    expect((await upload(service, { headers: fits, content: '' })).status).toBe(200)
+  })
+})

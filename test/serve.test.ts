@@ -1,0 +1,79 @@
+import { fastify, type FastifyBaseLogger } from 'fastify'
+import { afterEach, describe, expect, it } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { parseUserId } from '../src/core/user-id.ts'
+import { serve } from '../src/serve.ts'
+import { openService, type Service } from '../src/service.ts'
+import { outage } from './support/faults.ts'
+import { createFolder } from './support/local-server.ts'
+
+const userId = parseUserId('alice')
+
+let opened = new AsyncDisposableStack()
+
+afterEach(async () => {
+  await opened.disposeAsync()
+  opened = new AsyncDisposableStack()
+})
+
+/** A server on a new database that records the use of tokens every 20 ms, with a token of alice. */
+async function start(change: (service: Service) => Service = (service) => service) {
+  const folder = await createFolder('serve')
+  opened.defer(() => folder.remove())
+  const config = readConfig({ DATA_DIR: folder.path, PORT: '0' })
+  const service = change(await openService(config))
+  opened.defer(() => service.close())
+  const warnings: unknown[] = []
+  const warn = (...logged: unknown[]) => warnings.push(logged)
+  const logger = Object.assign(fastify().log, { warn }) as FastifyBaseLogger
+  const server = await serve({ config, service, logger, recordIntervalMs: 20 })
+  opened.defer(() => server.stop())
+  await service.users.createUser(userId)
+  const terms = { userId, label: '', expiresInSeconds: undefined }
+  const { secret } = await service.accessTokens.issue(terms)
+  return { service, secret, server, warnings }
+}
+
+describe('the server', () => {
+  it('records from time to time when access tokens were used', async () => {
+    const { service, secret } = await start()
+    const lastUsedAt = async () => (await service.accessTokens.list(userId))[0]?.lastUsedAt ?? 0
+    for (let time = 0; time < 2; time++) {
+      const before = await lastUsedAt()
+      await service.accessTokens.verify(secret)
+      await expect.poll(lastUsedAt, { interval: 5 }).toBeGreaterThan(before)
+    }
+  })
+
+  it('tells when it could not record that, goes on, and ends well', async () => {
+    let failures = 0
+    const recordUses = async (): Promise<void> => {
+      failures += 1
+      throw outage()
+    }
+    const { service, secret, server, warnings } = await start((service) => ({
+      ...service,
+      accessTokens: { ...service.accessTokens, recordUses },
+    }))
+    await expect.poll(() => failures).toBeGreaterThan(1)
+    expect(await service.accessTokens.verify(secret)).toMatchObject({ userId })
+    await server.stop()
+    expect(warnings).toHaveLength(failures)
+  })
+
+  it('ends although the database does not answer', async () => {
+    let isAsked = false
+    const recordUses = () => {
+      isAsked = true
+      return new Promise<void>(() => {})
+    }
+    const { server } = await start((service) => ({
+      ...service,
+      accessTokens: { ...service.accessTokens, recordUses },
+    }))
+    await expect.poll(() => isAsked).toBe(true)
+    const begun = performance.now()
+    await server.stop()
+    expect(performance.now() - begun).toBeLessThan(5_000)
+  })
+})
