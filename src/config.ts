@@ -8,6 +8,7 @@ import {
   parseCount,
   parseDatabase,
   parseDeviceModels,
+  parseHeaderToken,
   parseLogLevel,
   parseObjectStore,
   parseOrigins,
@@ -31,6 +32,14 @@ export interface Config {
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   readonly logLevel: LogLevel
+  /** `undefined`: there is no admin listener. */
+  readonly admin: AdminConfig | undefined
+}
+
+export interface AdminConfig {
+  readonly host: string
+  readonly port: number
+  readonly token: string
 }
 
 export type ObjectStoreConfig =
@@ -81,6 +90,7 @@ export function readConfig(environment: Environment): Config {
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
+    admin: readAdmin(reader),
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return Object.freeze(config)
@@ -119,6 +129,13 @@ function createReader(environment: Environment): Reader {
   }
 
   return { faults, setting, optional }
+}
+
+function readAdmin({ setting }: Reader): AdminConfig | undefined {
+  const host = setting('ADMIN_HOST', '127.0.0.1', String)
+  const port = setting('ADMIN_PORT', '3001', parsePort)
+  const token = setting('ADMIN_TOKEN', '', parseHeaderToken)
+  return token === undefined ? undefined : { host, port, token }
 }
 
 function readObjectStore({ setting, optional }: Reader, dataDir: string): ObjectStoreConfig {

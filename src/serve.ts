@@ -1,5 +1,6 @@
 import { setInterval } from 'node:timers/promises'
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { buildAdmin } from './admin/app.ts'
 import type { Config } from './config.ts'
 import { AppError } from './core/errors.ts'
 import type { Sweeper } from './core/sweeper.ts'
@@ -26,19 +27,26 @@ export interface RunningServer {
 export async function serve({ config, service, logger }: ServeOptions): Promise<RunningServer> {
   const shutdown = new AbortController()
   let stopped: Promise<void> | undefined
-  const app = await buildApp({
-    repository: service.repository,
-    accessTokens: service.accessTokens,
-    readiness: service.readiness,
-    basePath: config.basePath,
-    allowedOrigins: config.allowedOrigins,
+  const common = {
+    ...service,
     trustedProxies: config.trustedProxies,
     logger,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
     isStopping: () => stopped !== undefined,
+  }
+  const app = await buildApp({
+    ...common,
+    basePath: config.basePath,
+    allowedOrigins: config.allowedOrigins,
+    maxFiles: config.maxFiles,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
     shutdown: shutdown.signal,
   })
-  const url = await app.listen({ host: config.host, port: config.port })
+  const listeners = [{ app, host: config.host, port: config.port }]
+  if (config.admin !== undefined) {
+    const { host, port, token } = config.admin
+    listeners.push({ app: await buildAdmin({ ...common, token }), host, port })
+  }
+  const [url = ''] = await listenAll(listeners)
   const sweeping = new AbortController()
   const sweeps = sweepRegularly({ sweeper: service.sweeper, logger, signal: sweeping.signal })
   async function stop(): Promise<void> {
@@ -48,16 +56,36 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
         shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
       }, GRACE_MS),
       // Clients that neither read their answer nor close would keep the process for ever.
-      setTimeout(() => app.server.closeAllConnections(), GRACE_MS + FAREWELL_MS),
+      setTimeout(() => {
+        for (const { app } of listeners) app.server.closeAllConnections()
+      }, GRACE_MS + FAREWELL_MS),
     ]
     try {
-      await Promise.all([app.close(), sweeps])
+      await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
     } finally {
       deadlines.forEach(clearTimeout)
     }
   }
 
   return { url, stop: () => (stopped ??= stop()) }
+}
+
+interface Listener {
+  readonly app: FastifyInstance
+  readonly host: string
+  readonly port: number
+}
+
+/** Opens all listeners, or none, and returns their addresses. */
+async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
+  try {
+    const urls: string[] = []
+    for (const { app, host, port } of listeners) urls.push(await app.listen({ host, port }))
+    return urls
+  } catch (error) {
+    await Promise.all(listeners.map(({ app }) => app.close()))
+    throw error
+  }
 }
 
 /** How long a body may stop coming before the request is given up. */

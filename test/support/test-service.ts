@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { buildAdmin } from '../../src/admin/app.ts'
 import { createAccessTokens } from '../../src/core/access-tokens.ts'
 import { createGrants } from '../../src/core/grants.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
@@ -9,6 +11,7 @@ import { createRepository } from '../../src/core/repository.ts'
 import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
 import type { UserStore } from '../../src/core/user-store.ts'
+import { createUsers } from '../../src/core/users.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
@@ -27,6 +30,13 @@ export interface TestServiceOptions {
   readonly idleTimeoutMs?: number
   readonly allowedOrigins?: readonly string[]
   readonly basePath?: string
+  /** What every user has without a grant, and what a device adds, in bytes; 0 when left out. */
+  readonly baseCapacity?: number
+  readonly deviceCapacity?: number
+  readonly deviceModels?: ReadonlyMap<string, number>
+  readonly logger?: FastifyBaseLogger
+  /** Starts the admin listener too, with this token. */
+  readonly adminToken?: string
 }
 
 export interface TestUser {
@@ -39,6 +49,8 @@ export interface TestUser {
 export interface TestService {
   readonly port: number
   readonly url: string
+  /** 0 without an admin listener. */
+  readonly adminPort: number
   readonly users: UserStore
   readonly ledger: Ledger
   readonly objects: ObjectStore
@@ -57,26 +69,37 @@ export async function startTestService(
   options: TestServiceOptions = {},
 ): Promise<TestService> {
   const { maxFileSize = 64 * 2 ** 20, maxFiles = 1000, leaseMs = 60_000 } = options
-  const ledger = createLedger(database, { baseCapacity: 0 })
+  const { baseCapacity = 0, deviceCapacity = 0, deviceModels = new Map() } = options
+  const ledger = createLedger(database, { baseCapacity })
   const users = createUserStore(database)
   const accessTokens = createAccessTokens({ users })
-  const grants = createGrants({ users, deviceCapacity: 0, deviceModels: new Map() })
+  const grants = createGrants({ users, deviceCapacity, deviceModels })
   const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
   const sweeper = createSweeper({ ledger, objects, retentionMs: 60_000 })
+  const edge = { isStopping: () => false, logger: options.logger, trustedProxies: [] }
   const app = await buildApp({
+    ledger,
+    maxFiles,
     repository: createRepository({ ledger, objects, ...limits }),
     accessTokens,
     readiness: createReadiness({ ledger, objects, timeoutMs: 1_000 }),
-    isStopping: () => false,
-    logger: undefined,
+    ...edge,
     basePath: options.basePath ?? '',
     allowedOrigins: options.allowedOrigins ?? [],
-    trustedProxies: [],
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
     shutdown: new AbortController().signal,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
+  const admin = await startAdmin()
+
+  async function startAdmin(): Promise<FastifyInstance | undefined> {
+    if (options.adminToken === undefined) return undefined
+    const useCases = { users: createUsers({ users, ledger }), accessTokens, grants }
+    const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
+    await admin.listen({ host: '127.0.0.1', port: 0 })
+    return admin
+  }
 
   async function setCapacity({ userId }: TestUser, bytes: number): Promise<void> {
     const period = { startsAt: undefined, endsAt: undefined }
@@ -86,6 +109,7 @@ export async function startTestService(
   return {
     port,
     url: `http://127.0.0.1:${port}`,
+    adminPort: (admin?.server.address() as AddressInfo | undefined)?.port ?? 0,
     users,
     ledger,
     objects,
@@ -107,6 +131,8 @@ export async function startTestService(
       })
       return (await Array.fromAsync(listing)).map(({ key }) => key)
     },
-    stop: () => app.close(),
+    async stop() {
+      await Promise.all([app.close(), admin?.close()])
+    },
   }
 }
