@@ -54,7 +54,9 @@ export async function list(
   const ofSource = source === undefined ? sql`` : sql`AND source = ${source}`
   const { after, limit } = page ?? {}
   const further =
-    after === undefined ? sql`` : sql`AND (source, reference) > (${after.source}, ${after.reference})`
+    after === undefined
+      ? sql``
+      : sql`AND (source, reference) > (${after.source}, ${after.reference})`
   const atMost = limit === undefined ? sql`` : sql`LIMIT ${limit}`
   const { rows } = await sql<GrantRow>`
     SELECT * FROM grants

@@ -33,7 +33,8 @@ export const strictBodyPlugin = fp(
       }
     })
     app.addHook('preValidation', async (request) => {
-      request.body ??= {}
+      // `null` is a body, and none of ours.
+      if (request.body === undefined) request.body = {}
     })
   },
   { name: 'strict-body', fastify: '5.x' },

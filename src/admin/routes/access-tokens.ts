@@ -88,8 +88,7 @@ function isAfterKey(key: readonly string[] | undefined): (token: AccessToken) =>
   const [time = '', afterId = ''] = key
   if (!/^\d{1,15}$/.test(time)) throw cursorFault()
   const after = Number(time)
-  return ({ createdAt, tokenId }) =>
-    createdAt > after || (createdAt === after && tokenId > afterId)
+  return ({ createdAt, tokenId }) => createdAt > after || (createdAt === after && tokenId > afterId)
 }
 
 function termsOf({ tokenId, label, createdAt, expiresAt }: AccessToken) {

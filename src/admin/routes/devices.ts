@@ -29,7 +29,10 @@ const DeviceReply = Type.Object({
 const PageReply = Type.Object({ devices: Type.Array(DeviceReply), next_cursor: NextCursor })
 
 /** `/admin/users/{user_id}/devices`: a device joins, leaves, or is listed; each is a grant. */
-export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (app, options) => {
+export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (
+  app,
+  options,
+) => {
   const { grants } = options
   const collection = '/admin/users/:user_id/devices'
   const one = `${collection}/:device_id`

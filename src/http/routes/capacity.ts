@@ -39,16 +39,20 @@ const Reply = Type.Object({
 export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
   const { ledger, maxFiles } = options
 
-  app.get('/users/me/capacity', { schema: { response: { 200: Reply } } }, async (request, reply) => {
-    const { userId } = requireUser(request)
-    const report = await ledger.reportCapacity(userId)
-    // Deleted since its token was verified.
-    if (report === undefined) {
-      throw new AppError('access_token_invalid', 'The access token stands for no user.')
-    }
-    void reply.headers({ 'cache-control': 'no-store', vary: 'Cookie' })
-    return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
-  })
+  app.get(
+    '/users/me/capacity',
+    { schema: { response: { 200: Reply } } },
+    async (request, reply) => {
+      const { userId } = requireUser(request)
+      const report = await ledger.reportCapacity(userId)
+      // Deleted since its token was verified.
+      if (report === undefined) {
+        throw new AppError('access_token_invalid', 'The access token stands for no user.')
+      }
+      void reply.headers({ 'cache-control': 'no-store', vary: 'Cookie' })
+      return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
+    },
+  )
 }
 
 function figures({ usage }: CapacityReport) {
