@@ -41,10 +41,11 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
     idleTimeoutMs: IDLE_TIMEOUT_MS,
     shutdown: shutdown.signal,
   })
-  const listeners = [{ app, host: config.host, port: config.port }]
+  const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
-    listeners.push({ app: await buildAdmin({ ...common, token }), host, port })
+    const app = await buildAdmin({ ...common, token })
+    listeners.push({ name: 'the admin API', app, host, port })
   }
   const [url = ''] = await listenAll(listeners)
   const sweeping = new AbortController()
@@ -71,6 +72,8 @@ export async function serve({ config, service, logger }: ServeOptions): Promise<
 }
 
 interface Listener {
+  /** As the log has it. */
+  readonly name: string
   readonly app: FastifyInstance
   readonly host: string
   readonly port: number
@@ -80,7 +83,10 @@ interface Listener {
 async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
   try {
     const urls: string[] = []
-    for (const { app, host, port } of listeners) urls.push(await app.listen({ host, port }))
+    for (const { name, app, host, port } of listeners) {
+      const listenTextResolver = (address: string): string => `${name} listens at ${address}`
+      urls.push(await app.listen({ host, port, listenTextResolver }))
+    }
     return urls
   } catch (error) {
     await Promise.all(listeners.map(({ app }) => app.close()))
