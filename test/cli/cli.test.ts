@@ -97,6 +97,12 @@ describe('users', () => {
     for (const id of ['b', 'a', 'c']) await run(`users create ${id}`)
     expect(await json('users list --limit 2')).toMatchObject([{ user_id: 'a' }, { user_id: 'b' }])
     expect(await json('users list --after b')).toMatchObject([{ user_id: 'c' }])
+    await run('devices add b cam --model camera')
+    expect(await json('users list')).toMatchObject([
+      { user_id: 'a', capacity: 1000, used: 0, state: 'normal' },
+      { user_id: 'b', capacity: 1200, used: 0, state: 'normal' },
+      { user_id: 'c', capacity: 1000, used: 0, state: 'normal' },
+    ])
   })
 
   it('show tells the use of the capacity', async () => {
@@ -120,12 +126,16 @@ describe('users', () => {
   })
 
   it('delete says nothing, and the user is shown as deleted until it is purged', async () => {
-    await run('users create alice')
+    const { upload } = await openTestRepository(core)
+    await upload('a', 'hello')
     expect(await run('users delete alice')).toEqual(done)
-    expect(await json('users show alice')).toMatchObject({ status: 'deleted' })
+    const left = { status: 'deleted', used: 5, file_count: 1 }
+    expect(await json('users show alice')).toMatchObject(left)
     expect((await run('users create alice')).err).toMatch(/^user_exists: /)
     await run('sweep')
-    expect(await run('users show alice')).toMatchObject({ code: 1 })
+    expect((await run('users show alice')).err).toMatch(/^not_found: /)
+    expect(await run('users delete alice')).toMatchObject({ code: 1 })
+    expect(await json('users create alice')).toMatchObject({ status: 'active', used: 0 })
   })
 })
 
