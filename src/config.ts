@@ -8,6 +8,7 @@ import {
   parseCount,
   parseDatabase,
   parseDeviceModels,
+  parseHeaderToken,
   parseLogLevel,
   parseObjectStore,
   parseOrigins,
@@ -33,6 +34,14 @@ export interface Config {
   /** The identity provider whose JWTs are access tokens too, if there is one. */
   readonly jwt: JwtConfig | undefined
   readonly logLevel: LogLevel
+  /** `undefined`: there is no admin listener. */
+  readonly admin: AdminConfig | undefined
+}
+
+export interface AdminConfig {
+  readonly host: string
+  readonly port: number
+  readonly token: string
 }
 
 export interface JwtConfig {
@@ -91,6 +100,7 @@ export function readConfig(environment: Environment): Config {
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
+    admin: readAdmin(reader),
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return Object.freeze(config)
@@ -129,6 +139,13 @@ function createReader(environment: Environment): Reader {
   }
 
   return { faults, setting, optional }
+}
+
+function readAdmin({ setting }: Reader): AdminConfig | undefined {
+  const host = setting('ADMIN_HOST', '127.0.0.1', String)
+  const port = setting('ADMIN_PORT', '3001', parsePort)
+  const token = setting('ADMIN_TOKEN', '', parseHeaderToken)
+  return token === undefined ? undefined : { host, port, token }
 }
 
 function readObjectStore({ setting, optional }: Reader, dataDir: string): ObjectStoreConfig {

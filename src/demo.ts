@@ -7,7 +7,7 @@ const DAY_SECONDS = 24 * 3600
 /** Makes the user `demo` and returns what a newcomer can paste. `url` is where the service listens, base path included. */
 export async function introduceDemo(service: Service, url: string): Promise<string> {
   const userId = parseUserId('demo')
-  await service.users.createUser(userId)
+  await service.users.create(userId)
   const { secret } = await service.accessTokens.issue({
     userId,
     label: 'npm start',

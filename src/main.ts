@@ -83,7 +83,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}: something else listens there. Choose another port, such as PORT=4000.`
+    return `${error.message}: something else listens there. Choose another port, such as PORT=4000, or ADMIN_PORT=4001.`
   }
   const cause = error.cause === undefined ? '' : `\n  because: ${explain(error.cause)}`
   return `${error.message}${cause}`

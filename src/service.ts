@@ -9,7 +9,9 @@ import type { ObjectStore } from './core/object-store.ts'
 import { createReadiness, type Readiness } from './core/readiness.ts'
 import { createRepository, type Repository } from './core/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweeper.ts'
+import type { UserId } from './core/user-id.ts'
 import type { UserStore } from './core/user-store.ts'
+import { createUsers, type Users } from './core/users.ts'
 import type { Database } from './database/database.ts'
 import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
@@ -22,7 +24,7 @@ import { createS3Store } from './object-store/s3.ts'
 
 /** The use cases over opened adapters: all that a listener or a command works with. */
 export interface Service {
-  readonly users: UserStore
+  readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly ledger: Ledger
@@ -65,13 +67,16 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
   const { config, database, objects } = parts
   const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
   const ledger = createLedger(database, { baseCapacity })
-  const users = createUserStore(database)
+  const userStore = createUserStore(database)
+  const jwtUsers = openJwtUsers(userStore, config.jwt)
+  const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
+  const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
   const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS }
   return {
     ledger,
-    users,
-    accessTokens: createAccessTokens({ users, jwtUsers: openJwtUsers(users, config.jwt) }),
-    grants: createGrants({ users, deviceCapacity, deviceModels }),
+    users: createUsers({ users: userStore, ledger, onChange }),
+    accessTokens,
+    grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),

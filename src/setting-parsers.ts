@@ -34,6 +34,13 @@ export function parseBasePath(text: string): string {
   throw new Error('write a path such as /api, without a slash at its end')
 }
 
+/** What a request can show in a header and nobody guesses, or `undefined` for nothing. Its faults do not repeat it. */
+export function parseHeaderToken(text: string): string | undefined {
+  if (text === '') return undefined
+  if (/^[!-~]{16,}$/.test(text)) return text
+  throw new Error('write 16 or more printable ASCII characters without spaces')
+}
+
 export function parseCount(text: string): number {
   const count = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count

@@ -39,6 +39,7 @@ describe('readConfig', () => {
       trustedProxies: [],
       jwt: undefined,
       logLevel: 'info',
+      admin: undefined,
     })
   })
 
@@ -140,6 +141,34 @@ describe('a setting', () => {
     ['BASE_CAPACITY', ['5PB', '-5', '0.5B']],
   ])('of %s refuses %j', (name, texts) => {
     expect(texts.filter((text) => faulty({ [name]: text })[0] !== name)).toEqual([])
+  })
+})
+
+describe('the admin listener', () => {
+  const token = 'sixteen-letters!'
+
+  it('is on the loopback, and only there when there is a token', () => {
+    expect(readConfig({ ADMIN_TOKEN: token }).admin).toEqual({
+      host: '127.0.0.1',
+      port: 3001,
+      token,
+    })
+    expect(readConfig({ ADMIN_PORT: '4001', ADMIN_HOST: '::1' }).admin).toBeUndefined()
+    const elsewhere = { ADMIN_TOKEN: token, ADMIN_PORT: '0', ADMIN_HOST: '::1' }
+    expect(readConfig(elsewhere).admin).toEqual({ host: '::1', port: 0, token })
+  })
+
+  it.each(['fifteen-letters', 'sixteen letters!', 'sixteen-letters\t', 'sixteen-lätters!!'])(
+    'has no token %j, and the fault does not repeat it',
+    (text) => {
+      const [fault = ''] = faults({ ADMIN_TOKEN: text })
+      expect(fault).toMatch(/^ADMIN_TOKEN: write 16 or more /)
+      expect(fault).not.toContain(text)
+    },
+  )
+
+  it('has its port checked without a token too', () => {
+    expect(faulty({ ADMIN_PORT: '65536' })).toEqual(['ADMIN_PORT'])
   })
 })
 
@@ -301,6 +330,11 @@ describe('a setting in a file', () => {
       AWS_SECRET_ACCESS_KEY_FILE: await file('from the file\n'),
     })
     expect(config.objectStore).toMatchObject({ credentials: { secretAccessKey: 'from the file' } })
+  })
+
+  it('may be the token of the admin API', async () => {
+    const config = readConfig({ ADMIN_TOKEN_FILE: await file('a-token-in-a-file\n') })
+    expect(config.admin).toMatchObject({ token: 'a-token-in-a-file' })
   })
 
   it('that is not there is a fault beside the others', () => {

@@ -1,10 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { exitOf, type Started, startProgram, temporaryFolder } from './support/program.ts'
 import { rawRequest } from './support/raw-http.ts'
 import { startIdentityProvider } from './support/identity-provider.ts'
 import { fileBody, uploadHead } from './support/multipart-body.ts'
@@ -29,7 +26,7 @@ describe('the process', () => {
   })
 
   it('records at its end when access tokens were used', async () => {
-    const DATA_DIR = await temporaryFolder()
+    const DATA_DIR = await temporaryFolder(opened)
     const { process, url, cookie } = await startDemo({ DATA_DIR })
     const file = `${url}/users/me/repo/none`
     expect((await fetch(file, { headers: { cookie } })).status).toBe(404)
@@ -69,6 +66,31 @@ describe('the process', () => {
     expect(output()).not.toMatch(/^\s+at /m)
   })
 
+  it('says in a line that the port of the admin API is taken, and ends with 1', async () => {
+    const { url } = await startDemo()
+    const admin = { ADMIN_TOKEN: 'a'.repeat(16), ADMIN_PORT: new URL(url).port }
+    const { process, output } = await start(['serve'], admin)
+    expect(await exitOf(process)).toBe(1)
+    expect(output()).toMatch(/EADDRINUSE.*ADMIN_PORT=/)
+  })
+
+  it('has no admin API without a token, and with one it is on the loopback and ends with the rest', async () => {
+    const without = await start(['serve'], { ADMIN_PORT: '0' })
+    await expect.poll(without.output, { timeout: 20_000 }).toContain('listens')
+    expect(without.output()).not.toMatch(/admin/i)
+    const ADMIN_TOKEN = 'the-token-of-this-test'
+    const { process, output } = await start(['serve'], { ADMIN_PORT: '0', ADMIN_TOKEN })
+    const address = /admin API listens at (http:\/\/127\.0\.0\.1:\d+)/
+    await expect.poll(output, { timeout: 20_000 }).toMatch(address)
+    const [, admin = ''] = address.exec(output()) ?? []
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    expect((await fetch(`${admin}/admin/users`)).status).toBe(401)
+    expect((await fetch(`${admin}/admin/users`, { headers })).status).toBe(200)
+    expect(output()).not.toContain(ADMIN_TOKEN)
+    process.kill('SIGTERM')
+    expect(await exitOf(process)).toBe(0)
+  })
+
   it('lists all settings that are wrong, and ends with 1', async () => {
     const { process, output } = await start(['serve'], { PORT: 'x', TRUST_PROXY: 'foo' })
     expect(await exitOf(process)).toBe(1)
@@ -81,7 +103,7 @@ describe('the process', () => {
   })
 
   it('ends when the demo user can not be made', async () => {
-    const folder = await temporaryFolder()
+    const folder = await temporaryFolder(opened)
     for (const verb of ['create', 'delete']) {
       const { process } = await start(['users', verb, 'demo'], { DATA_DIR: folder })
       expect(await exitOf(process)).toBe(0)
@@ -121,33 +143,12 @@ describe('the process', () => {
   })
 })
 
-interface Started {
-  readonly process: ChildProcess
-  /** What it has printed so far. */
-  readonly output: () => string
-}
-
 /** Runs the program in a folder of its own, on any free port. */
-async function start(
+function start(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
-  const DATA_DIR = environment['DATA_DIR'] ?? (await temporaryFolder())
-  const child = spawn(process.execPath, ['src/main.ts', ...args], {
-    env: { PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  opened.defer(async () => {
-    child.kill('SIGKILL')
-    await exitOf(child)
-  })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk
-    })
-  }
-  return { process: child, output: () => text }
+  return startProgram({ args, environment, opened })
 }
 
 async function startDemo(
@@ -166,15 +167,4 @@ async function reachable(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   socket.destroy()
-}
-
-async function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  return child.exitCode
-}
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-main-'))
-  opened.defer(() => rm(folder, { recursive: true, force: true }))
-  return folder
 }

@@ -28,7 +28,7 @@ async function start(change: (service: Service) => Service = (service) => servic
   const logger = Object.assign(fastify().log, { warn }) as FastifyBaseLogger
   const server = await serve({ config, service, logger, recordIntervalMs: 20 })
   opened.defer(() => server.stop())
-  await service.users.createUser(userId)
+  await service.users.create(userId)
   const terms = { userId, label: '', expiresInSeconds: undefined }
   const { secret } = await service.accessTokens.issue(terms)
   return { service, secret, server, warnings }

@@ -1,17 +1,16 @@
 import type { AccessTokens } from '../core/access-tokens.ts'
 import type { Grants } from '../core/grants.ts'
-import type { Ledger } from '../core/ledger.ts'
 import type { Sweeper } from '../core/sweeper.ts'
+import { formatTimestamp } from '../core/timestamp.ts'
 import { parseUserId, type UserId } from '../core/user-id.ts'
-import type { UserStore } from '../core/user-store.ts'
+import type { Users } from '../core/users.ts'
 import type { Result } from './render.ts'
 
 /** The use cases that commands call; the same as the server's. */
 export interface CommandServices {
-  readonly users: UserStore
+  readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
-  readonly ledger: Ledger
   readonly sweeper: Sweeper
   close(): Promise<void>
 }
@@ -39,9 +38,7 @@ export function userIdOf([userId = '']: readonly string[]): UserId {
 }
 
 /** A time as the command line shows it: RFC 3339, or nothing. */
-export function timeOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString()
-}
+export const timeOf = formatTimestamp
 
 /** A whole number in decimal digits; `NaN`, which every limit refuses, for anything else. */
 export function parseCount(text: string): number {

@@ -1,7 +1,7 @@
 import { isByteSize } from './byte-size.ts'
 import { AppError } from './errors.ts'
 import type { UserId } from './user-id.ts'
-import type { Grant, UserStore } from './user-store.ts'
+import type { Grant, GrantPage, UserStore } from './user-store.ts'
 
 export interface GrantsOptions {
   readonly users: UserStore
@@ -44,15 +44,16 @@ export interface PutResult {
 export interface Grants {
   putDevice(device: PutDevice): Promise<PutResult>
   removeDevice(device: { readonly userId: UserId; readonly deviceId: string }): Promise<void>
-  listDevices(userId: UserId): Promise<readonly Grant[]>
+  /** All devices, or a page of them. */
+  listDevices(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
   putGrant(grant: PutGrant): Promise<PutResult>
   revokeGrant(grant: {
     readonly userId: UserId
     readonly source: string
     readonly reference: string
   }): Promise<void>
-  /** Every grant that is not revoked, devices included. */
-  listGrants(userId: UserId): Promise<readonly Grant[]>
+  /** Every grant that is not revoked, devices included, or a page of them. */
+  listGrants(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
 }
 
 const DEVICE = 'device'
@@ -73,7 +74,7 @@ export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOpti
       await users.revokeGrant({ userId, source: DEVICE, reference: deviceId })
     },
 
-    listDevices: (userId) => users.listGrants({ userId, source: DEVICE }),
+    listDevices: (userId, page) => users.listGrants({ userId, source: DEVICE, page }),
 
     async putGrant(grant) {
       assertSource(grant.source)
@@ -89,7 +90,7 @@ export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOpti
       await users.revokeGrant(grant)
     },
 
-    listGrants: (userId) => users.listGrants({ userId }),
+    listGrants: (userId, page) => users.listGrants({ userId, page }),
   }
 }
 

@@ -4,6 +4,7 @@ import type { Audience, FileOrder, FilePosition } from './file-page.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { Precondition } from './precondition.ts'
 import type { UserId } from './user-id.ts'
+import type { Grant, User } from './user-store.ts'
 import type { Version } from './version.ts'
 
 /** A user's figures, in bytes but for the count, read in one statement so that they belong together. */
@@ -15,6 +16,21 @@ export interface Usage {
   /** What uploads under way have reserved beyond `used`. */
   readonly reserved: number
   readonly fileCount: number
+}
+
+/** A user with the figures of one moment. */
+export interface Account {
+  readonly user: User
+  readonly usage: Usage
+}
+
+/** What a user's capacity is made of at one moment. */
+export interface CapacityReport {
+  readonly usage: Usage
+  /** What every user has without any grant, in bytes. */
+  readonly baseCapacity: number
+  /** The grants in force, by source and reference. With the base they add up to the capacity, up to 2^53 - 1. */
+  readonly grants: readonly Grant[]
 }
 
 export interface BeginUpload {
@@ -182,6 +198,18 @@ export interface Ledger {
 
   /** The user's figures, or `undefined` for an unknown or deleted user. */
   usage(userId: UserId): Promise<Usage | undefined>
+
+  /** The user with their figures, read in one statement, whatever the status; `undefined` for an unknown user. */
+  findAccount(userId: UserId): Promise<Account | undefined>
+
+  /** Up to `limit` users in the order of their ids, bytewise, after `after`; deleted ones included. One statement. */
+  listAccounts(page: {
+    readonly after: UserId | undefined
+    readonly limit: number
+  }): Promise<readonly Account[]>
+
+  /** The figures and what makes them, read in one statement; `undefined` for an unknown or deleted user. */
+  reportCapacity(userId: UserId): Promise<CapacityReport | undefined>
 
   /** Up to `limit` pending uploads whose lease has ended, oldest first. */
   listExpiredUploads(limit: number): Promise<readonly { userId: UserId; version: Version }[]>

@@ -72,6 +72,14 @@ export interface NewGrant extends GrantKey, Omit<Grant, 'source' | 'reference' |
 export interface GrantFilter {
   readonly userId: UserId
   readonly source?: string
+  /** All of them when left out. */
+  readonly page?: GrantPage | undefined
+}
+
+/** Up to `limit` grants, of those after `after` in the order of source and reference. */
+export interface GrantPage {
+  readonly after: Pick<Grant, 'source' | 'reference'> | undefined
+  readonly limit: number
 }
 
 /**
@@ -86,12 +94,6 @@ export interface UserStore {
   createUser(userId: UserId): Promise<{ readonly user: User; readonly created: boolean }>
 
   findUser(userId: UserId): Promise<User | undefined>
-
-  /** Up to `limit` users in the order of their ids, bytewise, after `after`; deleted ones included. */
-  listUsers(page: {
-    readonly after: UserId | undefined
-    readonly limit: number
-  }): Promise<readonly User[]>
 
   setUserStatus(userId: UserId, status: 'active' | 'suspended'): Promise<User>
 
@@ -128,6 +130,6 @@ export interface UserStore {
   /** Guarantees that the grant no longer counts. Idempotent, also for one that never was. Takes the user's lock. */
   revokeGrant(grant: GrantKey): Promise<void>
 
-  /** All grants of a user that are not revoked, by source and reference; with `source` only those. */
+  /** The grants of a user that are not revoked, bytewise by source and reference; with `source` only those. */
   listGrants(filter: GrantFilter): Promise<readonly Grant[]>
 }

@@ -19,6 +19,8 @@ export type Clocked = Pick<Books, 'db' | 'now'>
  */
 export interface Books extends Fragments {
   readonly db: Kysely<Tables>
+  /** What every user has without any grant, in bytes. */
+  readonly baseCapacity: number
   /** The capacity in force, in bytes, of the user in the statement's row of `quotas`. */
   readonly capacity: RawBuilder<number>
 }
@@ -34,11 +36,17 @@ export function capacityInForce(now: RawBuilder<number>, baseCapacity: number): 
     FROM (
       SELECT ${baseCapacity} + COALESCE(SUM(bytes * 1.0), 0) AS total
       FROM grants
-      WHERE grants.user_id = quotas.user_id
-        AND revoked_at IS NULL
-        AND (starts_at IS NULL OR starts_at <= ${now})
-        AND (ends_at IS NULL OR ends_at > ${now})
+      WHERE grants.user_id = quotas.user_id AND ${isInForce(now)}
     ) AS granted
+  )`
+}
+
+/** SQL for whether the statement's row of `grants` counts at that time. */
+export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
+  return sql<boolean>`(
+    grants.revoked_at IS NULL
+    AND (grants.starts_at IS NULL OR grants.starts_at <= ${now})
+    AND (grants.ends_at IS NULL OR grants.ends_at > ${now})
   )`
 }
 

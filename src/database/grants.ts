@@ -49,18 +49,24 @@ export async function revoke(
 
 export async function list(
   db: Kysely<Tables>,
-  { userId, source }: GrantFilter,
+  { userId, source, page }: GrantFilter,
 ): Promise<readonly Grant[]> {
   const ofSource = source === undefined ? sql`` : sql`AND source = ${source}`
+  const { after, limit } = page ?? {}
+  const further =
+    after === undefined
+      ? sql``
+      : sql`AND (source, reference) > (${after.source}, ${after.reference})`
+  const atMost = limit === undefined ? sql`` : sql`LIMIT ${limit}`
   const { rows } = await sql<GrantRow>`
     SELECT * FROM grants
-    WHERE user_id = ${userId} AND revoked_at IS NULL ${ofSource}
-    ORDER BY source, reference
+    WHERE user_id = ${userId} AND revoked_at IS NULL ${ofSource} ${further}
+    ORDER BY source, reference ${atMost}
   `.execute(db)
   return rows.map(toGrant)
 }
 
-function toGrant(row: GrantRow): Grant {
+export function toGrant(row: GrantRow): Grant {
   return {
     source: row.source,
     reference: row.reference,

@@ -9,6 +9,7 @@ import type {
 } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
+import * as accounts from './accounts.ts'
 import {
   bigint,
   type Books,
@@ -38,7 +39,8 @@ export function createLedger(
   { baseCapacity }: { readonly baseCapacity: number },
 ): Ledger {
   const { now, forUpdate, bytewise } = database
-  const common = { now, forUpdate, bytewise, capacity: capacityInForce(now, baseCapacity) }
+  const capacity = capacityInForce(now, baseCapacity)
+  const common = { now, forUpdate, bytewise, baseCapacity, capacity }
   const transaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
   const query = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
@@ -56,6 +58,9 @@ export function createLedger(
     check: () => query(readClock),
     findFile: (file) => query((books) => findFile(books, file)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
+    findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
+    listAccounts: (page) => query((books) => accounts.listAccounts(books, page)),
+    reportCapacity: (userId) => query((books) => accounts.reportCapacity(books, userId)),
     listExpiredUploads: (limit) => query((books) => sweep.listExpiredUploads(books, limit)),
     listAbortedUploads: (page) => query((books) => sweep.listAbortedUploads(books, page)),
     forgetUploads: (options) => query((books) => sweep.forgetUploads(books, options)),

@@ -29,7 +29,6 @@ export function createUserStore(database: Database): UserStore {
   return {
     createUser: (userId) => database.transaction((db) => createUser({ db, now }, userId)),
     findUser: (userId) => database.query((db) => findUser(db, userId)),
-    listUsers: (page) => database.query((db) => listUsers(db, page)),
     setUserStatus: (userId, status) => locked(userId, (db) => setStatus(db, { userId, status })),
     deleteUser: (userId) => deleteUser(database, userId),
     addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
@@ -74,16 +73,6 @@ async function existingUser(db: Kysely<Tables>, userId: UserId): Promise<User> {
 async function findUser(db: Kysely<Tables>, userId: UserId): Promise<User | undefined> {
   const { rows } = await sql<UserRow>`SELECT * FROM users WHERE id = ${userId}`.execute(db)
   return rows[0] && toUser(rows[0])
-}
-
-async function listUsers(
-  db: Kysely<Tables>,
-  { after, limit }: Parameters<UserStore['listUsers']>[0],
-): Promise<readonly User[]> {
-  const { rows } = await sql<UserRow>`
-    SELECT * FROM users WHERE id > ${after ?? ''} ORDER BY id LIMIT ${limit}
-  `.execute(db)
-  return rows.map(toUser)
 }
 
 async function setStatus(

@@ -84,5 +84,5 @@ const MALFORMED = ['format_error', 'The request is not valid HTTP.'] as const
 /** By the code of Node's error. */
 const REFUSALS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['request_head_too_large', 'The head of the request is too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The head of the request did not come in time.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not come in time.'],
 }

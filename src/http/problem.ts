@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode } from '../core/errors.ts'
 
 /** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
@@ -83,8 +83,12 @@ export function problemOf(error: unknown, requestId: string): Problem {
 /** Fastify and its plugins tell a bad request by `statusCode`, and what was bad by `code`. */
 function translate(error: unknown): AppError {
   const { code, statusCode } = describe(error)
+  if (code === 'FST_ERR_VALIDATION') return parameterFault(error)
   const detail = CLIENT_ERRORS[code]
-  if (detail !== undefined) return new AppError(detail[0], detail[1], { cause: error })
+  if (detail !== undefined) {
+    const facts = detail[0] === 'invalid_parameter' ? { parameter: 'path' } : {}
+    return new AppError(detail[0], detail[1], { cause: error, facts })
+  }
   if (statusCode >= 400 && statusCode < 500) {
     return new AppError('format_error', 'The request is malformed.', { cause: error })
   }
@@ -100,9 +104,22 @@ function translate(error: unknown): AppError {
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A segment of the path is too long.'],
-  FST_ERR_VALIDATION: ['invalid_parameter', 'A parameter of the request is not valid.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['format_error', 'The Content-Type is not supported here.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['format_error', 'The body is too large for this request.'],
+}
+
+/** What did not fit a route's schema, named as the client sent it, or the part of the request that it belongs to. */
+function parameterFault(error: unknown): AppError {
+  const { validation, validationContext } = error as Partial<FastifyError>
+  const [fault] = validation ?? []
+  const { missingProperty, additionalProperty } = fault?.params ?? {}
+  const named = missingProperty ?? additionalProperty ?? fault?.instancePath.slice(1)
+  const parameter = typeof named === 'string' && named !== '' ? named : validationContext
+  const rule = additionalProperty === undefined ? fault?.message : 'is not known here'
+  return new AppError('invalid_parameter', `The parameter ${rule ?? 'is not valid'}.`, {
+    cause: error,
+    facts: { parameter: parameter ?? 'request' },
+  })
 }
 
 function describe(error: unknown): { code: string; statusCode: number } {

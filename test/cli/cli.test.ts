@@ -6,6 +6,7 @@ import { createAccessTokens } from '../../src/core/access-tokens.ts'
 import { createGrants } from '../../src/core/grants.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
+import { createUsers } from '../../src/core/users.ts'
 import { outage } from '../support/faults.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
@@ -35,8 +36,7 @@ async function open(): Promise<CommandServices> {
   opened += 1
   const { ledger, users } = core
   return {
-    users,
-    ledger,
+    users: createUsers({ users, ledger }),
     accessTokens: createAccessTokens({ users }),
     grants: createGrants({ users, deviceCapacity: 100, deviceModels: new Map([['camera', 200]]) }),
     sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
@@ -77,6 +77,12 @@ describe('users', () => {
       user_id: 'alice',
       status: 'active',
       created_at: TIME,
+      capacity: 1000,
+      used: 0,
+      reserved: 0,
+      available: 1000,
+      file_count: 0,
+      state: 'normal',
     })
     expect(await json('users create alice')).toEqual(made)
   })
@@ -91,6 +97,12 @@ describe('users', () => {
     for (const id of ['b', 'a', 'c']) await run(`users create ${id}`)
     expect(await json('users list --limit 2')).toMatchObject([{ user_id: 'a' }, { user_id: 'b' }])
     expect(await json('users list --after b')).toMatchObject([{ user_id: 'c' }])
+    await run('devices add b cam --model camera')
+    expect(await json('users list')).toMatchObject([
+      { user_id: 'a', capacity: 1000, used: 0, state: 'normal' },
+      { user_id: 'b', capacity: 1200, used: 0, state: 'normal' },
+      { user_id: 'c', capacity: 1000, used: 0, state: 'normal' },
+    ])
   })
 
   it('show tells the use of the capacity', async () => {
@@ -114,12 +126,16 @@ describe('users', () => {
   })
 
   it('delete says nothing, and the user is shown as deleted until it is purged', async () => {
-    await run('users create alice')
+    const { upload } = await openTestRepository(core)
+    await upload('a', 'hello')
     expect(await run('users delete alice')).toEqual(done)
-    expect(await json('users show alice')).toMatchObject({ status: 'deleted' })
+    const left = { status: 'deleted', used: 5, file_count: 1 }
+    expect(await json('users show alice')).toMatchObject(left)
     expect((await run('users create alice')).err).toMatch(/^user_exists: /)
     await run('sweep')
-    expect(await run('users show alice')).toMatchObject({ code: 1 })
+    expect((await run('users show alice')).err).toMatch(/^not_found: /)
+    expect(await run('users delete alice')).toMatchObject({ code: 1 })
+    expect(await json('users create alice')).toMatchObject({ status: 'active', used: 0 })
   })
 })
 
@@ -328,10 +344,10 @@ describe('exit code 1 for', () => {
   it('a database that fails, with what it said, and closes the services', async () => {
     const failing = async (): Promise<CommandServices> => {
       const services = await open()
-      const findUser = async (): Promise<never> => {
+      const find = async (): Promise<never> => {
         throw Object.assign(outage(), { cause: new Error('disk I/O error') })
       }
-      return { ...services, users: { ...services.users, findUser } }
+      return { ...services, users: { ...services.users, find } }
     }
     await core.users.createUser(parseUserId('alice'))
     const { code, err } = await run('users show alice', failing)

@@ -10,6 +10,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Tables } from '../../src/database/schema.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
+import { accountsContract } from '../core/accounts-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import {
   accountOf,
@@ -52,6 +53,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   ledgerRaceContract('PostgreSQL', openPostgresHarness)
   ledgerModelContract('PostgreSQL', openPostgresHarness, 15)
   userStoreContract('PostgreSQL', openPostgresHarness)
+  accountsContract('PostgreSQL', openPostgresHarness)
 })
 
 describe.skipIf(server === undefined)('PostgreSQL', () => {

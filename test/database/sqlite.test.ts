@@ -11,6 +11,7 @@ import { createLedger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
+import { accountsContract } from '../core/accounts-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
@@ -25,6 +26,7 @@ ledgerSweepContract('SQLite', openSqliteHarness)
 ledgerRaceContract('SQLite', openSqliteHarness)
 ledgerModelContract('SQLite', openSqliteHarness, 100)
 userStoreContract('SQLite', openSqliteHarness)
+accountsContract('SQLite', openSqliteHarness)
 
 describe('SQLite', () => {
   let folder: Awaited<ReturnType<typeof createFolder>>

@@ -157,7 +157,7 @@ export function expectProblem(
     type: `urn:cloud-repository:problem:${code}`,
     title: STATUS_CODES[status],
     status,
-    detail: expect.stringMatching(/^[A-Z].*\.$/) as string,
+    detail: expect.stringMatching(/^([A-Z]|[a-z_]+ ).*\.$/) as string,
     code,
     request_id: expect.stringMatching(UUID) as string,
   })

@@ -9,6 +9,9 @@ import {
   type TestService,
   type TestServiceOptions,
 } from '../support/test-service.ts'
+import { adminBadInputSuite } from '../admin/bad-input-suite.ts'
+import { adminGrantsSuite } from '../admin/grants-suite.ts'
+import { adminUsersSuite } from '../admin/users-suite.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
@@ -29,6 +32,9 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   accessSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
+  adminUsersSuite(openProduction)
+  adminGrantsSuite(openProduction)
+  adminBadInputSuite(openProduction)
 })
 
 describe.skipIf(missing)('two instances of the service on PostgreSQL and MinIO', () => {

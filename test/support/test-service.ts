@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { buildAdmin } from '../../src/admin/app.ts'
 import { createGrants } from '../../src/core/grants.ts'
 import { createJwtUsers, type JwtUsersOptions } from '../../src/core/jwt-users.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
@@ -10,6 +12,7 @@ import { createRepository } from '../../src/core/repository.ts'
 import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
 import type { UserStore } from '../../src/core/user-store.ts'
+import { createUsers } from '../../src/core/users.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
@@ -31,6 +34,13 @@ export interface TestServiceOptions {
   /** How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once. */
   readonly tokenCacheMs?: number
   readonly jwt?: Omit<JwtUsersOptions, 'users'>
+  /** What every user has without a grant, and what a device adds, in bytes; 0 when left out. */
+  readonly baseCapacity?: number
+  readonly deviceCapacity?: number
+  readonly deviceModels?: ReadonlyMap<string, number>
+  readonly logger?: FastifyBaseLogger
+  /** Starts the admin listener too, with this token. */
+  readonly adminToken?: string
 }
 
 export interface TestUser {
@@ -43,6 +53,8 @@ export interface TestUser {
 export interface TestService {
   readonly port: number
   readonly url: string
+  /** 0 without an admin listener. */
+  readonly adminPort: number
   readonly users: UserStore
   readonly accessTokens: AccessTokens
   readonly ledger: Ledger
@@ -62,30 +74,41 @@ export async function startTestService(
   options: TestServiceOptions = {},
 ): Promise<TestService> {
   const { maxFileSize = 64 * 2 ** 20, maxFiles = 1000, leaseMs = 60_000 } = options
-  const ledger = createLedger(database, { baseCapacity: 0 })
+  const { baseCapacity = 0, deviceCapacity = 0, deviceModels = new Map() } = options
+  const ledger = createLedger(database, { baseCapacity })
   const users = createUserStore(database)
   const accessTokens = createAccessTokens({
     users,
     jwtUsers: options.jwt && createJwtUsers({ users, ...options.jwt }),
     cacheMs: options.tokenCacheMs ?? 0,
   })
-  const grants = createGrants({ users, deviceCapacity: 0, deviceModels: new Map() })
+  const grants = createGrants({ users, deviceCapacity, deviceModels })
   const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
   const sweeper = createSweeper({ ledger, objects, retentionMs: 60_000 })
+  const edge = { isStopping: () => false, logger: options.logger, trustedProxies: [] }
   const app = await buildApp({
+    ledger,
+    maxFiles,
     repository: createRepository({ ledger, objects, ...limits }),
     accessTokens,
     readiness: createReadiness({ ledger, objects, timeoutMs: 1_000 }),
-    isStopping: () => false,
-    logger: undefined,
+    ...edge,
     basePath: options.basePath ?? '',
     allowedOrigins: options.allowedOrigins ?? [],
-    trustedProxies: [],
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
     shutdown: new AbortController().signal,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
+  const admin = await startAdmin()
+
+  async function startAdmin(): Promise<FastifyInstance | undefined> {
+    if (options.adminToken === undefined) return undefined
+    const useCases = { users: createUsers({ users, ledger }), accessTokens, grants }
+    const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
+    await admin.listen({ host: '127.0.0.1', port: 0 })
+    return admin
+  }
 
   async function setCapacity({ userId }: TestUser, bytes: number): Promise<void> {
     const period = { startsAt: undefined, endsAt: undefined }
@@ -95,6 +118,7 @@ export async function startTestService(
   return {
     port,
     url: `http://127.0.0.1:${port}`,
+    adminPort: (admin?.server.address() as AddressInfo | undefined)?.port ?? 0,
     users,
     accessTokens,
     ledger,
@@ -117,6 +141,8 @@ export async function startTestService(
       })
       return (await Array.fromAsync(listing)).map(({ key }) => key)
     },
-    stop: () => app.close(),
+    async stop() {
+      await Promise.all([app.close(), admin?.close()])
+    },
   }
 }

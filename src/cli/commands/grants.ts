@@ -1,5 +1,5 @@
 import { parseByteSize } from '../../core/byte-size.ts'
-import { AppError } from '../../core/errors.ts'
+import { parseTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/user-store.ts'
 import { timeOf, userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
@@ -17,8 +17,8 @@ export const GRANTS: readonly Command[] = [
         source: operands[1] ?? '',
         reference: operands[2] ?? '',
         bytes: parseByteSize(flags['bytes'] ?? ''),
-        startsAt: parseTime(flags['starts-at'], 'starts_at'),
-        endsAt: parseTime(flags['ends-at'], 'ends_at'),
+        startsAt: timeFlag(flags['starts-at'], 'starts_at'),
+        endsAt: timeFlag(flags['ends-at'], 'ends_at'),
       })
       return grantRow(grant)
     },
@@ -44,19 +44,8 @@ export const GRANTS: readonly Command[] = [
   },
 ]
 
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
-
-function parseTime(text: string | undefined, parameter: string): number | undefined {
-  if (text === undefined) return undefined
-  const time = RFC_3339.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
-  if (Number.isSafeInteger(time)) return time
-  throw new AppError('invalid_parameter', `${parameter} is a time such as 2027-01-31T00:00:00Z.`)
-}
-
-/** `Date.parse` takes the 30th of February for the 2nd of March. */
-function isDay(text: string): boolean {
-  const time = Date.parse(text)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+function timeFlag(text: string | undefined, parameter: string): number | undefined {
+  return text === undefined ? undefined : parseTimestamp(text, parameter)
 }
 
 function grantRow({ source, reference, bytes, startsAt, endsAt, createdAt }: Grant): Row {

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { availableBytes, capacityState } from '../../core/capacity.ts'
-import { AppError } from '../../core/errors.ts'
-import { parseUserId, type UserId } from '../../core/user-id.ts'
-import type { User } from '../../core/user-store.ts'
-import { parseCount, timeOf, userIdOf, type Command, type CommandServices } from '../command.ts'
+import type { Account } from '../../core/ledger.ts'
+import { parsePageLimit } from '../../core/page-limit.ts'
+import { parseUserId } from '../../core/user-id.ts'
+import { timeOf, userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
 export const USERS: readonly Command[] = [
@@ -12,25 +11,28 @@ export const USERS: readonly Command[] = [
     operands: ['[user_id]'],
     flags: [],
     summary: 'make a user, with a generated id when none is given',
-    run: async ({ users }, { operands: [id] }) =>
-      userRow((await users.createUser(parseUserId(id ?? randomUUID()))).user),
+    run: async ({ users }, { operands: [id] }) => {
+      const { account } = await users.create(id === undefined ? undefined : parseUserId(id))
+      return accountRow(account)
+    },
   },
   {
     words: ['users', 'list'],
     operands: [],
     flags: ['after', 'limit'],
-    summary: 'list users in the order of their ids',
-    run: async ({ users }, { flags: { after, limit } }) => {
-      const page = { after: after === undefined ? undefined : parseUserId(after) }
-      return (await users.listUsers({ ...page, limit: parseLimit(limit) })).map(userRow)
+    summary: 'list users with their figures in the order of their ids',
+    run: async ({ users }, { flags }) => {
+      const after = flags['after'] === undefined ? undefined : parseUserId(flags['after'])
+      const page = { after, limit: parsePageLimit(flags['limit']) }
+      return (await users.list(page)).map(accountRow)
     },
   },
   {
     words: ['users', 'show'],
     operands: ['<user_id>'],
     flags: [],
-    summary: 'show a user and the use of the capacity',
-    run: async (services, { operands }) => showUser(services, userIdOf(operands)),
+    summary: 'show a user and the use of the capacity; of a deleted one, what is left to purge',
+    run: async ({ users }, { operands }) => accountRow(await users.find(userIdOf(operands))),
   },
   {
     words: ['users', 'suspend'],
@@ -38,7 +40,7 @@ export const USERS: readonly Command[] = [
     flags: [],
     summary: 'refuse everything to a user, and keep the files',
     run: async ({ users }, { operands }) =>
-      userRow(await users.setUserStatus(userIdOf(operands), 'suspended')),
+      accountRow(await users.setStatus(userIdOf(operands), 'suspended')),
   },
   {
     words: ['users', 'activate'],
@@ -46,7 +48,7 @@ export const USERS: readonly Command[] = [
     flags: [],
     summary: 'end a suspension',
     run: async ({ users }, { operands }) =>
-      userRow(await users.setUserStatus(userIdOf(operands), 'active')),
+      accountRow(await users.setStatus(userIdOf(operands), 'active')),
   },
   {
     words: ['users', 'delete'],
@@ -54,18 +56,17 @@ export const USERS: readonly Command[] = [
     flags: [],
     summary: 'delete a user; the sweeper purges the files',
     run: async ({ users }, { operands }) => {
-      await users.deleteUser(userIdOf(operands))
+      await users.remove(userIdOf(operands))
       return undefined
     },
   },
 ]
 
-async function showUser({ users, ledger }: CommandServices, userId: UserId): Promise<Row> {
-  const [user, usage] = await Promise.all([users.findUser(userId), ledger.usage(userId)])
-  if (user === undefined) throw new AppError('not_found', 'There is no such user.')
-  if (usage === undefined) return userRow(user)
+function accountRow({ user, usage }: Account): Row {
   return {
-    ...userRow(user),
+    user_id: user.userId,
+    status: user.status,
+    created_at: timeOf(user.createdAt),
     capacity: usage.capacity,
     used: usage.used,
     reserved: usage.reserved,
@@ -73,14 +74,4 @@ async function showUser({ users, ledger }: CommandServices, userId: UserId): Pro
     file_count: usage.fileCount,
     state: capacityState(usage),
   }
-}
-
-function parseLimit(text: string | undefined): number {
-  const limit = parseCount(text ?? '100')
-  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= 1000) return limit
-  throw new AppError('invalid_parameter', 'limit is a whole number from 1 to 1000.')
-}
-
-function userRow({ userId, status, createdAt }: User): Row {
-  return { user_id: userId, status, created_at: timeOf(createdAt) }
 }

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseFileNamePrefix } from '../../core/file-name.ts'
 import { FILE_ORDERS, type FileOrder } from '../../core/file-page.ts'
+import { parsePageLimit } from '../../core/page-limit.ts'
 import type { Repository } from '../../core/repository.ts'
 import { isUserId, type UserId } from '../../core/user-id.ts'
 import { FileReply, fileReply } from '../file-reply.ts'
@@ -37,7 +38,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
     schema: { params: Params, querystring: Query, response: { 200: Reply } },
     onRequest: async (request) => void ownerOf(request),
     handler: async (request, reply) => {
-      const { prefix = '', limit = '100', cursor } = request.query
+      const { prefix = '', limit, cursor } = request.query
       const owner = ownerOf(request)
       const order = parseOrder(request.query.order ?? 'name')
       const { files, next } = await repository.list({
@@ -46,7 +47,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
         prefix: parseFileNamePrefix(prefix),
         order,
         after: cursor === undefined ? undefined : parseListCursor(cursor, order),
-        limit: parseLimit(limit),
+        limit: parsePageLimit(limit),
       })
       void reply.headers({ 'cache-control': 'private, no-cache', vary: 'Cookie' })
       return {
@@ -67,17 +68,7 @@ function ownerOf(request: FastifyRequest): UserId {
 function parseOrder(text: string): FileOrder {
   const order = FILE_ORDERS.find((known) => known === text)
   if (order !== undefined) return order
-  throw fault('order', `is one of ${FILE_ORDERS.join(', ')}`)
-}
-
-const MAX_LIMIT = 1000
-
-function parseLimit(text: string): number {
-  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
-  if (limit <= MAX_LIMIT) return limit
-  throw fault('limit', `is a whole number from 1 to ${MAX_LIMIT}`)
-}
-
-function fault(parameter: string, rule: string): AppError {
-  return new AppError('invalid_parameter', `The ${parameter} ${rule}.`, { facts: { parameter } })
+  throw new AppError('invalid_parameter', `order is one of ${FILE_ORDERS.join(', ')}.`, {
+    facts: { parameter: 'order' },
+  })
 }

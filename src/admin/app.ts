@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+import type { AccessTokens } from '../core/access-tokens.ts'
+import type { Grants } from '../core/grants.ts'
+import type { Users } from '../core/users.ts'
+import { createListener, type ListenerOptions } from '../http/listener.ts'
+import { fallbackRoutes } from '../http/routes/fallback.ts'
+import { bearerPlugin } from './plugins/bearer.ts'
+import { strictBodyPlugin } from './plugins/strict-body.ts'
+import { accessTokenRoutes } from './routes/access-tokens.ts'
+import { deviceRoutes } from './routes/devices.ts'
+import { grantRoutes } from './routes/grants.ts'
+import { userRoutes } from './routes/users.ts'
+
+export interface AdminOptions extends Pick<
+  ListenerOptions,
+  'logger' | 'trustedProxies' | 'isStopping'
+> {
+  readonly users: Users
+  readonly accessTokens: AccessTokens
+  readonly grants: Grants
+  /** What a request has to show in `Authorization: Bearer`. */
+  readonly token: string
+}
+
+/** Builds the admin listener. Every request shows the token before anything else of it is looked at. */
+export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance> {
+  const app = await createListener({ ...options, server: SERVER })
+  app.addHook('onSend', async (_request, reply) => {
+    void reply.header('cache-control', 'no-store')
+  })
+  await app.register(bearerPlugin, options)
+  await app.register(strictBodyPlugin)
+  await app.register(userRoutes, options)
+  await app.register(accessTokenRoutes, options)
+  await app.register(deviceRoutes, options)
+  await app.register(grantRoutes, options)
+  await app.register(fallbackRoutes, {
+    allowed: {
+      '/admin/users': ['GET', 'POST'],
+      '/admin/users/:user_id': ['GET', 'PUT', 'PATCH', 'DELETE'],
+      '/admin/users/:user_id/access-tokens': ['GET', 'POST'],
+      '/admin/users/:user_id/access-tokens/:token_id': ['DELETE'],
+      '/admin/users/:user_id/devices': ['GET'],
+      '/admin/users/:user_id/devices/:device_id': ['PUT', 'DELETE'],
+      '/admin/users/:user_id/grants': ['GET'],
+      '/admin/users/:user_id/grants/:source/:reference': ['PUT', 'DELETE'],
+    },
+  })
+  return app
+}
+
+const SERVER = {
+  bodyLimit: 16 * 1024,
+  // Bodies are small here, so one that does not come has no right to more.
+  requestTimeout: 20_000,
+} as const

@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import fp from 'fastify-plugin'
+import { AppError } from '../../core/errors.ts'
+
+const BODILESS = new Set(['GET', 'HEAD', 'DELETE'])
+
+/**
+ * Takes JSON in UTF-8 as the only body there is. None at all is an empty object, so that a body without required
+ * members may be left out; a call that has no use for a body refuses one.
+ */
+export const strictBodyPlugin = fp(
+  async (app) => {
+    const parse = app.getDefaultJsonParser('error', 'error')
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer' },
+      (request, body: Buffer, done) => {
+        if (body.length === 0) {
+          done(null)
+          return
+        }
+        try {
+          void parse(request, new TextDecoder('utf-8', { fatal: true }).decode(body), done)
+        } catch (cause) {
+          done(new AppError('format_error', 'The body is not valid UTF-8.', { cause }))
+        }
+      },
+    )
+    app.addHook('onRequest', async ({ method, raw }) => {
+      if (BODILESS.has(method) && hasBody(raw)) {
+        throw new AppError('format_error', `A ${method} has no body here.`)
+      }
+    })
+    app.addHook('preValidation', async (request) => {
+      // `null` is a body, and none of ours.
+      if (request.body === undefined) request.body = {}
+    })
+  },
+  { name: 'strict-body', fastify: '5.x' },
+)
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}

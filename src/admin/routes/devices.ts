@@ -1,0 +1,79 @@
+import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Grants } from '../../core/grants.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
+import { parseUserId } from '../../core/user-id.ts'
+import type { Grant } from '../../core/user-store.ts'
+import { audit } from '../audit.ts'
+import { NextCursor, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+
+export interface DeviceRoutesOptions {
+  readonly grants: Grants
+}
+
+const OfUser = Type.Object({ user_id: Type.String() })
+
+const OfDevice = Type.Object({ user_id: Type.String(), device_id: Type.String() })
+
+const Terms = Type.Object(
+  { model: Type.Optional(Type.String()), bytes: Type.Optional(Type.Number()) },
+  { additionalProperties: false },
+)
+
+const DeviceReply = Type.Object({
+  device_id: Type.String(),
+  model: Type.Union([Type.String(), Type.Null()]),
+  bytes: Type.Integer(),
+  created_at: Type.String(),
+})
+
+const PageReply = Type.Object({ devices: Type.Array(DeviceReply), next_cursor: NextCursor })
+
+/** `/admin/users/{user_id}/devices`: a device joins, leaves, or is listed; each is a grant. */
+export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (
+  app,
+  options,
+) => {
+  const { grants } = options
+  const collection = '/admin/users/:user_id/devices'
+  const one = `${collection}/:device_id`
+  const ofDevice = { params: OfDevice, querystring: NoQuery }
+
+  const join = { ...ofDevice, body: Terms, response: { 200: DeviceReply, 201: DeviceReply } }
+  app.put(one, { schema: join }, async (request, reply) => {
+    const { user_id, device_id } = request.params
+    const { model, bytes } = request.body
+    const device = { userId: parseUserId(user_id), deviceId: device_id, model, bytes }
+    const { grant, created } = await grants.putDevice(device)
+    const terms = { model, bytes: grant.bytes, created }
+    audit(request, { action: 'device.put', user_id, device_id, ...terms })
+    return reply.code(created ? 201 : 200).send(toReply(grant))
+  })
+
+  app.delete(one, { schema: ofDevice }, async (request, reply) => {
+    const { user_id, device_id } = request.params
+    await grants.removeDevice({ userId: parseUserId(user_id), deviceId: device_id })
+    audit(request, { action: 'device.remove', user_id, device_id })
+    return reply.code(204).send()
+  })
+
+  const list = { params: OfUser, querystring: PageQuery, response: { 200: PageReply } }
+  app.get(collection, { schema: list }, async ({ params, query }) => {
+    const { limit, after } = parsePage(query, 1)
+    const [reference] = after ?? []
+    const found = await grants.listDevices(parseUserId(params.user_id), {
+      after: reference === undefined ? undefined : { source: 'device', reference },
+      limit: limit + 1,
+    })
+    const { page, next_cursor } = pageOf(found, { limit, keyOf: (grant) => [grant.reference] })
+    return { devices: page.map(toReply), next_cursor }
+  })
+}
+
+function toReply({ reference, model, bytes, createdAt }: Grant) {
+  return {
+    device_id: reference,
+    model: model ?? null,
+    bytes,
+    created_at: formatTimestamp(createdAt),
+  }
+}

@@ -1,0 +1,99 @@
+import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Grants } from '../../core/grants.ts'
+import { formatTimestamp, parseTimestamp } from '../../core/timestamp.ts'
+import { parseUserId } from '../../core/user-id.ts'
+import type { Grant } from '../../core/user-store.ts'
+import { audit } from '../audit.ts'
+import { NextCursor, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+
+export interface GrantRoutesOptions {
+  readonly grants: Grants
+}
+
+const OfUser = Type.Object({ user_id: Type.String() })
+
+const OfGrant = Type.Object({
+  user_id: Type.String(),
+  source: Type.String(),
+  reference: Type.String(),
+})
+
+const Terms = Type.Object(
+  {
+    bytes: Type.Number(),
+    starts_at: Type.Optional(Type.String()),
+    ends_at: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+)
+
+const Time = Type.Union([Type.String(), Type.Null()])
+
+const GrantReply = Type.Object({
+  source: Type.String(),
+  reference: Type.String(),
+  bytes: Type.Integer(),
+  model: Type.Optional(Type.String()),
+  starts_at: Time,
+  ends_at: Time,
+  created_at: Type.String(),
+})
+
+const PageReply = Type.Object({ grants: Type.Array(GrantReply), next_cursor: NextCursor })
+
+/** `/admin/users/{user_id}/grants`: any other reason for capacity; the list has the devices too. */
+export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async (app, options) => {
+  const { grants } = options
+  const collection = '/admin/users/:user_id/grants'
+  const one = `${collection}/:source/:reference`
+  const ofGrant = { params: OfGrant, querystring: NoQuery }
+
+  const put = { ...ofGrant, body: Terms, response: { 200: GrantReply, 201: GrantReply } }
+  app.put(one, { schema: put }, async (request, reply) => {
+    const { user_id, source, reference } = request.params
+    const { bytes, starts_at, ends_at } = request.body
+    const { grant, created } = await grants.putGrant({
+      userId: parseUserId(user_id),
+      source,
+      reference,
+      bytes,
+      startsAt: starts_at === undefined ? undefined : parseTimestamp(starts_at, 'starts_at'),
+      endsAt: ends_at === undefined ? undefined : parseTimestamp(ends_at, 'ends_at'),
+    })
+    const terms = { bytes, starts_at, ends_at, created }
+    audit(request, { action: 'grant.put', user_id, source, reference, ...terms })
+    return reply.code(created ? 201 : 200).send(toReply(grant))
+  })
+
+  app.delete(one, { schema: ofGrant }, async (request, reply) => {
+    const { user_id, source, reference } = request.params
+    await grants.revokeGrant({ userId: parseUserId(user_id), source, reference })
+    audit(request, { action: 'grant.revoke', user_id, source, reference })
+    return reply.code(204).send()
+  })
+
+  const list = { params: OfUser, querystring: PageQuery, response: { 200: PageReply } }
+  app.get(collection, { schema: list }, async ({ params, query }) => {
+    const { limit, after } = parsePage(query, 2)
+    const [source = '', reference = ''] = after ?? []
+    const found = await grants.listGrants(parseUserId(params.user_id), {
+      after: after === undefined ? undefined : { source, reference },
+      limit: limit + 1,
+    })
+    const keyOf = (grant: Grant) => [grant.source, grant.reference]
+    const { page, next_cursor } = pageOf(found, { limit, keyOf })
+    return { grants: page.map(toReply), next_cursor }
+  })
+}
+
+function toReply({ source, reference, bytes, model, startsAt, endsAt, createdAt }: Grant) {
+  return {
+    source,
+    reference,
+    bytes,
+    ...(model === undefined ? {} : { model }),
+    starts_at: formatTimestamp(startsAt),
+    ends_at: formatTimestamp(endsAt),
+    created_at: formatTimestamp(createdAt),
+  }
+}

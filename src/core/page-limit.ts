@@ -1,0 +1,17 @@
+import { AppError } from './errors.ts'
+
+const DEFAULT = 100
+const MAX = 1000
+
+/**
+ * Reads how many entries a page of a list may have: 1 to 1000 in decimal digits, 100 when `undefined`. Throws
+ * `invalid_parameter` with the fact `parameter` for anything else.
+ */
+export function parsePageLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MAX) return limit
+  throw new AppError('invalid_parameter', `limit is a whole number from 1 to ${MAX}.`, {
+    facts: { parameter: 'limit' },
+  })
+}

@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import type { Account, CapacityReport, Ledger } from '../core/ledger.ts'
+import type { UserId } from '../core/user-id.ts'
+import { type Books, capacityInForce, isInForce, toUsage, type UsageRow } from './books.ts'
+import { toGrant } from './grants.ts'
+import type { GrantRow, UserRow } from './schema.ts'
+
+type AccountRow = UserRow & UsageRow
+
+/** Whatever the user's status: a deleted one is there until it is purged. */
+export async function findAccount(
+  { db, capacity }: Books,
+  userId: UserId,
+): Promise<Account | undefined> {
+  const { rows } = await sql<AccountRow>`
+    SELECT users.*, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+    FROM users JOIN quotas ON quotas.user_id = users.id
+    WHERE users.id = ${userId}
+  `.execute(db)
+  return rows[0] && toAccount(rows[0])
+}
+
+export async function listAccounts(
+  { db, capacity }: Books,
+  { after, limit }: Parameters<Ledger['listAccounts']>[0],
+): Promise<readonly Account[]> {
+  const { rows } = await sql<AccountRow>`
+    SELECT users.*, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+    FROM users JOIN quotas ON quotas.user_id = users.id
+    WHERE users.id > ${after ?? ''} ORDER BY users.id LIMIT ${limit}
+  `.execute(db)
+  return rows.map(toAccount)
+}
+
+type ReportRow = UsageRow & { [column in keyof GrantRow]: GrantRow[column] | null }
+
+/** Takes the time once, so that the grants are those that the capacity is made of. */
+export async function reportCapacity(
+  { db, now, baseCapacity }: Books,
+  userId: UserId,
+): Promise<CapacityReport | undefined> {
+  const { rows } = await sql<ReportRow>`
+    WITH moment AS MATERIALIZED (SELECT ${now} AS instant),
+    figures AS MATERIALIZED (
+      SELECT quotas.*, instant, ${capacityInForce(sql`instant`, baseCapacity)} AS capacity
+      FROM moment CROSS JOIN quotas JOIN users ON users.id = quotas.user_id
+      WHERE quotas.user_id = ${userId} AND status <> 'deleted'
+    )
+    SELECT used_bytes, reserved_bytes, file_count, capacity, grants.*
+    FROM figures LEFT JOIN grants
+      ON grants.user_id = figures.user_id AND ${isInForce(sql`instant`)}
+    ORDER BY source, reference
+  `.execute(db)
+  if (rows[0] === undefined) return undefined
+  return { usage: toUsage(rows[0]), baseCapacity, grants: rows.filter(hasGrant).map(toGrant) }
+}
+
+/** A user without any grant has one row all the same. */
+function hasGrant(row: ReportRow): row is ReportRow & GrantRow {
+  return row.source !== null
+}
+
+function toAccount(row: AccountRow): Account {
+  return {
+    user: { userId: row.id, status: row.status, createdAt: row.created_at },
+    usage: toUsage(row),
+  }
+}

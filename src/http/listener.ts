@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+} from 'fastify'
+import { AppError } from '../core/errors.ts'
+import { createConnections } from './connections.ts'
+import { expectContinuePlugin } from './plugins/expect-continue.ts'
+import { lingerPlugin } from './plugins/linger.ts'
+import { requestLogPlugin } from './plugins/request-log.ts'
+import { sendProblem } from './problem.ts'
+
+export interface ListenerOptions {
+  readonly logger: FastifyBaseLogger | undefined
+  /** Addresses (CIDR) of proxies whose `X-Forwarded-*` headers are believed. */
+  readonly trustedProxies: readonly string[]
+  /** Whether the service takes no new work, so that a balancer should look elsewhere. */
+  readonly isStopping: () => boolean
+  /** What a path that the router cannot read is refused with, where there is more to say than that. */
+  readonly pathFault?: (url: string | undefined) => AppError | undefined
+  /** Fastify's own options that the listener wants otherwise. */
+  readonly server?: Pick<FastifyHttpOptions<Server>, 'bodyLimit' | 'requestTimeout'>
+}
+
+/**
+ * Makes a listener without routes, as both the public one and the admin's start: problem documents, one request at a
+ * time on a connection, one line of log a request, and a refusal that its client can read.
+ */
+export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
+  const connections = createConnections()
+  const app = fastify({ ...serverOptions(options), clientErrorHandler: connections.answer })
+  app.setErrorHandler(sendProblem)
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found', 'There is nothing under this path.')
+  })
+  await app.register(connections.plugin)
+  app.addHook('onSend', async (_request, reply) => {
+    // Else an idle connection would keep the process until its client lets go of it.
+    if (options.isStopping()) void reply.header('connection', 'close')
+  })
+  await app.register(expectContinuePlugin)
+  await app.register(requestLogPlugin)
+  await app.register(lingerPlugin, LINGER)
+  return app
+}
+
+const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }
+
+function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
+  const { logger, trustedProxies, pathFault = () => undefined, server = {} } = options
+  return {
+    ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
+    // `request-log.ts` writes one line a request, without its path.
+    logController: new fastify.LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    exposeHeadRoutes: false,
+    // What is sent is judged, never changed into what would be right: a number in quotes is none.
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false },
+    },
+    // Requests that come while the server drains are served, with `Connection: close`.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      void sendProblem(pathFault(request.raw.url) ?? error, request, reply)
+    },
+    // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.
+    routerOptions: { maxParamLength: 64 * 1024 },
+    // A body may take as long as its bytes keep coming; see idleTimeoutMs.
+    requestTimeout: 0,
+    connectionTimeout: 180_000,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 20_000, connectionsCheckingInterval: 5_000 },
+    ...server,
+  }
+}

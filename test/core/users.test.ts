@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { parseUserId } from '../../src/core/user-id.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
+import { createUsers, type Users } from '../../src/core/users.ts'
+import { outage } from '../support/faults.ts'
+import { openTestCore, type TestCore } from '../support/test-core.ts'
+
+const alice = parseUserId('alice')
+
+interface Watched {
+  readonly users: Users
+  /** The users of whom a change was told, in turn. */
+  readonly told: unknown[]
+}
+
+function watch(core: TestCore, faults: Partial<UserStore> = {}): Watched {
+  const told: unknown[] = []
+  const onChange = (userId: string): void => {
+    told.push(userId)
+  }
+  const users = createUsers({ ...core, users: { ...core.users, ...faults }, onChange })
+  return { users, told }
+}
+
+describe('users', () => {
+  it('are made with the id given or with one of their own', async () => {
+    await using core = await openTestCore()
+    const { users } = watch(core)
+    const { account, created } = await users.create(alice)
+    expect({ account, created }).toMatchObject({
+      account: { user: { userId: 'alice', status: 'active' }, usage: { capacity: 1000, used: 0 } },
+      created: true,
+    })
+    expect(await users.create(alice)).toEqual({ account, created: false })
+    const { account: generated } = await users.create(undefined)
+    expect(generated.user.userId).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('who are unknown are not found', async () => {
+    await using core = await openTestCore()
+    const { users } = watch(core)
+    const calls = [users.find(alice), users.setStatus(alice, 'active'), users.remove(alice)]
+    for (const outcome of await Promise.allSettled(calls)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'not_found' } })
+    }
+  })
+
+  it('whose status changes are told of, before the answer', async () => {
+    await using core = await openTestCore()
+    const { users, told } = watch(core)
+    await users.create(alice)
+    expect(told).toEqual([])
+    await users.setStatus(alice, 'suspended')
+    await users.remove(alice)
+    expect(told).toEqual(['alice', 'alice'])
+  })
+
+  it('of whom nobody knows whether they changed are told of too', async () => {
+    await using core = await openTestCore()
+    const fail = (): Promise<never> => Promise.reject(outage())
+    const { users, told } = watch(core, { setUserStatus: fail, deleteUser: fail })
+    await expect(users.setStatus(alice, 'suspended')).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(users.remove(alice)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(told).toEqual(['alice', 'alice'])
+  })
+})

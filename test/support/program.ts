@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Started {
+  readonly process: ChildProcess
+  /** What it has printed so far. */
+  readonly output: () => string
+}
+
+export interface Program {
+  readonly args: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** Ends what is started, and removes its folder. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** Runs the program as a process of its own, in a folder of its own, on any free port. */
+export async function startProgram({ args, environment = {}, opened }: Program): Promise<Started> {
+  const DATA_DIR = environment['DATA_DIR'] ?? (await temporaryFolder(opened))
+  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+    env: { PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  opened.defer(async () => {
+    child.kill('SIGKILL')
+    await exitOf(child)
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk
+    })
+  }
+  return { process: child, output: () => text }
+}
+
+export async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  return child.exitCode
+}
+
+export async function temporaryFolder(opened: AsyncDisposableStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-main-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
