@@ -58,14 +58,17 @@ describe('the entity-tags of a condition', () => {
       ['If-Match', parseIfMatch],
       ['If-None-Match', parseIfNoneMatch],
     ] as const) {
-      const refusal = expect.objectContaining({ code: 'invalid_parameter', facts: { parameter } })
+      const refusal = expect.objectContaining({
+        code: 'invalid_parameter',
+        facts: { parameter },
+      }) as unknown
       expect(() => parse(header)).toThrow(refusal)
     }
   })
 
   it('come back from any list of them (property)', () => {
     const value = fc.string({
-      unit: fc.constantFrom(...'!#,;*W/\\~\u0080\u00ffabc'),
+      unit: fc.constantFrom(...Array.from('!#,;*W/\\~\u0080\u00ffabc')),
       maxLength: 12,
     })
     const tags = fc.array(fc.record({ value, weak: fc.boolean() }), { minLength: 1 })
@@ -82,7 +85,7 @@ describe('the entity-tags of a condition', () => {
   it('take no longer than their length, whatever is wrong with them', () => {
     const started = performance.now()
     for (const header of [' ', ',', ', ', '"'].map((text) => `${text.repeat(50_000)}x`)) {
-      expect(() => parseIfMatch(header)).toThrow()
+      expect(() => parseIfMatch(header)).toThrow('entity-tags')
     }
     expect(performance.now() - started).toBeLessThan(500)
   })
