@@ -12,10 +12,16 @@ export interface PutObject {
   readonly signal: AbortSignal
 }
 
+/** First and last byte, both included, both inside the content. */
+export interface ByteRange {
+  readonly first: number
+  readonly last: number
+}
+
 export interface OpenObject {
   readonly key: ObjectKey
-  /** First and last byte, both included, both inside the object; the whole object when left out. */
-  readonly range?: { readonly first: number; readonly last: number }
+  /** The whole object when left out. */
+  readonly range?: ByteRange
   readonly signal: AbortSignal
 }
 

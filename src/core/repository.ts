@@ -4,6 +4,7 @@ import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import { type Audience, type FilePosition, positionOf } from './file-page.ts'
 import type { ChangeFile, ListFiles, RemoveFile } from './ledger.ts'
+import type { ByteRange } from './object-store.ts'
 import { createUpload, type UploadOptions, type Uploads } from './upload.ts'
 import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
@@ -26,14 +27,23 @@ export interface ReadFile {
   readonly viewer: UserId | undefined
 }
 
+/** What of a file's content to open. */
+export type Selection = 'whole' | 'nothing' | ByteRange
+
 export interface OpenFile extends ReadFile {
+  /** Decides, for the very file that is then answered, what of it to open; the whole when left out. May throw. */
+  readonly select?: (file: File) => Selection
   readonly signal: AbortSignal
 }
 
 export interface OpenedFile {
   readonly file: File
-  /** The caller reads it to its end or destroys it. It fails, and never just ends, when bytes are missing. */
-  readonly body: Readable
+  readonly selection: Selection
+  /**
+   * `undefined` when nothing was selected. Else the caller reads it to its end or destroys it; it fails, and never
+   * just ends, when bytes are missing.
+   */
+  readonly body: Readable | undefined
 }
 
 /** The use cases on files. */
@@ -44,7 +54,11 @@ export interface Repository extends Uploads {
    */
   stat(file: ReadFile): Promise<File>
 
-  /** As `stat`, with the content opened. Rejects with `internal_error` when a file's object is missing or of another size. */
+  /**
+   * As `stat`, with the content opened: what `select` says of the file as it is at that moment. It is asked again when an
+   * overwrite took the object away in between, so that what it decided and what is read are of one version. Rejects
+   * with what `select` throws, and with `internal_error` when a file's object is missing or of another size.
+   */
   open(file: OpenFile): Promise<OpenedFile>
 
   /**
@@ -72,14 +86,17 @@ export function createRepository(options: UploadOptions): Repository {
   }
 
   async function open(request: OpenFile): Promise<OpenedFile> {
-    const { signal } = request
+    const { select = () => 'whole', signal } = request
     let missing: Version | undefined
     for (;;) {
       const file = await stat(request)
       // The same version twice without its object: it was not an overwrite that took the object away.
       if (file.version === missing) throw lostObject(file)
-      const opened = await objects.open({ key: file.objectKey, signal })
-      if (opened?.size === file.size) return { file, body: opened.body }
+      const selection = select(file)
+      if (selection === 'nothing') return { file, selection, body: undefined }
+      const range = selection === 'whole' ? {} : { range: selection }
+      const opened = await objects.open({ key: file.objectKey, ...range, signal })
+      if (opened?.size === file.size) return { file, selection, body: opened.body }
       opened?.body.destroy()
       missing = file.version
     }

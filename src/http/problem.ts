@@ -57,6 +57,7 @@ export function sendProblem(
   if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
   request.problem = problem.code
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
+  if (problem.status === 416) void reply.header('content-range', `bytes */${problem['size']}`)
   return reply
     .code(problem.status)
     .type(PROBLEM_MEDIA_TYPE)

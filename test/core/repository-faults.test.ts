@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import type { File } from '../../src/core/file.ts'
+import { parseFileName } from '../../src/core/file-name.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { NamedObject, OpenObject } from '../../src/core/object-store.ts'
 import {
@@ -12,6 +14,7 @@ import {
   truncatingPut,
 } from '../support/faults.ts'
 import { incomingFile, stalledContent } from '../support/incoming-file.ts'
+import { bytesOf } from '../support/objects.ts'
 import {
   GARBAGE_DELAY_MS,
   LEASE_MS,
@@ -259,6 +262,66 @@ describe('open', () => {
     expect(await faulty.read('a')).toBe('newer')
   })
 
+  it('decides anew what to open of the new file when one came between row and object', async () => {
+    await using core = await openTestCore()
+    const { upload } = await openTestRepository(core)
+    const overtaken = async (object: OpenObject) => {
+      await upload('a', 'newer')
+      await core.objects.remove(object)
+      return await core.objects.open(object)
+    }
+    const open = onceFailing(overtaken, (object) => core.objects.open(object))
+    const { faulty } = await openOverwrite(core, { objects: { open } })
+    const { repository, userId } = faulty
+    const sizes: number[] = []
+    const opened = await repository.open({
+      userId,
+      name: parseFileName('a'),
+      viewer: userId,
+      select({ size }) {
+        sizes.push(size)
+        return { first: size - 2, last: size - 1 }
+      },
+      signal: AbortSignal.timeout(1000),
+    })
+    expect(sizes).toEqual([3, 5])
+    expect(opened).toMatchObject({ file: { size: 5 }, selection: { first: 3, last: 4 } })
+    expect(String(await bytesOf(opened.body))).toBe('er')
+  })
+
+  it('asks the store for the range alone, and for nothing when nothing was selected', async () => {
+    await using core = await openTestCore()
+    const ranges: OpenObject['range'][] = []
+    const open = async (object: OpenObject) => {
+      ranges.push(object.range)
+      return await core.objects.open(object)
+    }
+    const { upload, repository, userId } = await openTestRepository(core, { objects: { open } })
+    const { file } = await upload('a', 'hello')
+    const wanted = { userId, name: file.name, viewer: userId, signal: AbortSignal.timeout(1000) }
+    const range = { first: 1, last: 3 }
+    const part = await repository.open({ ...wanted, select: () => range })
+    expect(String(await bytesOf(part.body))).toBe('ell')
+    const nothing = await repository.open({ ...wanted, select: () => 'nothing' })
+    expect(nothing).toEqual({ file, selection: 'nothing', body: undefined })
+    expect(ranges).toEqual([range])
+  })
+
+  it('shows what it opens to no selection of a caller who may not see the file', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, userId } = await openTestRepository(core)
+    const { file } = await upload('a', 'hello')
+    const seen: string[] = []
+    const select = ({ name }: File): 'nothing' => {
+      seen.push(name)
+      return 'nothing'
+    }
+    const signal = AbortSignal.timeout(1000)
+    const opening = repository.open({ userId, name: file.name, viewer: undefined, select, signal })
+    await expect(opening).rejects.toMatchObject({ code: 'not_found' })
+    expect(seen).toEqual([])
+  })
+
   it('goes on reading what it has opened when the file is replaced', async () => {
     await using core = await openTestCore()
     const { upload, read, repository, userId } = await openTestRepository(core)
@@ -266,7 +329,7 @@ describe('open', () => {
     const signal = AbortSignal.timeout(1000)
     const opened = await repository.open({ userId, name: file.name, viewer: userId, signal })
     await upload('a', 'newer')
-    expect(String(await opened.body.toArray())).toBe('old')
+    expect(String(await bytesOf(opened.body))).toBe('old')
     expect(await read('a')).toBe('newer')
   })
 

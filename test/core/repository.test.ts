@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
@@ -11,6 +10,7 @@ import {
   stalledContent,
   UNKNOWN_SIZE,
 } from '../support/incoming-file.ts'
+import { bytesOf } from '../support/objects.ts'
 import {
   GARBAGE_DELAY_MS,
   leftovers,
@@ -317,7 +317,7 @@ describe('who may see a file', () => {
       const found = await repository.stat({ ...request, viewer }).catch(notFound)
       const opened = await repository.open({ ...request, viewer }).catch(notFound)
       expect(opened === 'not_found').toBe(found === 'not_found')
-      return opened !== 'not_found' && (await text(opened.body)) === 'hello'
+      return opened !== 'not_found' && String(await bytesOf(opened.body)) === 'hello'
     }
     const [owner, other, anyone] = [await sees(userId), await sees(bob), await sees(undefined)]
     expect({ owner, other, anyone }).toEqual(seen)

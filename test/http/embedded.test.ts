@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { openEmbedded, openEmbeddedTwins } from '../support/embedded-service.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
+import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
@@ -11,6 +12,7 @@ import { uploadsSuite } from './uploads-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   uploadsSuite(openEmbedded)
+  downloadSuite(openEmbedded)
   brokenUploadsSuite(openEmbedded)
   fileNamesSuite(openEmbedded)
   accessSuite(openEmbedded)

@@ -141,6 +141,7 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
   file_count_exceeded: ['file_count', 'max_files'],
   file_too_large: ['max_file_size'],
   invalid_parameter: ['parameter'],
+  range_not_satisfiable: ['size'],
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

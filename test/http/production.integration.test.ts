@@ -14,6 +14,7 @@ import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
+import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
@@ -27,6 +28,7 @@ const missing = minio === undefined || postgres === undefined
 
 describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   uploadsSuite(openProduction)
+  downloadSuite(openProduction)
   brokenUploadsSuite(openProduction)
   fileNamesSuite(openProduction)
   accessSuite(openProduction)

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import type { File, Visibility } from '../../src/core/file.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { CommittedUpload, Ledger, Usage } from '../../src/core/ledger.ts'
@@ -8,6 +7,7 @@ import { createRepository, type Repository } from '../../src/core/repository.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
 import { faultyStore } from './faults.ts'
 import { incomingFile } from './incoming-file.ts'
+import { bytesOf } from './objects.ts'
 import { GARBAGE_DELAY_MS, LEASE_MS, type TestCore } from './test-core.ts'
 
 export interface TestRepositoryOptions {
@@ -74,7 +74,7 @@ export async function openTestRepository(
     async read(name, viewer = userId) {
       const signal = AbortSignal.timeout(10_000)
       const request = { userId, name: parseFileName(name), viewer, signal }
-      return await text((await repository.open(request)).body)
+      return (await bytesOf((await repository.open(request)).body)).toString()
     },
     usage: () => core.ledger.usage(userId),
   }

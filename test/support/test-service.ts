@@ -104,7 +104,8 @@ export async function startTestService(
 
   async function startAdmin(): Promise<FastifyInstance | undefined> {
     if (options.adminToken === undefined) return undefined
-    const useCases = { users: createUsers({ users, ledger }), accessTokens, grants }
+    const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
+    const useCases = { users: createUsers({ users, ledger, onChange }), accessTokens, grants }
     const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
     await admin.listen({ host: '127.0.0.1', port: 0 })
     return admin

@@ -1,13 +1,16 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { File } from '../../core/file.ts'
 import { AppError } from '../../core/errors.ts'
-import type { ReadFile, Repository } from '../../core/repository.ts'
+import type { File } from '../../core/file.ts'
+import type { ReadFile, Repository, Selection } from '../../core/repository.ts'
 import { isUserId } from '../../core/user-id.ts'
 import { contentDisposition } from '../content-disposition.ts'
 import { fileNameParam } from '../file-name-param.ts'
+import { formatHttpDate } from '../http-date.ts'
 import { requireUser } from '../plugins/access-token.ts'
+import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
+import { selectContent } from '../select-content.ts'
 
 export interface DownloadOptions {
   readonly repository: Repository
@@ -16,21 +19,27 @@ export interface DownloadOptions {
 
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 
-/** `GET` and `HEAD` of `/users/{me|user_id}/repo/{file_name}`: the raw content, for whoever may see the file. */
+/**
+ * `GET` and `HEAD` of `/users/{me|user_id}/repo/{file_name}`: the raw content or a range of it, for whoever may see the
+ * file. Conditions are looked at only once a file was found that the caller may see, so they tell nobody else of it.
+ */
 export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
   const { repository, shutdown } = options
   const url = '/users/:user_id/repo/:file_name'
 
   app.get(url, { schema: { params: Params } }, async (request, reply) => {
+    const select = (file: File): Selection => selectContent(request, file)
     const signal = requestSignal(reply, shutdown)
-    const { file, body } = await repository.open({ ...wanted(request, request.params), signal })
-    describe(file, reply)
+    const target = wanted(request, request.params)
+    const { file, selection, body } = await repository.open({ ...target, select, signal })
+    describe(reply, { file, selection })
     return reply.send(body)
   })
 
   // A route of its own, since the one Fastify makes would read the whole object to throw it away.
   app.head(url, { schema: { params: Params } }, async (request, reply) => {
-    describe(await repository.stat(wanted(request, request.params)), reply)
+    const file = await repository.stat(wanted(request, request.params))
+    describe(reply, { file, selection: selectContent(request, file) })
     return reply.send()
   })
 }
@@ -42,19 +51,41 @@ function wanted(request: FastifyRequest, params: { user_id: string; file_name: s
   return { userId: owner, name, viewer: request.user?.userId }
 }
 
-/** The headers of a download. Whatever the content is, a browser shall save it and never run it. */
-function describe(file: File, reply: FastifyReply): void {
+interface Answer {
+  readonly file: File
+  readonly selection: Selection
+}
+
+function describe(reply: FastifyReply, { file, selection }: Answer): void {
   void reply.headers({
+    etag: `"${file.version}"`,
+    'last-modified': formatHttpDate(file.updatedAt),
+    'cache-control': 'private, no-cache',
+    vary: 'Cookie',
+  })
+  if (selection === 'nothing') void reply.code(304)
+  else describeContent(reply, { file, selection })
+}
+
+/** Whatever the content is, a browser shall save it and never run it. */
+function describeContent(reply: FastifyReply, { file, selection }: Answer): void {
+  void reply.headers({
+    'accept-ranges': 'bytes',
     'content-type': 'application/octet-stream',
     'content-length': file.size,
     'content-disposition': contentDisposition(file.name),
-    etag: `"${file.version}"`,
-    'last-modified': new Date(file.updatedAt).toUTCString(),
-    'cache-control': 'private, no-cache',
-    vary: 'Cookie',
     'x-content-type-options': 'nosniff',
     'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
     'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
+  })
+  if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
+    void reply.header('repr-digest', formatReprDigest(file.sha256))
+  }
+  if (typeof selection === 'string') return
+  const { first, last } = selection
+  void reply.code(206).headers({
+    'content-length': last - first + 1,
+    'content-range': `bytes ${first}-${last}/${file.size}`,
   })
 }

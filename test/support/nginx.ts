@@ -1,0 +1,68 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  answers,
+  createFolder,
+  findProgram,
+  freePort,
+  isExecutable,
+  runServer,
+} from './local-server.ts'
+
+export interface Nginx {
+  readonly port: number
+  /** Whatever is put here is served under its name. */
+  readonly folder: string
+  stop(): Promise<void>
+}
+
+/** Runs the nginx of this machine as a server of files, one process; `If-Modified-Since` as RFC 9110 has it, else its defaults. */
+export async function startNginx(): Promise<Nginx> {
+  const program = await findNginx()
+  const folder = await createFolder('nginx')
+  const port = await freePort()
+  const settings = join(folder.path, 'nginx.conf')
+  await writeFile(settings, configuration(folder.path, port))
+  try {
+    const server = await runServer({
+      program,
+      args: ['-p', folder.path, '-e', 'error.log', '-c', settings],
+      isReady: () => answers(`http://127.0.0.1:${port}/nginx.conf`),
+      stopSignal: 'SIGTERM',
+    })
+    const stop = async (): Promise<void> => {
+      await server.stop()
+      await folder.remove()
+    }
+    return { port, folder: folder.path, stop }
+  } catch (error) {
+    await folder.remove()
+    throw error
+  }
+}
+
+/** Debian keeps it where only the administrator's PATH leads. */
+export async function findNginx(): Promise<string> {
+  const debian = '/usr/sbin/nginx'
+  return (await isExecutable(debian)) ? debian : await findProgram('nginx')
+}
+
+function configuration(folder: string, port: number): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  return `
+    daemon off;
+    master_process off;
+    pid ${folder}/nginx.pid;
+    error_log ${folder}/error.log;
+    events {}
+    http {
+      ${temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
+      access_log off;
+      default_type application/octet-stream;
+      server {
+        listen 127.0.0.1:${port};
+        root ${folder};
+        if_modified_since before;
+      }
+    }`
+}
