@@ -9,7 +9,9 @@ import { createReadiness, type Readiness } from './core/readiness.ts'
 import { createRepository, type Repository } from './core/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweeper.ts'
 import type { UserStore } from './core/user-store.ts'
+import { createVerifier, type Verifier } from './core/verify.ts'
 import type { Database } from './database/database.ts'
+import { createInventory } from './database/inventory.ts'
 import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { openPostgres } from './database/postgres.ts'
@@ -27,6 +29,7 @@ export interface Service {
   readonly objects: ObjectStore
   readonly repository: Repository
   readonly sweeper: Sweeper
+  readonly verifier: Verifier
   readonly readiness: Readiness
   close(): Promise<void>
 }
@@ -73,6 +76,11 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
+    verifier: createVerifier({
+      inventory: createInventory(database),
+      objects,
+      garbageDelayMs: GARBAGE_DELAY_MS,
+    }),
   }
 }
 
