@@ -80,8 +80,9 @@ export interface Inventory {
   recount(userId: UserId): Promise<void>
 
   /**
-   * Hands those of the keys, at most a thousand, to `garbage` that no file and no upload refers to, to be removed by
-   * the sweeper after `garbageDelayMs`; returns them. It removes nothing itself (I7).
+   * Hands those of the keys, at most a thousand, to `garbage` of which neither the key nor the version stands in the
+   * row of a file or an upload, to be removed by the sweeper after `garbageDelayMs`; returns them. It removes nothing
+   * itself (I7).
    */
   discardObjects(objects: {
     readonly keys: readonly ObjectKey[]

@@ -192,21 +192,23 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
   `.execute(db)
 }
 
-// Here the key itself is looked for in `files`, without an index: what a slip would destroy is
-// worth the time, and orphans are rare.
+// Here the key itself is looked for too, without an index, and a row whose key and version disagree
+// holds both: what a slip would destroy is worth the time, and orphans are rare.
 async function discardObjects(
   { db, now }: Clocked,
   { keys, garbageDelayMs }: Parameters<Inventory['discardObjects']>[0],
 ): Promise<readonly ObjectKey[]> {
   if (keys.length === 0) return []
-  const candidates = sql.join(keys)
-  const { rows } = await sql<{ readonly object_key: ObjectKey }>`
-    SELECT object_key FROM files WHERE object_key IN (${candidates})
+  const named = sql`(
+    object_key IN (${sql.join(keys)}) OR version IN (${sql.join(keys.map(versionOf))})
+  )`
+  const { rows } = await sql<{ readonly object_key: ObjectKey; readonly version: string }>`
+    SELECT object_key, version FROM files WHERE ${named}
     UNION
-    SELECT object_key FROM uploads WHERE object_key IN (${candidates})
+    SELECT object_key, version FROM uploads WHERE ${named}
   `.execute(db)
-  const referenced = new Set(rows.map(({ object_key }) => object_key))
-  const discarded = keys.filter((key) => !referenced.has(key))
+  const held = new Set<string>(rows.flatMap(({ object_key, version }) => [object_key, version]))
+  const discarded = keys.filter((key) => !held.has(key) && !held.has(versionOf(key)))
   for (const key of discarded) {
     await sql`
       INSERT INTO garbage (object_key, not_before) VALUES (${key}, ${now} + ${garbageDelayMs})
