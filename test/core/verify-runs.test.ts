@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Inventory } from '../../src/core/inventory.ts'
 import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { createInventory } from '../../src/database/inventory.ts'
 import { faultyStore, onceFailing, outage } from '../support/faults.ts'
@@ -149,6 +150,22 @@ describe('verify stops', () => {
     await expect(verify({ ...bed, objects }, request)).rejects.toThrow('Interrupted.')
   })
 
+  it('with that reason also when the store says that it failed', async () => {
+    await using bed = await openStillBed()
+    await bed.upload(ALICE, 'a', 'x')
+    const stop = new AbortController()
+    const objects = faultyStore(bed.objects, {
+      async *list() {},
+      head: async () => {
+        stop.abort(new Error('Interrupted.'))
+        throw outage()
+      },
+    })
+    await expect(verify({ ...bed, objects }, { signal: stop.signal })).rejects.toThrow(
+      'Interrupted.',
+    )
+  })
+
   it('when the store fails, and leaves nothing behind that goes on', async () => {
     await using bed = await openStillBed()
     for (const name of ['a', 'b', 'c']) await bed.upload(ALICE, name, 'x')
@@ -165,6 +182,18 @@ describe('verify stops', () => {
     await expect(verify({ ...bed, objects })).rejects.toMatchObject({ code: 'unavailable' })
     expect(underWay).toBe(0)
   })
+})
+
+it('verify comes to every user, page by page', async () => {
+  await using bed = await openStillBed()
+  const ids = Array.from({ length: 25 }, (_, at) => parseUserId(`user-${at}`))
+  for (const id of ids) {
+    await bed.users.createUser(id)
+    await bed.stray(strayKey(id))
+  }
+  const { findings, verification } = await verify(bed)
+  expect(findings.map(({ userId }) => userId).sort()).toEqual([...ids].sort())
+  expect(verification).toMatchObject({ users: 27, remaining: { orphaned_object: 25 } })
 })
 
 describe('verify of 20,000 files', () => {
