@@ -192,7 +192,7 @@ it('verify comes to every user, page by page', async () => {
     await bed.stray(strayKey(id))
   }
   const { findings, verification } = await verify(bed)
-  expect(findings.map(({ userId }) => userId).sort()).toEqual([...ids].sort())
+  expect(new Set(findings.map(({ userId }) => userId))).toEqual(new Set(ids))
   expect(verification).toMatchObject({ users: 27, remaining: { orphaned_object: 25 } })
 })
 
