@@ -60,7 +60,16 @@ function runCommand(): Promise<number> {
     open: () => openService(readConfig(process.env)),
     print: console.log,
     printError: console.error,
+    interruption,
   })
+}
+
+/** Aborts on the first SIGTERM or SIGINT; the next ends the process as if nobody listened. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  const onSignal = () => controller.abort(new Error('Interrupted.'))
+  process.once('SIGTERM', onSignal).once('SIGINT', onSignal)
+  return controller.signal
 }
 
 /**

@@ -12,7 +12,9 @@ import { createSweeper, type Sweeper } from './core/sweeper.ts'
 import type { UserId } from './core/user-id.ts'
 import type { UserStore } from './core/user-store.ts'
 import { createUsers, type Users } from './core/users.ts'
+import { createVerifier, type Verifier } from './core/verify.ts'
 import type { Database } from './database/database.ts'
+import { createInventory } from './database/inventory.ts'
 import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { openPostgres } from './database/postgres.ts'
@@ -31,6 +33,7 @@ export interface Service {
   readonly objects: ObjectStore
   readonly repository: Repository
   readonly sweeper: Sweeper
+  readonly verifier: Verifier
   readonly readiness: Readiness
   close(): Promise<void>
 }
@@ -80,6 +83,11 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
+    verifier: createVerifier({
+      inventory: createInventory(database),
+      objects,
+      garbageDelayMs: GARBAGE_DELAY_MS,
+    }),
   }
 }
 

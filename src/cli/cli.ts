@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { isAppError } from '../core/errors.ts'
-import type { Command, CommandServices } from './command.ts'
+import type { Command, CommandCall, CommandServices } from './command.ts'
 import { DEVICES } from './commands/devices.ts'
 import { GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
@@ -15,14 +15,17 @@ export interface CliOptions {
   readonly open: () => Promise<CommandServices>
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
+  /** Called by a command that takes long; the signal aborts when the user ends it. */
+  readonly interruption: () => AbortSignal
 }
 
 /**
- * Runs one command and returns the exit code for scripts: 0 done, 1 refused or failed, 2 wrongly called.
+ * Runs one command and returns the exit code for scripts: 0 done, 1 refused, failed, or done with something to tell,
+ * 2 wrongly called.
  * Results go to `print` (with `--json` as one JSON document), all else to `printError`.
  */
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
-  const { args, open, print, printError } = options
+  const { args, open, print, printError, interruption } = options
   if (args.length === 0 || args.includes('--help') || args[0] === 'help') {
     print(help())
     return 0
@@ -35,9 +38,14 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   try {
     const services = await open()
     try {
-      const result = await call.command.run(services, call)
+      let exitCode: 0 | 1 = 0
+      const fail = (): void => {
+        exitCode = 1
+      }
+      const output = { print, printError, fail, interruption }
+      const result = await call.command.run(services, { ...call, ...output })
       if (result !== undefined) print(call.json ? JSON.stringify(result) : render(result))
-      return 0
+      return exitCode
     } finally {
       await services.close()
     }
@@ -50,11 +58,8 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
 /** In the order of the help. */
 const COMMANDS: readonly Command[] = [...USERS, ...TOKENS, ...DEVICES, ...GRANTS, ...OPERATIONS]
 
-interface Call {
+interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'json'> {
   readonly command: Command
-  readonly operands: readonly string[]
-  readonly flags: Readonly<Record<string, string>>
-  readonly json: boolean
 }
 
 /** The command that `args` call, or a sentence that says why they call none. */
@@ -65,21 +70,35 @@ function parseCall(args: readonly string[]): Call | string {
     const { values, positionals } = parseArgs({
       args: args.slice(command.words.length),
       allowPositionals: true,
-      options: {
-        json: { type: 'boolean' },
-        ...Object.fromEntries(command.flags.map((flag) => [flag, { type: 'string' as const }])),
-      },
+      options: optionsOf(command),
     })
     const { least, most } = operandCounts(command)
-    const { json, ...flags } = values
-    const isComplete = (command.required ?? []).every((flag) => flag in flags)
+    const given = Object.entries(values)
+    const isComplete = (command.required ?? []).every((flag) => flag in values)
     if (positionals.length < least || positionals.length > most || !isComplete) {
       return usage(command)
     }
-    return { command, operands: positionals, flags, json: json === true }
+    return {
+      command,
+      operands: positionals,
+      flags: Object.fromEntries(given.filter((flag): flag is [string, string] => !isSwitch(flag))),
+      switches: new Set(given.filter(isSwitch).map(([name]) => name)),
+      json: values['json'] === true,
+    }
   } catch (error) {
     return `${describe(error)}\n${usage(command)}`
   }
+}
+
+function optionsOf({ flags, switches = [] }: Command) {
+  const options: Record<string, { readonly type: 'string' | 'boolean' }> = {}
+  for (const flag of flags) options[flag] = { type: 'string' }
+  for (const name of ['json', ...switches]) options[name] = { type: 'boolean' }
+  return options
+}
+
+function isSwitch([, value]: readonly [string, unknown]): boolean {
+  return value === true
 }
 
 function operandCounts({ operands }: Command): { least: number; most: number } {
@@ -101,11 +120,11 @@ function usage(command: Command): string {
   return `usage: cloud-repo ${lineOf(command)}`
 }
 
-function lineOf({ words, operands, flags, required = [] }: Command): string {
+function lineOf({ words, operands, flags, switches = [], required = [] }: Command): string {
   const options = flags.map((flag) =>
     required.includes(flag) ? `--${flag} ...` : `[--${flag} ...]`,
   )
-  return [...words, ...operands, ...options].join(' ')
+  return [...words, ...operands, ...switches.map((name) => `[--${name}]`), ...options].join(' ')
 }
 
 function describe(error: unknown): string {

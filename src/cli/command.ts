@@ -4,6 +4,7 @@ import type { Sweeper } from '../core/sweeper.ts'
 import { formatTimestamp } from '../core/timestamp.ts'
 import { parseUserId, type UserId } from '../core/user-id.ts'
 import type { Users } from '../core/users.ts'
+import type { Verifier } from '../core/verify.ts'
 import type { Result } from './render.ts'
 
 /** The use cases that commands call; the same as the server's. */
@@ -12,12 +13,23 @@ export interface CommandServices {
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly sweeper: Sweeper
+  readonly verifier: Verifier
   close(): Promise<void>
 }
 
 export interface CommandCall {
   readonly operands: readonly string[]
   readonly flags: Readonly<Record<string, string>>
+  /** Those of the command's switches that were given. */
+  readonly switches: ReadonlySet<string>
+  readonly json: boolean
+  /** Prints what does not wait for the end; what `run` returns is printed after it. */
+  readonly print: (line: string) => void
+  readonly printError: (line: string) => void
+  /** Makes the exit code 1 although the command goes on to its end. */
+  readonly fail: () => void
+  /** For commands that take long: aborts on SIGINT and SIGTERM, which otherwise end the process at once. */
+  readonly interruption: () => AbortSignal
 }
 
 export interface Command {
@@ -26,6 +38,8 @@ export interface Command {
   readonly operands: readonly string[]
   /** Names of the flags, each with a value. */
   readonly flags: readonly string[]
+  /** Names of the flags without a value. */
+  readonly switches?: readonly string[]
   /** Those of the flags that must be given. */
   readonly required?: readonly string[]
   readonly summary: string

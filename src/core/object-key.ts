@@ -1,4 +1,4 @@
-import type { UserId } from './user-id.ts'
+import { isUserId, type UserId } from './user-id.ts'
 import type { Version } from './version.ts'
 
 declare const brand: unique symbol
@@ -19,4 +19,15 @@ const OBJECT_KEY = /^users\/[A-Za-z0-9_-]{1,64}\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-
 /** Whether `text` has the shape of the keys that this service writes; whatever else a store holds is not ours. */
 export function isObjectKey(text: string): text is ObjectKey {
   return OBJECT_KEY.test(text)
+}
+
+/** The user in a key, or `undefined` when no user can have that id. */
+export function ownerOf(key: ObjectKey): UserId | undefined {
+  const owner = key.slice(OBJECT_KEY_PREFIX.length, key.lastIndexOf('/'))
+  return isUserId(owner) ? owner : undefined
+}
+
+/** The last segment of a key; of one that this service made, the version. */
+export function versionOf(key: ObjectKey): string {
+  return key.slice(key.lastIndexOf('/') + 1)
 }

@@ -20,3 +20,10 @@ export function createVersion(nowMs: number = Date.now()): Version {
     hex.slice(20),
   ].join('-') as Version
 }
+
+const VERSION = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** Whether `text` has the shape of what `createVersion` makes. */
+export function isVersion(text: string): text is Version {
+  return VERSION.test(text)
+}

@@ -67,14 +67,24 @@ class FilesystemStore implements ObjectStore {
   }
 
   async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
-    for await (const userId of entriesOf(this.#users, signal)) {
-      const folder = `${OBJECT_KEY_PREFIX}${userId}/`
-      if (!folder.startsWith(prefix)) continue
+    for await (const folder of this.#folders({ prefix, signal })) {
       for await (const version of entriesOf(join(this.#directory, folder), signal)) {
         const key = `${folder}${version}`
         const found = isObjectKey(key) ? await this.head({ key, signal }) : undefined
         if (isObjectKey(key) && found !== undefined) yield { key, size: found.size }
       }
+    }
+  }
+
+  /** With a user in the prefix there is one folder to read, however many users there are. */
+  async *#folders({ prefix, signal }: ListObjects): AsyncGenerator<string, void> {
+    if (isObjectKey(`${prefix}${ANY_VERSION}`)) {
+      yield prefix
+      return
+    }
+    for await (const userId of entriesOf(this.#users, signal)) {
+      const folder = `${OBJECT_KEY_PREFIX}${userId}/`
+      if (folder.startsWith(prefix)) yield folder
     }
   }
 
@@ -110,6 +120,8 @@ class FilesystemStore implements ObjectStore {
     return join(this.#directory, key)
   }
 }
+
+const ANY_VERSION = '00000000-0000-7000-8000-000000000000'
 
 function temporary(path: string): string {
   return `${path}.tmp`

@@ -10,6 +10,7 @@ import { createUsers } from '../../src/core/users.ts'
 import { outage } from '../support/faults.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
+import { createTestVerifier } from '../support/verify.ts'
 
 interface Outcome {
   readonly code: number
@@ -40,6 +41,7 @@ async function open(): Promise<CommandServices> {
     accessTokens: createAccessTokens({ users }),
     grants: createGrants({ users, deviceCapacity: 100, deviceModels: new Map([['camera', 200]]) }),
     sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
+    verifier: createTestVerifier(core),
     close: async () => {
       closed += 1
     },
@@ -56,6 +58,7 @@ async function run(
     open: open_,
     print: (line) => out.push(line),
     printError: (line) => err.push(line),
+    interruption: () => new AbortController().signal,
   })
   expect(closed).toBe(opened)
   return { code, out: out.join('\n'), err: err.join('\n') }

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { VERIFY } from './verify.ts'
 
 export const OPERATIONS: readonly Command[] = [
   {
@@ -17,6 +18,7 @@ export const OPERATIONS: readonly Command[] = [
       }
     },
   },
+  VERIFY,
   {
     words: ['migrate'],
     operands: [],

@@ -1,0 +1,91 @@
+import { AppError } from '../../core/errors.ts'
+import { type Finding, FINDING_KINDS } from '../../core/finding.ts'
+import type { Verification } from '../../core/verify.ts'
+import { parseCount, userIdOf, type Command, type CommandCall } from '../command.ts'
+import { metricsOf } from '../metrics.ts'
+import type { Row } from '../render.ts'
+
+/** Findings are printed as they are made, since there may be more of them than memory holds. */
+export const VERIFY: Command = {
+  words: ['verify'],
+  operands: ['[user_id]'],
+  flags: ['sample'],
+  switches: ['repair', 'deep', 'metrics'],
+  summary: 'compare quotas, files and objects (--sample N reads one file in N, --deep all)',
+  run: async ({ verifier }, call) => {
+    const { operands, switches, json, print, fail, interruption } = call
+    const verification = await verifier.verify({
+      userId: operands.length === 0 ? undefined : userIdOf(operands),
+      repair: switches.has('repair'),
+      readOneIn: readOneIn(call),
+      onFinding: (finding) => {
+        if (!switches.has('metrics')) print(lineOf(finding, json))
+      },
+      onProgress: progress(call),
+      signal: interruption(),
+    })
+    if (remaining(verification) > 0) fail()
+    if (!switches.has('metrics')) return summary(verification, json)
+    print(metricsOf(verification))
+    return undefined
+  },
+}
+
+function readOneIn({ flags, switches }: CommandCall): number | undefined {
+  const { sample } = flags
+  if (sample === undefined) return switches.has('deep') ? 1 : undefined
+  const count = parseCount(sample)
+  if (Number.isSafeInteger(count) && count >= 1 && !switches.has('deep')) return count
+  throw new AppError(
+    'invalid_parameter',
+    'sample is a whole number from 1, and stands in place of --deep.',
+    { facts: { parameter: 'sample' } },
+  )
+}
+
+const PROGRESS_EVERY_MS = 10_000
+
+function progress({ printError }: CommandCall): (verification: Verification) => void {
+  let toldAt = performance.now()
+  return ({ users, objects, readFiles }) => {
+    if (performance.now() - toldAt < PROGRESS_EVERY_MS) return
+    toldAt = performance.now()
+    printError(`so far ${users} users, ${objects} objects, ${readFiles} files read`)
+  }
+}
+
+function lineOf(finding: Finding, json: boolean): string {
+  const row: Row = {
+    kind: finding.kind,
+    user_id: finding.userId ?? null,
+    file_name: finding.name ?? null,
+    object_key: finding.objectKey ?? null,
+    recorded: finding.recorded ?? null,
+    found: finding.found ?? null,
+    repaired: finding.repaired,
+  }
+  if (json) return JSON.stringify(row)
+  const { kind, repaired, ...facts } = row
+  const said = Object.entries(facts).filter(([, value]) => value !== null)
+  const words = said.map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return [String(kind).padEnd(17), ...words, ...(repaired === true ? ['repaired'] : [])].join(' ')
+}
+
+/** For people without the kinds of which there is nothing to say. */
+function summary(verification: Verification, json: boolean): Row {
+  const kinds = FINDING_KINDS.map((kind) => [kind, verification.remaining[kind]] as const)
+  return {
+    users: verification.users,
+    files: verification.files,
+    objects: verification.objects,
+    read_files: verification.readFiles,
+    read_bytes: verification.readBytes,
+    ...Object.fromEntries(kinds.filter(([, count]) => json || count > 0)),
+    repaired: verification.repaired,
+    remaining: remaining(verification),
+  }
+}
+
+function remaining(verification: Verification): number {
+  return FINDING_KINDS.reduce((sum, kind) => sum + verification.remaining[kind], 0)
+}

@@ -1,0 +1,117 @@
+import type { Balance, TracedObject } from './inventory.ts'
+import { inParallel } from './in-parallel.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
+import type { ListedObject } from './object-store.ts'
+import type { UserId } from './user-id.ts'
+import { isVersion } from './version.ts'
+import type { VerifyRun } from './verify.ts'
+
+const OBJECTS_PER_BATCH = 500
+const PARALLEL_HEADS = 8
+
+/**
+ * Looks up every object of a user and reports those that nothing refers to. Returns how many were met that are the
+ * whole content of a file which already stood when the balance was read.
+ */
+export async function verifyObjects(
+  run: VerifyRun,
+  { userId, readAt }: Pick<Balance, 'userId' | 'readAt'>,
+): Promise<number> {
+  let sound = 0
+  for await (const batch of batchesOf(run, `${OBJECT_KEY_PREFIX}${userId}/`)) {
+    const traced = await trace(run, batch)
+    sound += batch.filter(({ key, size }) => {
+      const file = traced.get(key)?.file
+      return file !== undefined && file.size === size && file.updatedAt <= readAt
+    }).length
+    const lost = await findLost(run, { batch, traced })
+    await reportOrphans(run, { userId, keys: lost.filter((key) => isVersion(versionOf(key))) })
+    reportForeign(run, { userId, keys: lost.filter((key) => !isVersion(versionOf(key))) })
+    run.verification.objects += batch.length
+    run.onProgress?.(run.verification)
+  }
+  return sound
+}
+
+/**
+ * Reports objects of users that nobody knows. They may be what is left of a user, or belong to another database that
+ * was given the same bucket, so they are left alone until somebody names the user.
+ */
+export async function verifyStrangers(run: VerifyRun): Promise<void> {
+  for await (const listed of batchesOf(run, OBJECT_KEY_PREFIX)) {
+    const owners = new Set(listed.map(({ key }) => ownerOf(key)).filter((id) => id !== undefined))
+    const known: ReadonlySet<UserId | undefined> = await run.inventory.findUsers([...owners])
+    const batch = listed.filter(({ key }) => !known.has(ownerOf(key)))
+    // Garbage and the journal outlive their users.
+    const keys = await findLost(run, { batch, traced: await trace(run, batch) })
+    for (const key of keys) reportForeign(run, { userId: ownerOf(key), keys: [key] })
+    run.verification.objects += batch.length
+    run.onProgress?.(run.verification)
+  }
+}
+
+async function* batchesOf(
+  { objects, signal }: VerifyRun,
+  prefix: string,
+): AsyncGenerator<readonly ListedObject[], void> {
+  let batch: ListedObject[] = []
+  for await (const object of objects.list({ prefix, signal })) {
+    batch.push(object)
+    if (batch.length < OBJECTS_PER_BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function trace(
+  { inventory }: VerifyRun,
+  batch: readonly ListedObject[],
+): Promise<ReadonlyMap<ObjectKey, TracedObject>> {
+  const traced = await inventory.traceObjects(batch.map(({ key }) => key))
+  return new Map(traced.map((object) => [object.objectKey, object]))
+}
+
+interface Traced {
+  readonly batch: readonly ListedObject[]
+  readonly traced: ReadonlyMap<ObjectKey, TracedObject>
+}
+
+/** The keys without a trace whose object is still there. One that was swept after the listing is not. */
+async function findLost(
+  { objects, signal }: VerifyRun,
+  { batch, traced }: Traced,
+): Promise<readonly ObjectKey[]> {
+  const lost: ObjectKey[] = []
+  const untraced = batch.map(({ key }) => key).filter((key) => !traced.has(key))
+  await inParallel(untraced, PARALLEL_HEADS, async (key) => {
+    if ((await objects.head({ key, signal })) !== undefined) lost.push(key)
+  })
+  return lost
+}
+
+interface LostObjects {
+  readonly userId: UserId | undefined
+  readonly keys: readonly ObjectKey[]
+}
+
+async function reportOrphans(run: VerifyRun, { userId, keys }: LostObjects): Promise<void> {
+  const { inventory, garbageDelayMs } = run
+  const repairs = run.repair && keys.length > 0
+  const discarded = repairs ? await inventory.discardObjects({ keys, garbageDelayMs }) : []
+  const gone = new Set(discarded)
+  for (const objectKey of keys) {
+    run.report({
+      kind: 'orphaned_object',
+      ...(userId && { userId }),
+      objectKey,
+      repaired: gone.has(objectKey),
+    })
+  }
+}
+
+function reportForeign(run: VerifyRun, { userId, keys }: LostObjects): void {
+  for (const objectKey of keys) {
+    run.report({ kind: 'foreign_object', ...(userId && { userId }), objectKey, repaired: false })
+  }
+}

@@ -1,0 +1,219 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Balance, FiledObject, Inventory, TracedObject } from '../core/inventory.ts'
+import { type ObjectKey, versionOf } from '../core/object-key.ts'
+import type { UserId } from '../core/user-id.ts'
+import { type Clocked, lockUser } from './books.ts'
+import type { Database } from './database.ts'
+import type { FileRow, Tables } from './schema.ts'
+
+/** The inventory on a SQL database. */
+export function createInventory(database: Database): Inventory {
+  const { now, forUpdate } = database
+  return {
+    listBalances: (page) => database.query((db) => balances({ db, now }, pageOfUsers(page))),
+    findBalance: (userId) =>
+      database.query(async (db) => (await balances({ db, now }, oneUser(userId)))[0]),
+    findUsers: (userIds) => database.query((db) => findUsers(db, userIds)),
+    traceObjects: (keys) => database.query((db) => traceObjects(db, keys)),
+    listFiles: (page) => database.query((db) => listFiles(db, page)),
+    isCurrent: (file) => database.query((db) => isCurrent(db, file)),
+    recount: (userId) =>
+      database.transaction(async (db) => {
+        await lockUser({ db, forUpdate }, userId)
+        await recount(db, userId)
+      }),
+    discardObjects: (objects) => database.transaction((db) => discardObjects({ db, now }, objects)),
+  }
+}
+
+/** SQL for a list of ids from both tables, since either may lack what the other has. */
+function pageOfUsers({
+  after,
+  limit,
+}: Parameters<Inventory['listBalances']>[0]): RawBuilder<unknown> {
+  return sql`
+    SELECT id FROM (SELECT id FROM users WHERE id > ${after ?? ''} ORDER BY id LIMIT ${limit}) AS u
+    UNION
+    SELECT user_id FROM (
+      SELECT user_id FROM quotas WHERE user_id > ${after ?? ''} ORDER BY user_id LIMIT ${limit}
+    ) AS q
+    ORDER BY 1 LIMIT ${limit}
+  `
+}
+
+function oneUser(userId: UserId): RawBuilder<unknown> {
+  return sql`
+    SELECT id FROM users WHERE id = ${userId}
+    UNION
+    SELECT user_id FROM quotas WHERE user_id = ${userId}
+  `
+}
+
+interface BalanceRow {
+  readonly id: UserId
+  readonly is_user: number
+  readonly used_bytes: number | null
+  readonly reserved_bytes: number | null
+  readonly file_count: number | null
+  readonly counted_used: number
+  readonly counted_reserved: number
+  readonly counted_files: number
+  readonly now: number
+}
+
+/** SQL for the figures of the user whose id the expression `id` is. */
+function countedFigures(id: RawBuilder<unknown>) {
+  return {
+    used: sql`(SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files WHERE user_id = ${id})`,
+    fileCount: sql`(SELECT COUNT(*) FROM files WHERE user_id = ${id})`,
+    reserved: sql`(
+      SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
+      WHERE user_id = ${id} AND state = 'pending'
+    )`,
+  }
+}
+
+async function balances(
+  { db, now }: Clocked,
+  ids: RawBuilder<unknown>,
+): Promise<readonly Balance[]> {
+  const counted = countedFigures(sql`ids.id`)
+  const { rows } = await sql<BalanceRow>`
+    SELECT ids.id, CASE WHEN users.id IS NULL THEN 0 ELSE 1 END AS is_user,
+      quotas.used_bytes, quotas.reserved_bytes, quotas.file_count,
+      ${counted.used} AS counted_used, ${counted.reserved} AS counted_reserved,
+      ${counted.fileCount} AS counted_files, ${now} AS now
+    FROM (${ids}) AS ids
+    LEFT JOIN users ON users.id = ids.id
+    LEFT JOIN quotas ON quotas.user_id = ids.id
+    ORDER BY ids.id
+  `.execute(db)
+  return rows.map(toBalance)
+}
+
+function toBalance(row: BalanceRow): Balance {
+  const { used_bytes: used, reserved_bytes: reserved, file_count: fileCount } = row
+  return {
+    userId: row.id,
+    isUser: row.is_user === 1,
+    recorded:
+      used === null || reserved === null || fileCount === null
+        ? undefined
+        : { used, reserved, fileCount },
+    counted: {
+      used: row.counted_used,
+      reserved: row.counted_reserved,
+      fileCount: row.counted_files,
+    },
+    readAt: row.now,
+  }
+}
+
+async function findUsers(
+  db: Kysely<Tables>,
+  userIds: readonly UserId[],
+): Promise<ReadonlySet<UserId>> {
+  if (userIds.length === 0) return new Set()
+  const { rows } = await sql<{ readonly id: UserId }>`
+    SELECT id FROM users WHERE id IN (${sql.join(userIds)})
+    UNION
+    SELECT user_id FROM quotas WHERE user_id IN (${sql.join(userIds)})
+  `.execute(db)
+  return new Set(rows.map(({ id }) => id))
+}
+
+interface TracedRow {
+  readonly object_key: ObjectKey
+  readonly size: number | null
+  readonly updated_at: number | null
+}
+
+/** Files and uploads are found by the version in the key, for which they have an index. */
+async function traceObjects(
+  db: Kysely<Tables>,
+  keys: readonly ObjectKey[],
+): Promise<readonly TracedObject[]> {
+  if (keys.length === 0) return []
+  const versions = sql.join(keys.map(versionOf))
+  const { rows } = await sql<TracedRow>`
+    SELECT object_key, size, updated_at FROM files WHERE version IN (${versions})
+    UNION ALL
+    SELECT object_key, NULL, NULL FROM uploads WHERE version IN (${versions})
+    UNION ALL
+    SELECT object_key, NULL, NULL FROM garbage WHERE object_key IN (${sql.join(keys)})
+  `.execute(db)
+  const traced = new Map<ObjectKey, TracedObject>()
+  for (const { object_key: objectKey, size, updated_at: updatedAt } of rows) {
+    const file = size === null || updatedAt === null ? undefined : { size, updatedAt }
+    traced.set(objectKey, { objectKey, file: file ?? traced.get(objectKey)?.file })
+  }
+  return [...traced.values()]
+}
+
+async function listFiles(
+  db: Kysely<Tables>,
+  { userId, after, limit }: Parameters<Inventory['listFiles']>[0],
+): Promise<readonly FiledObject[]> {
+  const { rows } = await sql<FileRow>`
+    SELECT * FROM files WHERE user_id = ${userId} AND name > ${after ?? ''}
+    ORDER BY name LIMIT ${limit}
+  `.execute(db)
+  return rows.map(({ user_id, name, version, object_key, size, sha256 }) => ({
+    userId: user_id,
+    name,
+    version,
+    objectKey: object_key,
+    size,
+    sha256,
+  }))
+}
+
+async function isCurrent(
+  db: Kysely<Tables>,
+  { version, objectKey }: Parameters<Inventory['isCurrent']>[0],
+): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT version FROM files WHERE version = ${version} AND object_key = ${objectKey}
+  `.execute(db)
+  return rows.length === 1
+}
+
+async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
+  await sql`
+    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
+    SELECT id, 0, 0, 0 FROM users WHERE id = ${userId}
+    ON CONFLICT (user_id) DO NOTHING
+  `.execute(db)
+  const { used, reserved, fileCount } = countedFigures(sql`quotas.user_id`)
+  await sql`
+    UPDATE quotas
+    SET used_bytes = ${used}, reserved_bytes = ${reserved}, file_count = ${fileCount}
+    WHERE user_id = ${userId}
+  `.execute(db)
+}
+
+// Here the key itself is looked for too, without an index, and a row whose key and version disagree
+// holds both: what a slip would destroy is worth the time, and orphans are rare.
+async function discardObjects(
+  { db, now }: Clocked,
+  { keys, garbageDelayMs }: Parameters<Inventory['discardObjects']>[0],
+): Promise<readonly ObjectKey[]> {
+  if (keys.length === 0) return []
+  const named = sql`(
+    object_key IN (${sql.join(keys)}) OR version IN (${sql.join(keys.map(versionOf))})
+  )`
+  const { rows } = await sql<{ readonly object_key: ObjectKey; readonly version: string }>`
+    SELECT object_key, version FROM files WHERE ${named}
+    UNION
+    SELECT object_key, version FROM uploads WHERE ${named}
+  `.execute(db)
+  const held = new Set<string>(rows.flatMap(({ object_key, version }) => [object_key, version]))
+  const discarded = keys.filter((key) => !held.has(key) && !held.has(versionOf(key)))
+  for (const key of discarded) {
+    await sql`
+      INSERT INTO garbage (object_key, not_before) VALUES (${key}, ${now} + ${garbageDelayMs})
+      ON CONFLICT (object_key) DO NOTHING
+    `.execute(db)
+  }
+  return discarded
+}

@@ -1,0 +1,104 @@
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { parseFileName } from '../../src/core/file-name.ts'
+import type { Ledger } from '../../src/core/ledger.ts'
+import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import { createRepository } from '../../src/core/repository.ts'
+import { createSweeper } from '../../src/core/sweeper.ts'
+import type { UserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
+import { createVersion } from '../../src/core/version.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { contentOf, incomingFile } from '../support/incoming-file.ts'
+import { never } from '../support/objects.ts'
+
+/** The adapters that a suite on `verify` runs on. */
+export interface VerifyAdapters {
+  readonly database: Database
+  readonly objects: ObjectStore
+  close(): Promise<void>
+}
+
+export type OpenVerifyAdapters = () => Promise<VerifyAdapters>
+
+export const ALICE = parseUserId('alice')
+export const BOB = parseUserId('bob')
+
+/** A repository as users work on it, and what a test needs to damage it. Garbage has no grace period. */
+export interface VerifyBed extends VerifyAdapters {
+  readonly ledger: Ledger
+  readonly users: UserStore
+  upload(userId: UserId, name: string, content: string): Promise<ObjectKey>
+  remove(userId: UserId, name: string): Promise<void>
+  /** Replaces what has the new name. */
+  rename(userId: UserId, name: string, newName: string): Promise<void>
+  /** Puts an object that nobody has asked for. */
+  stray(key: ObjectKey, content?: string): Promise<ObjectKey>
+  has(key: ObjectKey): Promise<boolean>
+  sweep(): Promise<void>
+  /** Every row and every object: what must not change while nothing is repaired. */
+  everything(): Promise<unknown>
+}
+
+export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
+  const adapters = await open()
+  const { database, objects } = adapters
+  const ledger = createLedger(database, { baseCapacity: 100_000 })
+  const users = createUserStore(database)
+  const sweeper = createSweeper({ ledger, objects, retentionMs: 60_000 })
+  const repository = createRepository({
+    ledger,
+    objects,
+    maxFileSize: 10_000,
+    maxFiles: 1000,
+    leaseMs: 60_000,
+    garbageDelayMs: 0,
+  })
+  for (const id of [ALICE, BOB]) await users.createUser(id)
+  return {
+    ...adapters,
+    ledger,
+    users,
+    upload: async (userId, name, content) => {
+      const upload = { userId, name: parseFileName(name), visibility: () => undefined }
+      const incoming = incomingFile(content)
+      return (await repository.upload({ ...upload, incoming, signal: never() })).file.objectKey
+    },
+    remove: (userId, name) => repository.remove({ userId, name: parseFileName(name) }),
+    rename: async (userId, name, newName) => {
+      const names = { name: parseFileName(name), newName: parseFileName(newName) }
+      await repository.change({ userId, ...names, visibility: undefined, overwrite: true })
+    },
+    stray: async (key, content = 'stray') => {
+      await objects.put({ key, body: contentOf([Buffer.from(content)]), signal: never() })
+      return key
+    },
+    has: async (key) => (await objects.head({ key, signal: never() })) !== undefined,
+    sweep: async () => {
+      // What became garbage in this millisecond is not yet due.
+      await setTimeout(2)
+      await sweeper.sweep(never())
+    },
+    everything: async () => ({
+      tables: await Promise.all(TABLES.map((table) => rowsOf(database, table))),
+      objects: (await Array.fromAsync(objects.list({ prefix: 'users/', signal: never() }))).sort(
+        (a, b) => a.key.localeCompare(b.key),
+      ),
+    }),
+  }
+}
+
+const TABLES = ['users', 'quotas', 'files', 'uploads', 'garbage'] as const
+
+async function rowsOf(database: Database, table: (typeof TABLES)[number]): Promise<unknown> {
+  return (await sql`SELECT * FROM ${sql.table(table)} ORDER BY 1, 2`.execute(database.kysely)).rows
+}
+
+/** A key of which no row knows. */
+export function strayKey(userId: UserId): ObjectKey {
+  return objectKey(userId, createVersion())
+}

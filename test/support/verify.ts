@@ -1,0 +1,57 @@
+import type { Finding } from '../../src/core/finding.ts'
+import type { Inventory } from '../../src/core/inventory.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import {
+  createVerifier,
+  type Verification,
+  type Verifier,
+  type VerifyRequest,
+} from '../../src/core/verify.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createInventory } from '../../src/database/inventory.ts'
+import { GARBAGE_DELAY_MS } from './test-core.ts'
+
+export interface VerifiedPorts {
+  readonly database: Database
+  readonly objects: ObjectStore
+  /** Methods that stand in for those of the real port. */
+  readonly inventory?: Partial<Inventory>
+}
+
+export function createTestVerifier({ database, objects, inventory }: VerifiedPorts): Verifier {
+  return createVerifier({
+    inventory: { ...createInventory(database), ...inventory },
+    objects,
+    garbageDelayMs: GARBAGE_DELAY_MS,
+  })
+}
+
+export interface Verified {
+  readonly findings: readonly Finding[]
+  readonly verification: Verification
+}
+
+/** One run over all users, or one, and its findings in the order of their kinds. */
+export async function verify(
+  ports: VerifiedPorts,
+  request: Partial<VerifyRequest> = {},
+): Promise<Verified> {
+  const findings: Finding[] = []
+  const verification = await createTestVerifier(ports).verify({
+    userId: undefined,
+    repair: false,
+    readOneIn: undefined,
+    onFinding: (finding) => findings.push(finding),
+    signal: AbortSignal.timeout(60_000),
+    ...request,
+  })
+  return { findings: findings.sort((a, b) => a.kind.localeCompare(b.kind)), verification }
+}
+
+/** The kinds that a run finds. */
+export async function kindsFound(
+  ports: VerifiedPorts,
+  request?: Partial<VerifyRequest>,
+): Promise<readonly string[]> {
+  return (await verify(ports, request)).findings.map(({ kind }) => kind)
+}
