@@ -138,14 +138,14 @@ interface Page {
 
 async function page(ledger: Ledger, { userId, order, after, limit = PAGE }: Page) {
   const prefix = parseFileNamePrefix('')
-  const files = await ledger.listFiles(({
-	userId,
-	order,
-	after,
-	limit,
-	prefix,
-	audience: 'owner'
-}))
+  const files = await ledger.listFiles({
+    userId,
+    order,
+    after,
+    limit,
+    prefix,
+    audience: 'owner',
+  })
   if (files.length !== limit) throw new Error(`${files.length} files instead of ${limit}`)
   return files
 }

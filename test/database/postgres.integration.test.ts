@@ -18,7 +18,10 @@ import {
   outcomeOf,
   refusalOf,
 } from '../core/ledger-fixture.ts'
+import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
+import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
+import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
 import { ledgerRaceContract } from '../core/ledger-race-contract.ts'
 import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
 import { userStoreContract } from '../core/user-store-contract.ts'
@@ -48,6 +51,9 @@ function serverUrl(): string {
 
 describe.skipIf(server === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', openPostgresHarness)
+  ledgerFilesContract('PostgreSQL', openPostgresHarness)
+  ledgerFilesRaceContract('PostgreSQL', openPostgresHarness)
+  ledgerPreconditionContract('PostgreSQL', openPostgresHarness)
   ledgerSweepContract('PostgreSQL', openPostgresHarness)
   ledgerRaceContract('PostgreSQL', openPostgresHarness)
   ledgerModelContract('PostgreSQL', openPostgresHarness, 15)

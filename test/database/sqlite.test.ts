@@ -13,7 +13,10 @@ import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
+import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
+import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
+import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
 import { ledgerRaceContract } from '../core/ledger-race-contract.ts'
 import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
 import { userStoreContract } from '../core/user-store-contract.ts'
@@ -21,6 +24,9 @@ import { explainHotReads } from './hot-reads.ts'
 import { createFolder, openSqliteHarness } from './sqlite-harness.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
+ledgerFilesContract('SQLite', openSqliteHarness)
+ledgerFilesRaceContract('SQLite', openSqliteHarness)
+ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
 ledgerRaceContract('SQLite', openSqliteHarness)
 ledgerModelContract('SQLite', openSqliteHarness, 100)
