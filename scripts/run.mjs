@@ -11,7 +11,7 @@ const [task, ...args] = process.argv.slice(2)
 
 const ENV_FILE = '--env-file-if-exists=.env'
 
-const LINTED = ['src', 'test', 'vitest.config.ts']
+const LINTED = ['src', 'test', 'bench', 'vitest.config.ts']
 
 const COMMANDS = {
   start: [[ENV_FILE, 'src/main.ts', 'serve', '--demo']],

@@ -186,7 +186,8 @@ export interface Ledger {
   /**
    * Up to `limit` files in the order asked for, after a position. A file that neither comes, goes nor changes its
    * place while someone reads page after page is shown exactly once, whatever the others do. The cost of a page does
-   * not depend on how many files the user has. Empty for a user that is unknown, suspended or deleted.
+   * not depend on how many files the user has; only a prefix in another order than that of names has them looked
+   * through, once for all pages together. Empty for a user that is unknown, suspended or deleted.
    */
   listFiles(page: ListFiles): Promise<readonly File[]>
 

@@ -71,8 +71,9 @@ export function createUpload(options: UploadOptions): Uploads {
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, name, precondition, incoming, signal } = request
-    await demand(request)
-    if (incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
+    // Where the precondition is not met, `begin` says so, or what comes before that.
+    const isDemanded = await meetsPrecondition(request)
+    if (isDemanded && incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
     const version = createVersion()
     const key = objectKey(userId, version)
     const begun = { userId, name, version, objectKey: key, leaseMs, maxFiles, precondition }
@@ -121,13 +122,11 @@ export function createUpload(options: UploadOptions): Uploads {
     }
   }
 
-  /** Refuses early, and before a file that is too large; `begin` and `commit` decide. */
-  async function demand(
+  async function meetsPrecondition(
     request: Pick<UploadFile, 'userId' | 'name' | 'precondition'>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { precondition } = request
-    if (precondition === undefined) return
-    if (!isMet(precondition, await ledger.findFile(request))) throw preconditionFailed()
+    return precondition === undefined || isMet(precondition, await ledger.findFile(request))
   }
 
   async function admit(request: AdmitFile): Promise<void> {

@@ -125,15 +125,20 @@ interface Demand {
   readonly file: File | undefined
 }
 
-/** Throws `precondition_failed`, unless the user's own standing is what refuses the request. */
+/** Throws `precondition_failed`, or why the user may not write at all. */
 export async function demand(books: Books, { userId, precondition, file }: Demand): Promise<void> {
   if (precondition === undefined || isMet(precondition, file)) return
+  throw (await whyInactive(books, userId)) ?? preconditionFailed()
+}
+
+/** Why the user may not write at all, which comes before any other refusal; `undefined` when they may. */
+export async function whyInactive(books: Books, userId: UserId): Promise<AppError | undefined> {
   const found = await readUsage(books, userId)
-  throw found?.status === 'active' ? preconditionFailed() : notActive(found?.status)
+  return found?.status === 'active' ? undefined : notActive(found?.status)
 }
 
 /** Why a user of that status, or none, may not write. */
-export function notActive(status: UserStatus | undefined): AppError {
+function notActive(status: UserStatus | undefined): AppError {
   return status === 'suspended'
     ? new AppError('user_suspended', 'The user is suspended.')
     : new AppError('access_token_invalid', 'The access token stands for no user.')

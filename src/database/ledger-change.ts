@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts'
 import { fileNotFound, type File } from '../core/file.ts'
 import type { ChangeFile, RemoveFile } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
-import { type Books, demand, isActive, lockUser, readUsage, notActive } from './books.ts'
+import { type Books, demand, isActive, lockUser, whyInactive } from './books.ts'
 import { fileNamed, toFile } from './ledger-reads.ts'
 import type { FileRow } from './schema.ts'
 
@@ -23,7 +23,7 @@ export async function changeFile(books: Books, change: ChangeFile): Promise<File
   const replaced =
     newName === file.name ? undefined : await fileNamed(books, { userId, name: newName })
   if (replaced !== undefined && !change.overwrite) {
-    throw new AppError('file_exists', 'There is a file of the new name.')
+    throw (await whyInactive(books, userId)) ?? fileExists()
   }
   await releaseQuota(books, { userId, file: replaced })
   if (replaced !== undefined) await discard(books, { file: replaced, garbageDelayMs })
@@ -41,10 +41,7 @@ export async function changeFile(books: Books, change: ChangeFile): Promise<File
 async function demandedFile(books: Books, request: RemoveFile): Promise<File> {
   const { userId, precondition } = request
   const file = await fileNamed(books, request)
-  if (file === undefined) {
-    const found = await readUsage(books, userId)
-    throw found?.status === 'active' ? fileNotFound() : notActive(found?.status)
-  }
+  if (file === undefined) throw (await whyInactive(books, userId)) ?? fileNotFound()
   await demand(books, { userId, precondition, file })
   return file
 }
@@ -64,7 +61,7 @@ async function releaseQuota(books: Books, { userId, file }: Release): Promise<vo
     WHERE user_id = ${userId} AND ${isActive}
   `.execute(books.db)
   if (released.numAffectedRows === 1n) return
-  throw notActive((await readUsage(books, userId))?.status)
+  throw (await whyInactive(books, userId)) ?? new TypeError('An active user has no quota')
 }
 
 interface Discard {
@@ -78,4 +75,8 @@ async function discard({ db, now }: Books, { file, garbageDelayMs }: Discard): P
     INSERT INTO garbage (object_key, not_before)
     VALUES (${file.objectKey}, ${now} + ${garbageDelayMs})
   `.execute(db)
+}
+
+function fileExists(): AppError {
+  return new AppError('file_exists', 'There is a file of the new name.')
 }

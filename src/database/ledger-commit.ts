@@ -28,9 +28,9 @@ export async function commit(books: Books, upload: CommitUpload): Promise<Commit
   if (found.outcome !== undefined) return await repeated(books, found.userId, found.outcome)
 
   const old = await fileNamed(books, found)
-  await demand(books, { userId: upload.userId, precondition: upload.precondition, file: old })
   const file = committedFile(upload, { found, old })
   await settleAsCommitted(books, { file, replaced: old !== undefined })
+  await demand(books, { userId: upload.userId, precondition: upload.precondition, file: old })
   const usage = await moveQuota(books, { upload, old, reserved: found.reserved })
   await replaceFile(books, { file, old, garbageDelayMs: upload.garbageDelayMs })
   return { file, replaced: old !== undefined, usage }

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
+import { MAX_BYTES } from '../core/byte-size.ts'
 import type { File } from '../core/file.ts'
+import { MAX_FILE_NAME_BYTES } from '../core/file-name.ts'
 import type { Audience, FileOrder } from '../core/file-page.ts'
 import type { ListFiles } from '../core/ledger.ts'
 import type { Books } from './books.ts'
@@ -16,17 +18,17 @@ export async function listFiles({ db }: Books, page: ListFiles): Promise<readonl
     SELECT * FROM files
     WHERE user_id = ${userId}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND status = 'active')
-      ${VISIBLE_TO[page.audience]} ${within(page)} ${after(page)}
+      ${VISIBLE_TO[page.audience]} ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(db)
   return rows.map(toFile)
 }
 
-/** `<> 'private'` is what the partial indexes are for. */
+/** In the words of the partial indexes. */
 const VISIBLE_TO = {
   owner: sql``,
   users: sql`AND visibility <> 'private'`,
-  anyone: sql`AND visibility <> 'private' AND visibility = 'public'`,
+  anyone: sql`AND visibility = 'public'`,
 } as const satisfies Record<Audience, RawBuilder<unknown>>
 
 const ORDER = {
@@ -38,31 +40,38 @@ const ORDER = {
   '-size': sql`size DESC, name DESC`,
 } as const satisfies Record<FileOrder, RawBuilder<unknown>>
 
-function after({ after, order }: ListFiles): RawBuilder<unknown> {
-  if (after === undefined) return sql``
-  const { name, value } = after
+function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
+  const end = successorOf(prefix)
+  const from = prefix === '' ? sql`` : sql`AND name >= ${prefix}`
+  const to = end === undefined ? sql`` : sql`AND name < ${end}`
+  const start = after ?? (order.startsWith('-') ? LAST : FIRST)
+  const row = sql`(${start.value}, ${start.name})`
   switch (order) {
+    // One bound on each side: of two SQLite might enter the index at the farther one.
     case 'name':
-      return sql`AND name > ${name}`
+      return isBelow(start.name, prefix) ? sql`${from} ${to}` : sql`AND name > ${start.name} ${to}`
     case '-name':
-      return sql`AND name < ${name}`
+      return end !== undefined && isBelow(end, start.name)
+        ? sql`${from} ${to}`
+        : sql`${from} AND name < ${start.name}`
     case 'updated_at':
-      return sql`AND (updated_at, name) > (${value}, ${name})`
+      return sql`AND (updated_at, name) > ${row} ${from} ${to}`
     case '-updated_at':
-      return sql`AND (updated_at, name) < (${value}, ${name})`
+      return sql`AND (updated_at, name) < ${row} ${from} ${to}`
     case 'size':
-      return sql`AND (size, name) > (${value}, ${name})`
+      return sql`AND (size, name) > ${row} ${from} ${to}`
     case '-size':
-      return sql`AND (size, name) < (${value}, ${name})`
+      return sql`AND (size, name) < ${row} ${from} ${to}`
   }
 }
 
-function within({ prefix }: ListFiles): RawBuilder<unknown> {
-  if (prefix === '') return sql``
-  const end = successorOf(prefix)
-  return end === undefined
-    ? sql`AND name >= ${prefix}`
-    : sql`AND name >= ${prefix} AND name < ${end}`
+// Before and after all files. Without a bound on its index SQLite would sort all files of a prefix.
+const FIRST = { value: 0, name: '' } as const
+const LAST = { value: MAX_BYTES, name: '\u{10ffff}'.repeat(MAX_FILE_NAME_BYTES) } as const
+
+/** Bytewise in UTF-8, in which JavaScript does not compare. */
+function isBelow(text: string, other: string): boolean {
+  return Buffer.compare(Buffer.from(text), Buffer.from(other)) < 0
 }
 
 /** The first text, bytewise in UTF-8, after all that begin with `prefix`; `undefined` when there is none. */

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isAppError } from '../../src/core/errors.ts'
-import { MAX_FILE_NAME_BYTES, parseFileName } from '../../src/core/file-name.ts'
+import {
+  MAX_FILE_NAME_BYTES,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../src/core/file-name.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -79,6 +83,58 @@ describe('parseFileName', () => {
     )
   })
 })
+
+describe('parseFileNamePrefix', () => {
+  it.each(['', '.', '..', '...', 'a', ' ', 'e\u0301', '%', '_', '😀', 'a'.repeat(255)])(
+    'takes %j unchanged',
+    (prefix) => {
+      expect(parseFileNamePrefix(prefix)).toBe(prefix)
+    },
+  )
+
+  it.each([
+    '/',
+    '../',
+    'a/b',
+    'a\\',
+    '\0',
+    'a\n',
+    '\u007f',
+    '\ud83d',
+    'a\udc00',
+    'a'.repeat(256),
+    'ä'.repeat(128),
+  ])('refuses %j, with which no name begins, and says which parameter it was', (prefix) => {
+    expect(() => parseFileNamePrefix(prefix)).toThrow(
+      expect.objectContaining({ code: 'invalid_parameter', facts: { parameter: 'prefix' } }),
+    )
+  })
+
+  it('does not repeat the prefix in the refusal, which is logged', () => {
+    expect(() => parseFileNamePrefix('secret/name')).toThrow(/^(?!.*secret)/)
+  })
+
+  it('takes whatever a name begins with, and nothing else (property)', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 260 })
+    fc.assert(
+      fc.property(text, (prefix) => {
+        const isPath = prefix === '.' || prefix === '..'
+        const canBegin = prefix === '' || isPath || isAllowed(prefix)
+        expect(isTaken(prefix)).toBe(canBegin)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+function isTaken(prefix: string): boolean {
+  try {
+    return parseFileNamePrefix(prefix) === prefix
+  } catch (error) {
+    if (isAppError(error, 'invalid_parameter')) return false
+    throw error
+  }
+}
 
 /** The rule of the contract, written the long way. */
 function isAllowed(name: string): boolean {

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type AppError, isAppError } from '../../src/core/errors.ts'
-import { type FileName, parseFileName } from '../../src/core/file-name.ts'
+import { type FileName, parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
+import type { File } from '../../src/core/file.ts'
 import type {
   BeginUpload,
+  ChangeFile,
   CommittedUpload,
   CommitUpload,
   Ledger,
+  ListFiles,
+  RemoveFile,
   Usage,
 } from '../../src/core/ledger.ts'
 import { objectKey } from '../../src/core/object-key.ts'
@@ -28,6 +32,8 @@ export interface LedgerHarness {
   advance(ms: number): Promise<void>
   /** What the rows add up to, counted afresh. */
   audit(userId: UserId): Promise<Audit>
+  /** Keys that files of the user refer to, and those in `garbage`, with their times. */
+  keys(userId: UserId): Promise<Keys>
   close(): Promise<void>
 }
 
@@ -35,6 +41,20 @@ export interface Audit {
   readonly used: number
   readonly reserved: number
   readonly fileCount: number
+}
+
+export interface Keys {
+  readonly referenced: readonly string[]
+  readonly garbage: readonly { readonly key: string; readonly notBefore: number }[]
+}
+
+/** What a test says of a change; the rest stays as it is. */
+export interface Change extends Partial<Omit<ChangeFile, 'newName'>> {
+  readonly newName?: string
+}
+
+export interface Listing extends Partial<Omit<ListFiles, 'prefix'>> {
+  readonly prefix?: string
 }
 
 /** A user and their uploads, in the fewest words. */
@@ -46,6 +66,10 @@ export interface Account {
   put(name: string, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
   extend(version: Version, bytes: number): Promise<void>
   abort(version: Version): ReturnType<Ledger['abort']>
+  remove(name: string, options?: Partial<RemoveFile>): Promise<void>
+  change(name: string, change: Change): Promise<File>
+  /** All files in the order of their names, unless `listing` says another. */
+  list(listing?: Listing): Promise<readonly File[]>
   size(name: string): Promise<number | undefined>
   usage(): Promise<Usage | undefined>
   grant(reference: string, bytes: number): Promise<void>
@@ -53,7 +77,7 @@ export interface Account {
   through(ledger: Ledger): Account
 }
 
-const LONG_MS = 3_600_000
+export const LONG_MS = 3_600_000
 
 export async function openAccount({ ledger, users }: LedgerHarness): Promise<Account> {
   const userId = parseUserId(randomUUID())
@@ -89,6 +113,33 @@ export function accountOf(parts: {
       account.commit(await account.begin(name, size), size, options),
     extend: (version, bytes) => ledger.extend({ userId, version, bytes, leaseMs: LONG_MS }),
     abort: (version) => ledger.abort({ userId, version }),
+    remove: (name, options = {}) =>
+      ledger.removeFile({
+        userId,
+        name: parseFileName(name),
+        garbageDelayMs: LONG_MS,
+        ...options,
+      }),
+    change: (name, { newName, ...change }) =>
+      ledger.changeFile({
+        userId,
+        name: parseFileName(name),
+        newName: newName === undefined ? undefined : parseFileName(newName),
+        visibility: undefined,
+        overwrite: false,
+        garbageDelayMs: LONG_MS,
+        ...change,
+      }),
+    list: ({ prefix = '', ...listing } = {}) =>
+      ledger.listFiles({
+        userId,
+        audience: 'owner',
+        order: 'name',
+        after: undefined,
+        limit: 1000,
+        ...listing,
+        prefix: parseFileNamePrefix(prefix),
+      }),
     size: async (name) => (await ledger.findFile({ userId, name: parseFileName(name) }))?.size,
     usage: () => ledger.usage(userId),
     grant: async (reference, bytes) => {

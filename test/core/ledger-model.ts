@@ -1,8 +1,22 @@
+import type { Visibility } from '../../src/core/file.ts'
 import type { Settled, Usage } from '../../src/core/ledger.ts'
+import type { Precondition } from '../../src/core/precondition.ts'
 
 interface PendingUpload {
   readonly name: string
   reserved: number
+}
+
+interface ModelFile {
+  /** Of the upload that brought it. */
+  readonly version: string
+  readonly size: number
+  readonly visibility: Visibility
+}
+
+interface Write {
+  readonly name: string
+  readonly precondition: Precondition | undefined
 }
 
 /**
@@ -14,7 +28,7 @@ export class LedgerModel {
   granted = 0
   readonly #base: number
   readonly #maxFiles: number
-  readonly #files = new Map<string, number>()
+  readonly #files = new Map<string, ModelFile>()
   readonly #pending = new Map<string, PendingUpload>()
   readonly #settled = new Map<string, Settled>()
 
@@ -26,19 +40,32 @@ export class LedgerModel {
   get usage(): Usage {
     return {
       capacity: this.#base + this.granted,
-      used: sum(this.#files.values()),
+      used: sum([...this.#files.values()].map(({ size }) => size)),
       reserved: sum([...this.#pending.values()].map(({ reserved }) => reserved)),
       fileCount: this.#files.size,
     }
   }
 
   sizeOf(name: string): number | undefined {
-    return this.active ? this.#files.get(name) : undefined
+    return this.active ? this.#files.get(name)?.size : undefined
   }
 
-  begin(upload: { readonly id: string; readonly name: string; readonly bytes: number }): string {
+  versionOf(name: string): string | undefined {
+    return this.#files.get(name)?.version
+  }
+
+  /** In no order. */
+  list(): (ModelFile & { readonly name: string })[] {
+    if (!this.active) return []
+    return Array.from(this.#files, ([name, file]) => {
+      const { version, size, visibility } = file
+      return { name, version, size, visibility }
+    })
+  }
+
+  begin(upload: Write & { readonly id: string; readonly bytes: number }): string {
     const growth = this.#growth(upload.name, upload.bytes)
-    const refusal = this.#refusal(upload.name)
+    const refusal = this.#refusal(upload)
     if (refusal !== undefined) return refusal
     if (!this.#hasRoomFor(growth)) return 'capacity_exceeded'
     this.#pending.set(upload.id, { name: upload.name, reserved: growth })
@@ -54,11 +81,18 @@ export class LedgerModel {
     return 'ok'
   }
 
-  commit(id: string, size: number): string {
+  commit(
+    id: string,
+    said: Pick<Write, 'precondition'> & {
+      readonly size: number
+      readonly visibility: Visibility | undefined
+    },
+  ): string {
+    const { size, precondition } = said
     if (this.#settled.get(id) === 'committed') return 'ok'
     const upload = this.#pending.get(id)
     if (upload === undefined) return 'unavailable'
-    const refusal = this.#refusal(upload.name)
+    const refusal = this.#refusal({ name: upload.name, precondition })
     if (refusal !== undefined) return refusal
     const growth = this.#growth(upload.name, size)
     const { capacity, used, reserved } = this.usage
@@ -67,7 +101,8 @@ export class LedgerModel {
     if (growth > 0 && !within && !beside) return 'capacity_exceeded'
     this.#pending.delete(id)
     this.#settled.set(id, 'committed')
-    this.#files.set(upload.name, size)
+    const kept = this.#files.get(upload.name)?.visibility ?? 'private'
+    this.#files.set(upload.name, { version: id, size, visibility: said.visibility ?? kept })
     return 'ok'
   }
 
@@ -78,8 +113,31 @@ export class LedgerModel {
     return settled
   }
 
+  remove(file: Write): string {
+    const refusal = this.#refusalOfChange(file)
+    if (refusal === undefined) this.#files.delete(file.name)
+    return refusal ?? 'ok'
+  }
+
+  change(
+    change: Write & {
+      readonly newName: string | undefined
+      readonly visibility: Visibility | undefined
+      readonly overwrite: boolean
+    },
+  ): string {
+    const { name, newName = name, overwrite } = change
+    const file = this.#files.get(name)
+    const refusal = this.#refusalOfChange(change)
+    if (refusal !== undefined || file === undefined) return refusal ?? 'not_found'
+    if (newName !== name && this.#files.has(newName) && !overwrite) return 'file_exists'
+    this.#files.delete(name)
+    this.#files.set(newName, { ...file, visibility: change.visibility ?? file.visibility })
+    return 'ok'
+  }
+
   #growth(name: string, bytes: number): number {
-    return Math.max(0, bytes - (this.#files.get(name) ?? 0))
+    return Math.max(0, bytes - (this.#files.get(name)?.size ?? 0))
   }
 
   #hasRoomFor(growth: number): boolean {
@@ -87,8 +145,24 @@ export class LedgerModel {
     return growth === 0 || used + reserved + growth <= capacity
   }
 
-  #refusal(name: string): string | undefined {
+  #refusalOfChange(file: Write): string | undefined {
     if (!this.active) return 'user_suspended'
+    if (!this.#files.has(file.name)) return 'not_found'
+    return this.#meets(file) ? undefined : 'precondition_failed'
+  }
+
+  #meets({ name, precondition = {} }: Write): boolean {
+    const { ifMatch, ifNoneMatch } = precondition
+    const version = this.versionOf(name)
+    const isAmong = (etags: NonNullable<typeof ifMatch>): boolean =>
+      version !== undefined && (etags === '*' || etags.includes(version))
+    if (ifMatch !== undefined && !isAmong(ifMatch)) return false
+    return ifNoneMatch === undefined || !isAmong(ifNoneMatch)
+  }
+
+  #refusal({ name, precondition }: Write): string | undefined {
+    if (!this.active) return 'user_suspended'
+    if (!this.#meets({ name, precondition })) return 'precondition_failed'
     const isNew = !this.#files.has(name)
     return isNew && this.#files.size >= this.#maxFiles ? 'file_count_exceeded' : undefined
   }

@@ -380,3 +380,62 @@ describe('an upload that was refused', () => {
     expect(removed).not.toContain((await stat('a')).objectKey)
   })
 })
+
+describe('a change of files', () => {
+  const name = parseFileName('a')
+  const change = {
+    name,
+    newName: parseFileName('b'),
+    visibility: 'public',
+    overwrite: true,
+  } as const
+
+  it('that fails is unavailable, and changes nothing', async () => {
+    await using core = await openTestCore()
+    const ledger = { removeFile: failing, changeFile: failing, listFiles: failing }
+    const { faulty, read, stat, usage, userId } = await openOverwrite(core, { ledger })
+    const before = await stat('a')
+    const { repository } = faulty
+    await expect(repository.remove({ userId, name })).rejects.toMatchObject(unavailable)
+    await expect(repository.change({ userId, ...change })).rejects.toMatchObject(unavailable)
+    expect(await stat('a')).toEqual(before)
+    expect(await usage()).toMatchObject({ used: 3, reserved: 0, fileCount: 1 })
+    await settle(core)
+    expect(await read('a')).toBe('old')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('that fails in its transaction is rolled back whole', async () => {
+    await using core = await openTestCore()
+    const { upload, read, repository, stat, usage, userId } = await openTestRepository(core)
+    await upload('a', 'old')
+    await upload('b', 'other')
+    const before = [await stat('a'), await stat('b')]
+    // The last statement of both is refused: the object's key is garbage already.
+    for (const { objectKey } of before) {
+      const garbage = { object_key: objectKey, not_before: Number.MAX_SAFE_INTEGER }
+      await core.database.kysely.insertInto('garbage').values(garbage).execute()
+    }
+    await expect(repository.remove({ userId, name })).rejects.toThrow(/UNIQUE/)
+    await expect(repository.change({ userId, ...change })).rejects.toThrow(/UNIQUE/)
+    expect([await stat('a'), await stat('b')]).toEqual(before)
+    expect(await usage()).toMatchObject({ used: 8, reserved: 0, fileCount: 2 })
+    expect([await read('a'), await read('b')]).toEqual(['old', 'other'])
+  })
+
+  it('whose answer is lost has happened once: repeated, it finds no file', async () => {
+    await using core = await openTestCore()
+    const removeFile: Ledger['removeFile'] = async (file) => {
+      await core.ledger.removeFile(file)
+      throw outage()
+    }
+    const { faulty, repository, usage, userId } = await openOverwrite(core, {
+      ledger: { removeFile },
+    })
+    await expect(faulty.repository.remove({ userId, name })).rejects.toMatchObject(unavailable)
+    await expect(repository.remove({ userId, name })).rejects.toMatchObject({ code: 'not_found' })
+    expect(await usage()).toMatchObject({ used: 0, fileCount: 0 })
+    await settle(core)
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+})

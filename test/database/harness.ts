@@ -31,6 +31,18 @@ export function createHarness({ database, twin, clock, cleanUp }: HarnessOptions
       if (audit === undefined) throw new Error('A SELECT without FROM has one row.')
       return audit
     },
+    keys: async (userId) => {
+      const db = database.kysely
+      const files = await db
+        .selectFrom('files')
+        .select('object_key')
+        .where('user_id', '=', userId)
+        .execute()
+      const garbage = await sql<{ readonly key: string; readonly notBefore: number }>`
+        SELECT object_key AS key, not_before AS "notBefore" FROM garbage
+        WHERE object_key LIKE ${`users/${userId}/%`} ORDER BY not_before, object_key`.execute(db)
+      return { referenced: files.map((file) => file.object_key), garbage: garbage.rows }
+    },
     close: async () => {
       await Promise.all([database.close(), twin.close()])
       await cleanUp()

@@ -15,6 +15,16 @@ import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger-fixture.ts'
 export async function explainHotReads(database: Database, explain: string): Promise<string[]> {
   const statements: CompiledQuery[] = []
   await runHotReads(recording(database, statements))
+  return await explainAll({ database, statements, explain })
+}
+
+/** Each statement with its plan. */
+export async function explainAll(options: {
+  readonly database: Database
+  readonly statements: readonly CompiledQuery[]
+  readonly explain: string
+}): Promise<string[]> {
+  const { database, statements, explain } = options
   const plans: string[] = []
   for (const { sql, parameters } of statements) {
     const explained = CompiledQuery.raw(`${explain} ${sql}`, [...parameters])
@@ -36,6 +46,8 @@ async function runHotReads(database: Database): Promise<void> {
   await account.abort(createVersion())
   await account.usage()
   await ledger.findFile({ userId, name: parseFileName('a') })
+  await account.change('a', { newName: 'c' })
+  await account.remove('c')
   await users.findAccessTokenUser(digestOf(1))
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens(userId)
@@ -46,7 +58,8 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.purgeDeletedUsers(10)
 }
 
-function recording(database: Database, statements: CompiledQuery[]): Database {
+/** The same database, which notes each statement that is sent. */
+export function recording(database: Database, statements: CompiledQuery[]): Database {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node, queryId }) => {
       statements.push(database.kysely.getExecutor().compileQuery(node, queryId))

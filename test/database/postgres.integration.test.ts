@@ -19,13 +19,18 @@ import {
   outcomeOf,
   refusalOf,
 } from '../core/ledger-fixture.ts'
+import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
+import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
+import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
+import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
 import { ledgerRaceContract } from '../core/ledger-race-contract.ts'
 import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
 import { userStoreContract } from '../core/user-store-contract.ts'
 import { createDatabase, runSql } from '../support/postgres.ts'
 import { createHarness } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
+import { explainListings, fillWithFiles } from './list-plans.ts'
 
 const server = inject('postgres')
 
@@ -49,6 +54,10 @@ function serverUrl(): string {
 
 describe.skipIf(server === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', openPostgresHarness)
+  ledgerFilesContract('PostgreSQL', openPostgresHarness)
+  ledgerFilesRaceContract('PostgreSQL', openPostgresHarness)
+  ledgerListContract('PostgreSQL', openPostgresHarness, 8)
+  ledgerPreconditionContract('PostgreSQL', openPostgresHarness)
   ledgerSweepContract('PostgreSQL', openPostgresHarness)
   ledgerRaceContract('PostgreSQL', openPostgresHarness)
   ledgerModelContract('PostgreSQL', openPostgresHarness, 15)
@@ -221,6 +230,26 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await planned.close()
     expect(plans.length).toBeGreaterThan(5)
     for (const plan of plans) expect(plan).not.toMatch(/Seq Scan/)
+  })
+
+  it('reads each listing from the index of its order, and sorts nothing, whatever the statistics say', async () => {
+    const fresh = await createDatabase(serverUrl())
+    const listed = await openPostgres({ url: fresh.url })
+    await migrate(listed)
+    const expectIndexes = async (): Promise<void> => {
+      for (const { listing, index, plan } of await explainListings(listed, 'EXPLAIN')) {
+        expect(`${listing}: ${plan}`).toMatch(index)
+        expect(`${listing}: ${plan}`).not.toMatch(/Sort|Seq Scan on files|Bitmap/)
+      }
+    }
+    await sql`ALTER TABLE files SET (autovacuum_enabled = off)`.execute(listed.kysely)
+    await sql`ANALYZE`.execute(listed.kysely)
+    await fillWithFiles(listed)
+    await expectIndexes()
+    await sql`ANALYZE`.execute(listed.kysely)
+    await expectIndexes()
+    await listed.close()
+    await fresh.drop()
   })
 })
 

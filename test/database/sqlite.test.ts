@@ -14,14 +14,23 @@ import { createUserStore } from '../../src/database/user-store.ts'
 import { accountsContract } from '../core/accounts-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
+import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
+import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
+import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
+import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
 import { ledgerRaceContract } from '../core/ledger-race-contract.ts'
 import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
 import { userStoreContract } from '../core/user-store-contract.ts'
 import { explainHotReads } from './hot-reads.ts'
+import { explainListings, fillWithFiles } from './list-plans.ts'
 import { createFolder, openSqliteHarness } from './sqlite-harness.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
+ledgerFilesContract('SQLite', openSqliteHarness)
+ledgerFilesRaceContract('SQLite', openSqliteHarness)
+ledgerListContract('SQLite', openSqliteHarness, 20)
+ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
 ledgerRaceContract('SQLite', openSqliteHarness)
 ledgerModelContract('SQLite', openSqliteHarness, 100)
@@ -169,6 +178,14 @@ describe('SQLite', () => {
     const plans = await explainHotReads(database, 'EXPLAIN QUERY PLAN')
     expect(plans.length).toBeGreaterThan(5)
     for (const plan of plans) expect(plan).not.toMatch(/SCAN (?!granted|uses|CONSTANT|\(|.*USING)/)
+  })
+
+  it('reads each listing from the index of its order, and sorts nothing', async () => {
+    await fillWithFiles(database)
+    for (const { listing, index, plan } of await explainListings(database, 'EXPLAIN QUERY PLAN')) {
+      expect(`${listing}: ${plan}`).toMatch(index)
+      expect(`${listing}: ${plan}`).not.toMatch(/TEMP B-TREE|SCAN files/)
+    }
   })
 })
 

@@ -2,6 +2,7 @@ import type { File, Visibility } from '../../src/core/file.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { CommittedUpload, Ledger, Usage } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { Precondition } from '../../src/core/precondition.ts'
 import type { IncomingFile } from '../../src/core/receive-content.ts'
 import { createRepository, type Repository } from '../../src/core/repository.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
@@ -21,6 +22,8 @@ export interface TestRepositoryOptions {
 
 interface UploadOptions {
   readonly visibility?: Visibility
+  readonly sha256?: string
+  readonly precondition?: Precondition
   readonly signal?: AbortSignal
 }
 
@@ -62,8 +65,9 @@ export async function openTestRepository(
   return {
     repository,
     userId,
-    upload: (name, file, { visibility, signal = AbortSignal.timeout(10_000) } = {}) =>
+    upload: (name, file, { visibility, signal = AbortSignal.timeout(10_000), ...demands } = {}) =>
       repository.upload({
+        ...demands,
         userId,
         name: parseFileName(name),
         visibility: () => visibility,

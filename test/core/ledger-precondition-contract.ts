@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Precondition } from '../../src/core/precondition.ts'
+import { type Account, type LedgerHarness, openAccount, outcomeOf } from './ledger-fixture.ts'
+
+const CREATE_ONLY: Precondition = { ifNoneMatch: '*' }
+
+/** The rules of preconditions in the port `Ledger`, one call at a time. */
+export function ledgerPreconditionContract(name: string, open: () => Promise<LedgerHarness>): void {
+  describe(`preconditions in the ledger on ${name}`, () => {
+    let harness: LedgerHarness
+    let account: Account
+
+    beforeAll(async () => {
+      harness = await open()
+    })
+    afterAll(() => harness.close())
+    beforeEach(async () => {
+      account = await openAccount(harness)
+    })
+
+    /** What it can be rejected with, and that it changes nothing then. */
+    const expectRefused = async (operation: () => Promise<unknown>, code: string) => {
+      const before = [await account.usage(), await account.list()]
+      expect(await outcomeOf(operation())).toBe(code)
+      expect([await account.usage(), await account.list()]).toEqual(before)
+      expect((await harness.keys(account.userId)).garbage).toEqual([])
+      expect(await account.usage()).toMatchObject(await harness.audit(account.userId))
+    }
+
+    it('let every write of the version that they name', async () => {
+      const { file } = await account.put('a', 10)
+      const precondition = { ifMatch: [file.version] }
+      const changed = await account.change('a', { visibility: 'users', precondition })
+      expect(changed.version).toBe(file.version)
+      const version = await account.begin('a', 20, { precondition })
+      const second = await account.commit(version, 20, { precondition })
+      expect(second.replaced).toBe(true)
+      await account.remove('a', { precondition: { ifMatch: [second.file.version] } })
+      expect(await account.usage()).toMatchObject({ used: 0, fileCount: 0 })
+    })
+
+    it('refuse every write of another version', async () => {
+      const old = await account.put('a', 10)
+      const { file } = await account.put('b', 20)
+      const pending = await account.begin('a', 5)
+      for (const precondition of [
+        { ifMatch: [file.version] },
+        { ifNoneMatch: [old.file.version] },
+        CREATE_ONLY,
+        { ifUnmodifiedSince: old.file.updatedAt - 1000 },
+      ]) {
+        const options = { precondition }
+        for (const operation of [
+          () => account.begin('a', 5, options),
+          () => account.commit(pending, 5, options),
+          () => account.remove('a', options),
+          () => account.change('a', { newName: 'c', ...options }),
+        ]) {
+          await expectRefused(operation, 'precondition_failed')
+        }
+      }
+    })
+
+    it('come after not_found for what must be there, and refuse an upload to a new name', async () => {
+      const options = { precondition: { ifMatch: '*' } } as const
+      await expectRefused(() => account.remove('a', options), 'not_found')
+      await expectRefused(() => account.change('a', options), 'not_found')
+      await expectRefused(() => account.begin('a', 1, options), 'precondition_failed')
+      await account.begin('a', 1, { precondition: CREATE_ONLY })
+    })
+
+    it('come before the name that is taken, the number of files and the capacity', async () => {
+      await account.put('a', 60)
+      await account.put('b', 1)
+      const options = { precondition: { ifMatch: ['another'] } }
+      await expectRefused(() => account.change('a', { newName: 'b', ...options }), CODE)
+      await expectRefused(() => account.begin('a', 999, options), CODE)
+      await expectRefused(() => account.begin('c', 999, { ...options, maxFiles: 0 }), CODE)
+      const pending = await account.begin('c', 1)
+      await expectRefused(() => account.commit(pending, 999, { ...options, maxFiles: 0 }), CODE)
+    })
+
+    it('come after what the user may do at all, at every write', async () => {
+      const { file } = await account.put('a', 10)
+      const pending = await account.begin('a', 10)
+      const options = { precondition: CREATE_ONLY }
+      await harness.users.setUserStatus(account.userId, 'suspended')
+      expect(await outcomeOf(account.begin('a', 1, options))).toBe('user_suspended')
+      expect(await outcomeOf(account.commit(pending, 10, options))).toBe('user_suspended')
+      expect(await outcomeOf(account.remove('a', options))).toBe('user_suspended')
+      await harness.users.deleteUser(account.userId)
+      expect(await outcomeOf(account.begin('a', 1, options))).toBe('access_token_invalid')
+      expect(await outcomeOf(account.commit(pending, 10, options))).toBe('access_token_invalid')
+      const matching = { precondition: { ifMatch: [file.version] } }
+      expect(await outcomeOf(account.remove('a', matching))).toBe('access_token_invalid')
+    })
+
+    it('are decided on the file of the old name when it is renamed', async () => {
+      const a = await account.put('a', 1)
+      const b = await account.put('b', 2)
+      const onto = { newName: 'b', overwrite: true }
+      const wrong = { ...onto, precondition: { ifMatch: [b.file.version] } }
+      await expectRefused(() => account.change('a', wrong), 'precondition_failed')
+      await account.change('a', { ...onto, precondition: { ifMatch: [a.file.version] } })
+      expect(await account.size('b')).toBe(1)
+    })
+
+    describe('at the commit are decided again', () => {
+      it.each([
+        ['was replaced', () => account.put('a', 20)],
+        ['was removed', () => account.remove('a')],
+        ['was renamed', () => account.change('a', { newName: 'b' })],
+        [
+          'was replaced by a rename',
+          async () => {
+            await account.put('b', 5)
+            await account.change('b', { newName: 'a', overwrite: true })
+          },
+        ],
+      ])(
+        'when the file %s: nothing changes, the upload can still be aborted',
+        async (_, meddle) => {
+          const { file } = await account.put('a', 10)
+          const precondition = { ifMatch: [file.version] }
+          const version = await account.begin('a', 30, { precondition })
+          await meddle()
+          const before = [await account.usage(), await account.list()]
+          expect(await outcomeOf(account.commit(version, 30, { precondition }))).toBe(CODE)
+          expect([await account.usage(), await account.list()]).toEqual(before)
+          expect(await account.usage()).toMatchObject(await harness.audit(account.userId))
+          expect(await account.abort(version)).toBe('aborted')
+          expect(await account.usage()).toMatchObject({ reserved: 0 })
+        },
+      )
+
+      it('when a file came to a name that was to be new', async () => {
+        const version = await account.begin('a', 30, { precondition: CREATE_ONLY })
+        await account.put('a', 10)
+        const commit = () => account.commit(version, 30, { precondition: CREATE_ONLY })
+        await expectRefused(commit, 'precondition_failed')
+        expect(await account.abort(version)).toBe('aborted')
+        expect(await account.size('a')).toBe(10)
+      })
+
+      it('and a file that has gone and come back as it was demanded is none', async () => {
+        const { file } = await account.put('a', 10)
+        const precondition = { ifMatch: [file.version] }
+        const version = await account.begin('a', 30, { precondition })
+        await account.change('a', { newName: 'b' })
+        await account.change('b', { newName: 'a' })
+        expect((await account.commit(version, 30, { precondition })).replaced).toBe(true)
+      })
+
+      it('but not of a commit that is repeated, which answers the same', async () => {
+        const { file } = await account.put('a', 10)
+        for (const [name, precondition] of [
+          ['a', { ifMatch: [file.version] }],
+          ['b', CREATE_ONLY],
+        ] as const) {
+          const version = await account.begin(name, 20, { precondition })
+          const first = await account.commit(version, 20, { precondition })
+          expect(await account.commit(version, 20, { precondition })).toEqual(first)
+          await account.remove(name)
+          expect((await account.commit(version, 20, { precondition })).file).toEqual(first.file)
+          expect(await account.size(name)).toBeUndefined()
+        }
+      })
+
+      it('but not of an upload that was lost, which is unavailable', async () => {
+        await account.put('a', 10)
+        const version = await account.begin('a', 10)
+        await account.abort(version)
+        const commit = account.commit(version, 10, { precondition: CREATE_ONLY })
+        expect(await outcomeOf(commit)).toBe('unavailable')
+      })
+    })
+  })
+}
+
+const CODE = 'precondition_failed'

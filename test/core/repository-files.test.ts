@@ -1,0 +1,171 @@
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
+import { FILE_ORDERS, type FilePosition, positionOf } from '../../src/core/file-page.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import {
+  GARBAGE_DELAY_MS,
+  leftovers,
+  NOTHING_LEFT,
+  openTestCore,
+  settle,
+  sweepOnce,
+} from '../support/test-core.ts'
+import { openTestRepository } from '../support/test-repository.ts'
+
+const [a, b] = [parseFileName('a'), parseFileName('b')]
+const ALL = { prefix: parseFileNamePrefix(''), order: 'name', after: undefined, limit: 10 } as const
+const unchanged = { newName: undefined, visibility: undefined, overwrite: false } as const
+
+describe('list', () => {
+  it('shows each viewer the files that they may download', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, userId } = await openTestRepository(core)
+    await upload('a', '1')
+    await upload('b', '2', { visibility: 'users' })
+    await upload('c', '3', { visibility: 'public' })
+    const seenBy = async (viewer: string | undefined): Promise<string> => {
+      const page = {
+        userId,
+        ...ALL,
+        viewer: viewer === undefined ? undefined : parseUserId(viewer),
+      }
+      return (await repository.list(page)).files.map(({ name }) => name).join('')
+    }
+    expect([await seenBy('alice'), await seenBy('bob'), await seenBy(undefined)]).toEqual([
+      'abc',
+      'bc',
+      'c',
+    ])
+  })
+
+  it('is empty for a user that does not exist', async () => {
+    await using core = await openTestCore()
+    const { repository } = await openTestRepository(core)
+    const nobody = parseUserId('nobody')
+    const page = { userId: nobody, viewer: nobody, ...ALL }
+    expect(await repository.list(page)).toEqual({ files: [], next: undefined })
+  })
+
+  it('says where the next page begins exactly when there is more', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, userId } = await openTestRepository(core)
+    const list = (limit: number, after?: FilePosition) =>
+      repository.list({ userId, viewer: userId, ...ALL, limit, after })
+    expect((await list(1)).next).toBeUndefined()
+    for (const name of ['a', 'b', 'c', 'd']) await upload(name, name)
+    for (const limit of [1, 2, 3]) {
+      const { files, next } = await list(limit)
+      expect(files).toHaveLength(limit)
+      expect(next).toEqual({ name: files.at(-1)?.name, value: 0 })
+    }
+    for (const limit of [4, 5]) {
+      const { files, next } = await list(limit)
+      expect(files).toHaveLength(4)
+      expect(next).toBeUndefined()
+    }
+    const last = await list(2, (await list(2)).next)
+    expect(last.files.map(({ name }) => name)).toEqual(['c', 'd'])
+    expect(last.next).toBeUndefined()
+  })
+
+  it.each(FILE_ORDERS)('by %s reads on from what it said', async (order) => {
+    await using core = await openTestCore()
+    const { upload, repository, userId } = await openTestRepository(core)
+    for (const [index, name] of ['c', 'a', 'd', 'b', 'e'].entries()) {
+      core.clock.now += index % 2
+      await upload(name, 'x'.repeat(index % 3))
+    }
+    const page = { userId, viewer: userId, ...ALL, order }
+    const whole = (await repository.list(page)).files
+    const first = await repository.list({ ...page, limit: 2 })
+    const second = await repository.list({ ...page, limit: 2, after: first.next })
+    const third = await repository.list({ ...page, limit: 2, after: second.next })
+    expect([...first.files, ...second.files, ...third.files]).toEqual(whole)
+    expect(first.next).toEqual(first.files[1] && positionOf(first.files[1], order))
+    expect(third.next).toBeUndefined()
+  })
+})
+
+describe('remove', () => {
+  it('takes a file away at once, and its object when readers had their time', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, stat, usage, userId } = await openTestRepository(core)
+    const { file } = await upload('a', 'hello')
+    await repository.remove({ userId, name: a })
+    await expect(stat('a')).rejects.toMatchObject({ code: 'not_found' })
+    expect(await usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
+    core.clock.now += GARBAGE_DELAY_MS - 1
+    await sweepOnce(core)
+    expect((await leftovers(core)).orphans).toEqual([file.objectKey])
+    core.clock.now += 1
+    await sweepOnce(core)
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('lets a download that has begun go on', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, userId } = await openTestRepository(core)
+    await upload('a', 'hello')
+    const signal = AbortSignal.timeout(1000)
+    const { body } = await repository.open({ userId, name: a, viewer: userId, signal })
+    await repository.remove({ userId, name: a })
+    expect(await text(body)).toBe('hello')
+  })
+
+  it('hands its precondition on', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, userId, read } = await openTestRepository(core)
+    const { file } = await upload('a', 'hello')
+    const removal = { userId, name: a, precondition: { ifMatch: ['another'] } }
+    await expect(repository.remove(removal)).rejects.toMatchObject({ code: 'precondition_failed' })
+    expect(await read('a')).toBe('hello')
+    await repository.remove({ ...removal, precondition: { ifMatch: [file.version] } })
+  })
+})
+
+describe('change', () => {
+  it('renames without touching the object, also a download under way', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, read, stat, userId } = await openTestRepository(core, {
+      objects: { remove: () => Promise.reject(new Error('touched')) },
+    })
+    const { file } = await upload('a', 'hello')
+    const signal = AbortSignal.timeout(1000)
+    const opened = await repository.open({ userId, name: a, viewer: userId, signal })
+    const changed = await repository.change({ userId, name: a, ...unchanged, newName: b })
+    expect(changed).toEqual({ ...file, name: 'b' })
+    expect(await text(opened.body)).toBe('hello')
+    await expect(stat('a')).rejects.toMatchObject({ code: 'not_found' })
+    await settle(core)
+    expect(await read('b')).toBe('hello')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('replaces a file of the new name when told to, whose object goes in time', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, read, usage, userId } = await openTestRepository(core)
+    await upload('a', 'hello')
+    const { file } = await upload('b', 'other!')
+    const rename = { userId, name: a, ...unchanged, newName: b }
+    await expect(repository.change(rename)).rejects.toMatchObject({ code: 'file_exists' })
+    await repository.change({ ...rename, overwrite: true })
+    expect(await usage()).toMatchObject({ used: 5, reserved: 0, fileCount: 1 })
+    expect((await leftovers(core)).orphans).toEqual([file.objectKey])
+    await settle(core)
+    expect(await read('b')).toBe('hello')
+    expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('opens a file to others and closes it again', async () => {
+    await using core = await openTestCore()
+    const { upload, repository, stat, userId } = await openTestRepository(core)
+    const bob = parseUserId('bob')
+    await upload('a', 'hello')
+    await expect(stat('a', bob)).rejects.toMatchObject({ code: 'not_found' })
+    await repository.change({ userId, name: a, ...unchanged, visibility: 'users' })
+    expect(await stat('a', bob)).toMatchObject({ visibility: 'users' })
+    await repository.change({ userId, name: a, ...unchanged, visibility: 'private' })
+    await expect(stat('a', bob)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
