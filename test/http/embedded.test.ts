@@ -7,6 +7,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeSuites } from './write-suites.ts'
 
 describe('the service on SQLite and local files', () => {
   uploadsSuite(openEmbedded)
@@ -15,5 +16,6 @@ describe('the service on SQLite and local files', () => {
   accessSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
+  writeSuites(openEmbedded)
   racesSuite(async () => [await openEmbedded()])
 })

@@ -16,6 +16,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeSuites } from './write-suites.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')
@@ -28,6 +29,7 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   accessSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
+  writeSuites(openProduction)
 })
 
 describe.skipIf(missing)('two instances of the service on PostgreSQL and MinIO', () => {

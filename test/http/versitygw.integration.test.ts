@@ -16,6 +16,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeSuites } from './write-suites.ts'
 
 const versitygw = inject('versitygw')
 
@@ -26,6 +27,7 @@ describe.skipIf(versitygw === undefined)('the service on SQLite and versitygw', 
   accessSuite(openService)
   parserErrorsSuite(openService)
   quotaSuite(openService)
+  writeSuites(openService)
   racesSuite(async () => [await openService()])
 })
 

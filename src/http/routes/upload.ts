@@ -53,10 +53,11 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
     const target = targetOf(request, request.params.file_name)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
-    if (expectsContinue(request)) {
+    async function onStart(): Promise<void> {
+      if (!expectsContinue(request)) return
       await repository.admit({ ...target, least: leastFileSize(request) })
+      tellToContinue(request, reply)
     }
-    const onStart = () => tellToContinue(request, reply)
     using incoming = await openFileForm(request, { signal, idleTimeoutMs, onStart })
     const visibility = () => agree(asked, parseVisibility(incoming.field('visibility')))
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
