@@ -137,7 +137,13 @@ export function changesSuite(open: OpenService): void {
       const { user } = placed
       const path = pathOf('file.bin')
       const typed = { 'Content-Type': 'application/json', ...headers }
-      const request = { user, method: 'PATCH', path, headers: typed, ...(body !== undefined && { body }) }
+      const request = {
+        user,
+        method: 'PATCH',
+        path,
+        headers: typed,
+        ...(body !== undefined && { body }),
+      }
       expectProblem(await ask(service, request), MALFORMED)
       await expectUntouched(service, placed)
     })

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../support/embedded-service.ts'
+import { openEmbedded, openEmbeddedPair } from '../support/embedded-service.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
@@ -7,6 +7,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
 
 describe('the service on SQLite and local files', () => {
@@ -18,4 +19,8 @@ describe('the service on SQLite and local files', () => {
   quotaSuite(openEmbedded)
   writeSuites(openEmbedded)
   racesSuite(async () => [await openEmbedded()])
+})
+
+describe('two instances of the service on SQLite and local files', () => {
+  writeRacesSuite(openEmbeddedPair)
 })

@@ -74,7 +74,15 @@ export function bodyOf(content: string | Uint8Array, method: Upload['method'] = 
 
 /** The head of an upload of `length` bytes, form and all; chunked without. */
 export function headOf(what: Upload & { readonly length: number | undefined }): string {
-  const { method = 'POST', user, name = 'file.bin', path = pathOf(name), query = '', headers = {}, length } = what
+  const {
+    method = 'POST',
+    user,
+    name = 'file.bin',
+    path = pathOf(name),
+    query = '',
+    headers = {},
+    length,
+  } = what
   const cookie = user === undefined ? {} : { Cookie: user.cookie }
   return uploadHead({
     method,

@@ -16,6 +16,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
 
 const minio = inject('minio')
@@ -33,17 +34,20 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
 })
 
 describe.skipIf(missing)('two instances of the service on PostgreSQL and MinIO', () => {
-  racesSuite(async () => {
-    const shared = await createShared()
-    const first = await startInstance(shared)
-    const second = await startInstance(shared)
-    const stop = async (): Promise<void> => {
-      await first.stop()
-      await shared.remove()
-    }
-    return [second, { ...first, stop }]
-  })
+  racesSuite(openPair)
+  writeRacesSuite(openPair)
 })
+
+async function openPair(): Promise<readonly TestService[]> {
+  const shared = await createShared()
+  const first = await startInstance(shared)
+  const second = await startInstance(shared)
+  const stop = async (): Promise<void> => {
+    await first.stop()
+    await shared.remove()
+  }
+  return [second, { ...first, stop }]
+}
 
 /** A service on a new database and a new bucket, which its end removes. */
 async function openProduction(options?: TestServiceOptions): Promise<TestService> {

@@ -115,7 +115,10 @@ export function rawUploadsSuite(open: OpenService): void {
       ['a Content-Range that is none', { 'Content-Range': '' }],
     ])('with %s is refused, asked first or not (I2)', async (_what, headers) => {
       const { user } = placed
-      expectProblem(await upload(service, { method: METHOD, user, content: 'new', headers }), MALFORMED)
+      expectProblem(
+        await upload(service, { method: METHOD, user, content: 'new', headers }),
+        MALFORMED,
+      )
       const asking = { ...headers, Expect: '100-continue' }
       const head = headOf({ method: METHOD, user, length: 3, headers: asking })
       const reply = await rawRequest({ port: service.port, send: [head], timeoutMs: 8000 })

@@ -73,7 +73,11 @@ export function refusalsSuite(open: OpenService): void {
           method,
           path: pathWith(wrong, isNew ? 'new' : 'file.bin'),
           content: randomBytes(sizeWith(wrong)),
-          headers: { ...headersWith(wrong), ...(wrong.has('form') && NO_FORM[method]), ...expecting },
+          headers: {
+            ...headersWith(wrong),
+            ...(wrong.has('form') && NO_FORM[method]),
+            ...expecting,
+          },
         })
         expectProblem(reply, told)
       })

@@ -116,7 +116,7 @@ export function removalsSuite(open: OpenService): void {
     })
 
     it('lets a download that has begun go on to its last byte (I1)', async () => {
-      const { user, content } = await placeFile(service, { size: 32 * MIB })
+      const { user, content } = await placeFile(service, { size: 16 * MIB })
       const under = await startDownload(service, { user })
       expect((await remove(service, { user })).status).toBe(204)
       const sweep = service.sweep()

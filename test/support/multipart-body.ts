@@ -59,7 +59,9 @@ export function uploadHead(options: {
   const form = { 'Content-Type': `multipart/form-data; boundary=${boundary}` }
   const type = method === 'POST' ? form : {}
   const lines = Object.entries({ Host: 'localhost', ...type, ...framing, ...headers })
-  return [`${method} ${path} HTTP/1.1`, ...lines.map((pair) => pair.join(': ')), '', ''].join('\r\n')
+  return [`${method} ${path} HTTP/1.1`, ...lines.map((pair) => pair.join(': ')), '', ''].join(
+    '\r\n',
+  )
 }
 
 /** Bytes as one chunk of a chunked body; none make the last chunk. */

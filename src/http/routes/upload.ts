@@ -63,7 +63,10 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
 
-  app.put(url, { schema }, async (request, reply) => {
+  // What is stored has no type, so not even one that is malformed refuses it.
+  const onRequest = async ({ raw }: FastifyRequest) => void delete raw.headers['content-type']
+
+  app.put(url, { schema, onRequest }, async (request, reply) => {
     const target = targetOf(request, request.params.file_name)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
