@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { RawExchange } from '../support/raw-http.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { ask, download, jsonOf, pathOf, type Placed, upload } from './fixture.ts'
+import { ask, download, jsonOf, pathOf, upload } from './fixture.ts'
 
 export interface FileRequest {
   /** Whose token goes along; none when left out. */
@@ -77,16 +77,16 @@ export async function namesOfAll(
   },
 ): Promise<string[]> {
   const names: string[] = []
-  let cursor: string | null = null
+  let cursor: string | undefined
   let pages = 0
   do {
-    const query: Record<string, string | number> = { ...what.query, ...(cursor && { cursor }) }
+    const query = cursor === undefined ? what.query : { ...what.query, cursor }
     const page = pageOf(await list(service, { ...what, query }))
     names.push(...page.files.map(({ name }) => name))
-    cursor = page.next_cursor
+    cursor = page.next_cursor ?? undefined
     pages += 1
-    if (cursor !== null) await what.between?.(pages)
-  } while (cursor !== null)
+    if (cursor !== undefined) await what.between?.(pages)
+  } while (cursor !== undefined)
   return names
 }
 
@@ -136,9 +136,4 @@ export async function uploadAll(
 /** The etag that a reply names, as a header has it. */
 export function etagOf(reply: RawExchange): string {
   return `"${String(jsonOf(reply)['etag'])}"`
-}
-
-/** A placed file after a write that left its content alone. */
-export function changed(placed: Placed, to: Partial<Placed>): Placed {
-  return { ...placed, ...to }
 }

@@ -41,17 +41,18 @@ export function quotaSuite(open: OpenService): void {
     /** A user with a file of 60,000 bytes and room for 40,000 more. */
     const place = () => placeFile(service, { capacity: 100_000, size: 60_000 })
 
-    describe.each([
-      ['that is the whole body', (content: Buffer) => content, 'PUT'],
-      ['alone', (content: Buffer) => fileBody(content)],
+    describe.each<[string, (content: Buffer) => Buffer, method: 'POST' | 'PUT']>([
+      ['that is the whole body', (content) => content, 'PUT'],
+      ['alone', (content) => fileBody(content), 'POST'],
       [
         'with fields after it',
-        (content: Buffer) => multipartBody([filePart(content), FIELD, FIELD]),
+        (content) => multipartBody([filePart(content), FIELD, FIELD]),
+        'POST',
       ],
-      ['with fields before it', (content: Buffer) => multipartBody([FIELD, filePart(content)])],
-      ['without the last line break', (content: Buffer) => fileBody(content, { epilogue: '' })],
-      ['between preamble and epilogue', (content: Buffer) => fileBody(content, WRAPPED)],
-    ] as const)('for a file %s', (_how, formOf, method = 'POST') => {
+      ['with fields before it', (content) => multipartBody([FIELD, filePart(content)]), 'POST'],
+      ['without the last line break', (content) => fileBody(content, { epilogue: '' }), 'POST'],
+      ['between preamble and epilogue', (content) => fileBody(content, WRAPPED), 'POST'],
+    ])('for a file %s', (_how, formOf, method) => {
       it.each([
         ['a Content-Length', false],
         ['chunks', true],
