@@ -71,7 +71,7 @@ export async function namesOf(service: TestService, what: ListRequest): Promise<
 /** The names of a whole listing, read page by page; `between` runs after each page but the last. */
 export async function namesOfAll(
   service: TestService,
-  what: ListRequest & {
+  what: Omit<ListRequest, 'query'> & {
     readonly query: Readonly<Record<string, string | number>>
     readonly between?: (page: number) => Promise<unknown>
   },
