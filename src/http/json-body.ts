@@ -1,22 +1,59 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.ts'
+import { type BodyCheck, CheckedBody } from './checked-body.ts'
+import { assertIdentity } from './content-headers.ts'
+import { tellToContinue } from './plugins/expect-continue.ts'
+
+export interface TakeJsonOptions {
+  /** How long a body may stop coming, in milliseconds. */
+  readonly idleTimeoutMs: number
+  readonly shutdown: AbortSignal
+}
 
 /** Far more than a file's name and a few members need. */
 const MAX_BODY_BYTES = 16 * 1024
 
 /**
- * Lets the routes of a scope take JSON, whatever Content-Type says so, and nothing else. What is no JSON, or is too
- * large, is refused with `format_error`. A key `__proto__` is refused too.
+ * Lets the routes of a scope take a JSON object in UTF-8, and nothing else. Anything else, a body that is too large and
+ * a key `__proto__` are refused with `format_error`; a body that stops coming as that of an upload is.
  */
-export function takeJson(app: FastifyInstance): void {
+export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: TakeJsonOptions): void {
   app.removeAllContentTypeParsers()
   const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string', bodyLimit: MAX_BODY_BYTES },
-    parse,
-  )
-  app.addContentTypeParser('*', (_request, _payload, done) => {
+  app.addHook('preParsing', async (request, reply) => tellToContinue(request, reply))
+  app.addContentTypeParser('application/json', (request, raw: IncomingMessage, done) => {
+    const options = { raw, check: atMost(MAX_BODY_BYTES), signal: shutdown, idleTimeoutMs }
+    textOf(options).then((text) => parse(request, text, done), done)
+  })
+  app.addContentTypeParser('*', (_request, _raw, done) => {
     done(new AppError('format_error', 'The body must be application/json.'))
   })
+  app.addHook('preValidation', async ({ body }) => {
+    if (typeof body === 'object' && body !== null && !Array.isArray(body)) return
+    throw new AppError('format_error', 'The body must be a JSON object.')
+  })
+}
+
+async function textOf(options: ConstructorParameters<typeof CheckedBody>[0]): Promise<string> {
+  assertIdentity(options.raw.headers)
+  const chunks: Buffer[] = []
+  for await (const chunk of new CheckedBody(options).stream) chunks.push(chunk as Buffer)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw new AppError('format_error', 'The body is not valid UTF-8.', { cause })
+  }
+}
+
+function atMost(maxBytes: number): BodyCheck {
+  let bytes = 0
+  return {
+    write(chunk) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw new AppError('format_error', 'The body is too large.')
+    },
+    end: () => {},
+    closed: false,
+  }
 }

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import { FILE_ORDERS, type FilePosition, positionOf } from '../../src/core/file-page.ts'
@@ -11,6 +10,7 @@ import {
   settle,
   sweepOnce,
 } from '../support/test-core.ts'
+import { bytesOf } from '../support/objects.ts'
 import { openTestRepository } from '../support/test-repository.ts'
 
 const [a, b] = [parseFileName('a'), parseFileName('b')]
@@ -110,7 +110,7 @@ describe('remove', () => {
     const signal = AbortSignal.timeout(1000)
     const { body } = await repository.open({ userId, name: a, viewer: userId, signal })
     await repository.remove({ userId, name: a })
-    expect(await text(body ?? [])).toBe('hello')
+    expect(String(await bytesOf(body))).toBe('hello')
   })
 
   it('hands its precondition on', async () => {
@@ -135,7 +135,7 @@ describe('change', () => {
     const opened = await repository.open({ userId, name: a, viewer: userId, signal })
     const changed = await repository.change({ userId, name: a, ...unchanged, newName: b })
     expect(changed).toEqual({ ...file, name: 'b' })
-    expect(await text(opened.body ?? [])).toBe('hello')
+    expect(String(await bytesOf(opened.body))).toBe('hello')
     await expect(stat('a')).rejects.toMatchObject({ code: 'not_found' })
     await settle(core)
     expect(await read('b')).toBe('hello')

@@ -6,6 +6,7 @@ import { type Piece, rawRequest } from '../support/raw-http.ts'
 import type { TestService } from '../support/test-service.ts'
 import { acceptedForms, refusedForms, refusedTypes } from './broken-forms.ts'
 import {
+  bodyOf,
   download,
   expectProblem,
   expectUntouched,
@@ -143,11 +144,92 @@ export function brokenUploadsSuite(open: OpenService): void {
   })
 
   cutUploadsSuite(open)
+  cutFormsSuite(open)
 }
 
 /** Uploads whose bytes stop somewhere. */
 function cutUploadsSuite(open: OpenService): void {
-  describe('an upload that is cut off', () => {
+  describe.each(['POST', 'PUT'] as const)('a %s that is cut off', (method) => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ idleTimeoutMs: 400 })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    const form = bodyOf('content', method)
+    const offsets = Array.from({ length: form.length }, (_, at) => at)
+
+    it.each(['end', 'reset'] as const)(
+      'A05 H01 at any byte by a client that goes (%s) changes nothing (I2)',
+      async (afterwards) => {
+        const { user } = placed
+        const statuses = await atEach(offsets, async (at) => {
+          const send = [headOf({ method, user, length: form.length }), form.subarray(0, at)]
+          return (await rawRequest({ port: service.port, send, afterwards })).status
+        })
+        expect(statuses.filter((status) => status !== 400 && status !== 0)).toEqual([])
+        await expectUntouched(service, placed)
+      },
+    )
+
+    it('D06 by a client that announced a byte more and leaves changes nothing (I2)', async () => {
+      const send = [headOf({ method, user: placed.user, length: form.length + 1 }), form]
+      const reply = await rawRequest({ port: service.port, send, afterwards: 'end' })
+      expect([0, 400]).toContain(reply.status)
+      await expectUntouched(service, placed)
+    })
+
+    it.each([
+      ['its first byte', 0],
+      ['its middle', form.length >> 1],
+      ['its content', form.indexOf('content') + 3],
+      ['its last byte', form.length - 1],
+    ])('H03 by a client that falls silent before %s gets 408', async (_where, at) => {
+      const send = [
+        headOf({ method, user: placed.user, length: form.length }),
+        form.subarray(0, at),
+      ]
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, { status: 408, code: 'request_timeout' })
+      expect(reply.closed).toBe(true)
+      await expectUntouched(service, placed)
+    })
+
+    it('H03 by a client that falls silent between chunks gets 408', async () => {
+      const send = [
+        headOf({ method, user: placed.user, length: undefined }),
+        httpChunk(form.subarray(0, -4)),
+      ]
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, { status: 408, code: 'request_timeout' })
+      expect(reply.closed).toBe(true)
+      await expectUntouched(service, placed)
+    })
+
+    it.each(['end', 'reset'] as const)(
+      'H01 at random bytes of a big body by a client that goes (%s) changes nothing (I2)',
+      async (afterwards) => {
+        const { user } = placed
+        const big = bodyOf(randomBytes(12 * MIB), method)
+        const some = Array.from({ length: 6 }, () => Math.floor(Math.random() * big.length))
+        const statuses = await atEach(some, async (at) => {
+          const send = [headOf({ method, user, length: big.length }), big.subarray(0, at)]
+          return (await rawRequest({ port: service.port, send, afterwards })).status
+        })
+        expect(statuses, `cut at ${some.join(', ')}`).not.toContain(200)
+        await expectUntouched(service, placed)
+      },
+    )
+  })
+}
+
+/** What a form lacks at its end; a body that is the file itself has no end to lack. */
+function cutFormsSuite(open: OpenService): void {
+  describe('a form that ends too early', () => {
     let service: TestService
     let placed: Placed
     beforeAll(async () => {
@@ -159,21 +241,9 @@ function cutUploadsSuite(open: OpenService): void {
     })
 
     const form = fileBody('content')
-    const offsets = Array.from({ length: form.length }, (_, at) => at)
     // Without the line break after the closing delimiter a form is whole.
-    const ending = offsets.filter((at) => at !== form.length - 2)
-
-    it.each(['end', 'reset'] as const)(
-      'A05 H01 at any byte by a client that goes (%s) changes nothing (I2)',
-      async (afterwards) => {
-        const { user } = placed
-        const statuses = await atEach(offsets, async (at) => {
-          const send = [headOf({ user, length: form.length }), form.subarray(0, at)]
-          return (await rawRequest({ port: service.port, send, afterwards })).status
-        })
-        expect(statuses.filter((status) => status !== 400 && status !== 0)).toEqual([])
-        await expectUntouched(service, placed)
-      },
+    const ending = Array.from({ length: form.length }, (_, at) => at).filter(
+      (at) => at !== form.length - 2,
     )
 
     it('A05 A06 at any byte by the last chunk is refused and changes nothing (I2)', async () => {
@@ -211,52 +281,6 @@ function cutUploadsSuite(open: OpenService): void {
       )
       await expectUntouched(service, placed)
     })
-
-    it('D06 by a client that announced a byte more and leaves changes nothing (I2)', async () => {
-      const send = [headOf({ user: placed.user, length: form.length + 1 }), form]
-      const reply = await rawRequest({ port: service.port, send, afterwards: 'end' })
-      expect([0, 400]).toContain(reply.status)
-      await expectUntouched(service, placed)
-    })
-
-    it.each([
-      ['its first byte', 0],
-      ['the head of its file', 50],
-      ['its content', form.indexOf('content') + 3],
-      ['its last byte', form.length - 1],
-    ])('H03 by a client that falls silent before %s gets 408', async (_where, at) => {
-      const send = [headOf({ user: placed.user, length: form.length }), form.subarray(0, at)]
-      const reply = await rawRequest({ port: service.port, send })
-      expectProblem(reply, { status: 408, code: 'request_timeout' })
-      expect(reply.closed).toBe(true)
-      await expectUntouched(service, placed)
-    })
-
-    it('H03 by a client that falls silent between chunks gets 408', async () => {
-      const send = [
-        headOf({ user: placed.user, length: undefined }),
-        httpChunk(form.subarray(0, -9)),
-      ]
-      const reply = await rawRequest({ port: service.port, send })
-      expectProblem(reply, { status: 408, code: 'request_timeout' })
-      expect(reply.closed).toBe(true)
-      await expectUntouched(service, placed)
-    })
-
-    it.each(['end', 'reset'] as const)(
-      'H01 at random bytes of a big form by a client that goes (%s) changes nothing (I2)',
-      async (afterwards) => {
-        const { user } = placed
-        const big = fileBody(randomBytes(12 * MIB))
-        const some = Array.from({ length: 6 }, () => Math.floor(Math.random() * big.length))
-        const statuses = await atEach(some, async (at) => {
-          const send = [headOf({ user, length: big.length }), big.subarray(0, at)]
-          return (await rawRequest({ port: service.port, send, afterwards })).status
-        })
-        expect(statuses, `cut at ${some.join(', ')}`).not.toContain(200)
-        await expectUntouched(service, placed)
-      },
-    )
 
     it('A05 at random bytes of a big form by the last chunk changes nothing (I2)', async () => {
       const { user } = placed

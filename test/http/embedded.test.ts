@@ -9,6 +9,8 @@ import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeRacesSuite } from './write-races-suite.ts'
+import { writeSuites } from './write-suites.ts'
 
 describe('the service on SQLite and local files', () => {
   uploadsSuite(openEmbedded)
@@ -18,9 +20,11 @@ describe('the service on SQLite and local files', () => {
   accessSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
+  writeSuites(openEmbedded)
   racesSuite(async () => [await openEmbedded()])
 })
 
 describe('two instances of the service on SQLite and local files', () => {
   revocationSuite(openEmbeddedTwins)
+  writeRacesSuite(openEmbeddedTwins)
 })

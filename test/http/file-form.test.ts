@@ -56,8 +56,8 @@ describe('onStart', () => {
   test('is called once, before anything is read', async () => {
     const calls: unknown[] = []
     const reply = await handle(async (request) => {
-      const onStart = () =>
-        calls.push([request.raw.readableFlowing, request.raw.listenerCount('data')])
+      const onStart = async () =>
+        void calls.push([request.raw.readableFlowing, request.raw.listenerCount('data')])
       using form = await open(request, { onStart })
       await discard(form.content)
       await form.end()
@@ -69,11 +69,16 @@ describe('onStart', () => {
   test('is not called when the headers are refused', async () => {
     const calls: unknown[] = []
     const headers = { 'content-type': 'multipart/form-data' }
-    const reply = await handle((request) => open(request, { onStart: () => calls.push(1) }), {
-      headers,
-    })
+    const onStart = async () => void calls.push(1)
+    const reply = await handle((request) => open(request, { onStart }), { headers })
     expect(reply).toEqual({ result: 'format_error', listeners: 0 })
     expect(calls).toEqual([])
+  })
+
+  test('refuses the form with its error, and nothing is read', async () => {
+    const onStart = () => Promise.reject(new AppError('precondition_failed', 'No.'))
+    const reply = await handle((request) => open(request, { onStart }))
+    expect(reply).toEqual({ result: 'precondition_failed', listeners: 0 })
   })
 })
 

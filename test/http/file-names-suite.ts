@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestService, TestUser } from '../support/test-service.ts'
+import { change, namesOf, namesOfAll, remove } from './file-requests.ts'
 import {
   ask,
   download,
@@ -30,15 +31,18 @@ export function fileNamesSuite(open: OpenService): void {
     })
 
     describe.each(refusedSegments())('%s', (_row, segment) => {
-      it.each(['GET', 'HEAD', 'POST'])(`is refused on %s`, async (method) => {
-        const path = `/users/me/repo/${segment}`
-        const reply =
-          method === 'POST'
-            ? await upload(service, { user, path, content: 'new' })
-            : await download(service, { user, path, method })
-        expectRefused(reply, method)
-        expect(await service.storedKeys(user)).toEqual([])
-      })
+      it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH'])(
+        `is refused on %s`,
+        async (method) => {
+          const path = `/users/me/repo/${segment}`
+          const reply =
+            method === 'POST' || method === 'PUT'
+              ? await upload(service, { method, user, path, content: 'new' })
+              : await download(service, { user, path, method })
+          expectRefused(reply, method)
+          expect(await service.storedKeys(user)).toEqual([])
+        },
+      )
     })
 
     it('is refused before its upload is, and what is there stays (I2)', async () => {
@@ -57,6 +61,39 @@ export function fileNamesSuite(open: OpenService): void {
       expect(found).toMatchObject({ status: 200 })
       expect(found.body.toString()).toBe(name)
       expect(savedName(found.headers['content-disposition'])).toBe(name)
+    })
+
+    it.each(acceptedNames())(
+      '%s goes through PUT, list and rename as it is',
+      async (_row, name) => {
+        const content = Buffer.from(name)
+        const stored = await upload(service, { method: 'PUT', user, name, content })
+        expect(jsonOf(stored)).toMatchObject({ name })
+        expect(await namesOf(service, { user })).toEqual([name])
+        expect(await namesOf(service, { user, query: { prefix: name } })).toEqual([name])
+        const away = await change(service, { user, name, body: { name: 'plain' } })
+        expect(jsonOf(away)).toMatchObject({ name: 'plain' })
+        const back = await change(service, { user, name: 'plain', body: { name } })
+        expect(jsonOf(back)).toMatchObject({ name })
+        const found = await download(service, { user, name })
+        expect(found.body.toString()).toBe(name)
+        expect(savedName(found.headers['content-disposition'])).toBe(name)
+        expect((await remove(service, { user, name })).status).toBe(204)
+        expect(await namesOf(service, { user })).toEqual([])
+      },
+    )
+
+    it('B07 in both Unicode forms are two files, side by side, page by page', async () => {
+      const names = ['cafe\u0301', 'caf\u00e9']
+      for (const name of names) {
+        await upload(service, { method: 'PUT', user, name, content: Buffer.from(name) })
+      }
+      expect(await namesOfAll(service, { user, query: { limit: 1 } })).toEqual(names)
+      const body = { name: 'caf\u00e9' }
+      const taken = await change(service, { user, name: 'cafe\u0301', body })
+      expectProblem(taken, { status: 409, code: 'file_exists' })
+      expect((await remove(service, { user, name: 'cafe\u0301' })).status).toBe(204)
+      expect(await namesOf(service, { user })).toEqual(['caf\u00e9'])
     })
 
     it.each([
@@ -150,16 +187,12 @@ function pathsSuite(open: OpenService): void {
       },
     )
 
-    it.each([
-      '/users/me/repo',
-      '//users/me/repo/a',
-      '/Users/me/repo/a',
-      '/users/me/a',
-      '/',
-      '/users',
-    ])('B12 such as %s leads nowhere', async (path) => {
-      expectProblem(await ask(service, { user, path }), NOT_FOUND)
-    })
+    it.each(['//users/me/repo/a', '/Users/me/repo/a', '/users/me/a', '/', '/users'])(
+      'B12 such as %s leads nowhere',
+      async (path) => {
+        expectProblem(await ask(service, { user, path }), NOT_FOUND)
+      },
+    )
 
     it('B12 in absolute form is the same', async () => {
       const path = `http://localhost${pathOf('a')}`
@@ -213,6 +246,8 @@ function acceptedNames(): [row: string, name: string][] {
     ['of SQL', "'; DROP TABLE files; --"],
     ['of HTML', '<script>alert(1)<'],
     ['called me', 'me'],
+    ['of signs that mean something in a path', ' #?;+&=%2F%?.,:@!$*()[]{}|^`~'],
+    ['from right to left with a hidden end', '\u05d0\u05d1\u202etxt.exe\u202c'],
   ]
 }
 

@@ -29,6 +29,8 @@ export function pathOf(name: string, owner = 'me'): string {
 }
 
 export interface Upload {
+  /** `POST` of a form when left out; `PUT` sends the content as it is. */
+  readonly method?: 'POST' | 'PUT'
   /** Whose token goes along; none when left out. */
   readonly user?: TestUser
   readonly name?: string
@@ -37,7 +39,7 @@ export interface Upload {
   readonly query?: string
   /** The file's content, in a form with nothing else. */
   readonly content?: string | Uint8Array
-  /** The whole form, in place of the one that `content` makes. */
+  /** The whole body, in place of the one that `content` makes. */
   readonly form?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   readonly chunked?: boolean
@@ -58,18 +60,32 @@ export function upload(
   })
 }
 
-/** The head of an upload, then its form: whole, or in HTTP chunks of 64 KiB. */
+/** The head of an upload, then its body: whole, or in HTTP chunks of 64 KiB. */
 export function uploadPieces(what: Upload): Piece[] {
-  const { content = '', form = fileBody(content), chunked = false } = what
+  const { content = '', form = bodyOf(content, what.method), chunked = false } = what
   const head = headOf({ ...what, length: chunked ? undefined : form.length })
   return chunked ? [head, ...chunksOf(form), httpChunk('')] : [head, form]
 }
 
+/** What an upload of this content sends after its head. */
+export function bodyOf(content: string | Uint8Array, method: Upload['method'] = 'POST'): Buffer {
+  return method === 'POST' ? fileBody(content) : Buffer.from(content)
+}
+
 /** The head of an upload of `length` bytes, form and all; chunked without. */
 export function headOf(what: Upload & { readonly length: number | undefined }): string {
-  const { user, name = 'file.bin', path = pathOf(name), query = '', headers = {}, length } = what
+  const {
+    method = 'POST',
+    user,
+    name = 'file.bin',
+    path = pathOf(name),
+    query = '',
+    headers = {},
+    length,
+  } = what
   const cookie = user === undefined ? {} : { Cookie: user.cookie }
   return uploadHead({
+    method,
     path: path + query,
     ...(length === undefined ? {} : { length }),
     headers: { ...cookie, ...headers },
@@ -122,14 +138,22 @@ export async function startDownload(
   return response
 }
 
-/** A request without a body, sent byte by byte as it stands, for paths that a client would tidy up. */
-export function ask(
-  service: TestService,
-  { user, method = 'GET', path }: { user?: TestUser; method?: string; path: string },
-): Promise<RawExchange> {
-  const cookie = user === undefined ? '' : `Cookie: ${user.cookie}\r\n`
-  const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${cookie}\r\n`
-  return rawRequest({ port: service.port, send: [head] })
+export interface Ask {
+  readonly user?: TestUser | undefined
+  readonly method?: string
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+/** A request sent byte by byte as it stands, for paths that a client would tidy up. */
+export function ask(service: TestService, request: Ask): Promise<RawExchange> {
+  const { user, method = 'GET', path, headers = {}, body } = request
+  const cookie = user === undefined ? {} : { Cookie: user.cookie }
+  const length = body === undefined ? {} : { 'Content-Length': `${Buffer.byteLength(body)}` }
+  const lines = Object.entries({ Host: 'localhost', ...cookie, ...length, ...headers })
+  const head = [`${method} ${path} HTTP/1.1`, ...lines.map((pair) => pair.join(': ')), '', '']
+  return rawRequest({ port: service.port, send: [head.join('\r\n'), body ?? ''] })
 }
 
 export function jsonOf({ body }: { readonly body: Buffer }): Record<string, unknown> {
@@ -142,6 +166,7 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
   file_too_large: ['max_file_size'],
   invalid_parameter: ['parameter'],
   range_not_satisfiable: ['size'],
+  digest_mismatch: ['sha256'],
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -247,13 +272,14 @@ export interface PausedUpload {
 /** Sends an upload of `content` up to its middle and waits there, with the reservation made. */
 export async function pauseUpload(
   service: TestService,
-  { user, name = 'file.bin', content }: { user: TestUser; name?: string; content: Uint8Array },
+  what: Upload & { readonly user: TestUser; readonly content: Uint8Array },
 ): Promise<PausedUpload> {
+  const { user, method, content } = what
   const { promise, resolve } = Promise.withResolvers<void>()
-  const form = fileBody(content)
+  const form = bodyOf(content, method)
   const middle = form.length >> 1
   async function* pieces(): AsyncGenerator<Piece> {
-    yield headOf({ user, name, length: form.length })
+    yield headOf({ ...what, length: form.length })
     yield form.subarray(0, middle)
     await promise
     yield form.subarray(middle)

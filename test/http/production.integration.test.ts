@@ -8,6 +8,8 @@ import {
   startTestService,
   type TestService,
   type TestServiceOptions,
+  type TwinServices,
+  withEnd,
 } from '../support/test-service.ts'
 import { adminBadInputSuite } from '../admin/bad-input-suite.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
@@ -21,6 +23,8 @@ import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeRacesSuite } from './write-races-suite.ts'
+import { writeSuites } from './write-suites.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')
@@ -37,36 +41,27 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
   adminBadInputSuite(openProduction)
+  writeSuites(openProduction)
 })
 
 describe.skipIf(missing)('two instances of the service on PostgreSQL and MinIO', () => {
   racesSuite(openTwins)
+  writeRacesSuite(openTwins)
   revocationSuite(openTwins)
 })
 
 /** Two instances of a service on a new database and a new bucket, which the end of both removes. */
-async function openTwins(
-  options?: TestServiceOptions,
-): Promise<readonly [TestService, TestService]> {
+async function openTwins(options?: TestServiceOptions): Promise<TwinServices> {
   const shared = await createShared()
   const first = await startInstance(shared, options)
   const second = await startInstance(shared, options)
-  const stop = async (): Promise<void> => {
-    await first.stop()
-    await shared.remove()
-  }
-  return [second, { ...first, stop }]
+  return [second, withEnd(first, () => shared.remove())]
 }
 
 /** A service on a new database and a new bucket, which its end removes. */
 async function openProduction(options?: TestServiceOptions): Promise<TestService> {
   const shared = await createShared()
-  const service = await startInstance(shared, options)
-  const stop = async (): Promise<void> => {
-    await service.stop()
-    await shared.remove()
-  }
-  return { ...service, stop }
+  return withEnd(await startInstance(shared, options), () => shared.remove())
 }
 
 /** What all instances of one service share. */
@@ -95,10 +90,8 @@ async function startInstance(shared: Shared, options?: TestServiceOptions): Prom
   const objects = createS3Store(shared.bucket)
   await objects.prepare(AbortSignal.timeout(10_000))
   const service = await startTestService({ database, objects }, options)
-  const stop = async (): Promise<void> => {
-    await service.stop()
+  return withEnd(service, async () => {
     await objects.close()
     await database.close()
-  }
-  return { ...service, stop }
+  })
 }

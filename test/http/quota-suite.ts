@@ -9,6 +9,7 @@ import { put } from '../support/objects.ts'
 import { rawRequest } from '../support/raw-http.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import {
+  bodyOf,
   download,
   expectNothingReserved,
   expectOnlyObjectsOf,
@@ -25,6 +26,7 @@ import {
 } from './fixture.ts'
 
 const FULL = { status: 403, code: 'capacity_exceeded' } as const
+const METHODS = ['POST', 'PUT'] as const
 const FIELD = { name: 'note', content: 'small' }
 
 /** Rows D01 to D12 of the list of bad input, one request at a time: what fits is taken, what does not is not. */
@@ -39,23 +41,26 @@ export function quotaSuite(open: OpenService): void {
     /** A user with a file of 60,000 bytes and room for 40,000 more. */
     const place = () => placeFile(service, { capacity: 100_000, size: 60_000 })
 
-    describe.each([
-      ['alone', (content: Buffer) => fileBody(content)],
+    describe.each<[string, (content: Buffer) => Buffer, method: 'POST' | 'PUT']>([
+      ['that is the whole body', (content) => content, 'PUT'],
+      ['alone', (content) => fileBody(content), 'POST'],
       [
         'with fields after it',
-        (content: Buffer) => multipartBody([filePart(content), FIELD, FIELD]),
+        (content) => multipartBody([filePart(content), FIELD, FIELD]),
+        'POST',
       ],
-      ['with fields before it', (content: Buffer) => multipartBody([FIELD, filePart(content)])],
-      ['without the last line break', (content: Buffer) => fileBody(content, { epilogue: '' })],
-      ['between preamble and epilogue', (content: Buffer) => fileBody(content, WRAPPED)],
-    ])('for a file %s', (_how, formOf) => {
+      ['with fields before it', (content) => multipartBody([FIELD, filePart(content)]), 'POST'],
+      ['without the last line break', (content) => fileBody(content, { epilogue: '' }), 'POST'],
+      ['between preamble and epilogue', (content) => fileBody(content, WRAPPED), 'POST'],
+    ])('for a file %s', (_how, formOf, method) => {
       it.each([
         ['a Content-Length', false],
         ['chunks', true],
       ])('D01 takes what fits exactly, with %s', async (_framing, chunked) => {
         const { user } = await place()
         const content = randomBytes(40_000)
-        const reply = await upload(service, { user, name: 'b', form: formOf(content), chunked })
+        const form = formOf(content)
+        const reply = await upload(service, { method, user, name: 'b', form, chunked })
         expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status: 200 })
         const capacity = { capacity: 100_000, used: 100_000, reserved: 0, available: 0 }
         expect(jsonOf(reply)).toMatchObject({ capacity })
@@ -70,7 +75,8 @@ export function quotaSuite(open: OpenService): void {
         async (_framing, chunked) => {
           const placed = await place()
           const form = formOf(randomBytes(40_001))
-          const reply = await upload(service, { user: placed.user, name: 'b', form, chunked })
+          const { user } = placed
+          const reply = await upload(service, { method, user, name: 'b', form, chunked })
           expectProblem(reply, FULL)
           await expectUntouched(service, placed)
         },
@@ -89,39 +95,41 @@ export function quotaSuite(open: OpenService): void {
       })
     })
 
-    it('takes an empty file when it is full', async () => {
-      const { user } = await placeFile(service, { capacity: 1000, size: 1000 })
-      expect((await upload(service, { user, name: 'b', content: '' })).status).toBe(200)
-    })
+    describe.each(METHODS)('for a %s', (method) => {
+      it('takes an empty file when it is full', async () => {
+        const { user } = await placeFile(service, { capacity: 1000, size: 1000 })
+        expect((await upload(service, { method, user, name: 'b', content: '' })).status).toBe(200)
+      })
 
-    it('D04 lets a client that sends 5 MB before it reads know that it is full', async () => {
-      const placed = await place()
-      const content = Buffer.alloc(5 * MIB)
-      const { user } = placed
-      const reply = await upload(service, { user, name: 'b', content, readLate: true })
-      expectProblem(reply, FULL)
-      expect(reply.closed).toBe(true)
-      await expectUntouched(service, placed)
-    })
+      it('D04 lets a client that sends 5 MB before it reads know that it is full', async () => {
+        const placed = await place()
+        const content = Buffer.alloc(5 * MIB)
+        const { user } = placed
+        const reply = await upload(service, { method, user, name: 'b', content, readLate: true })
+        expectProblem(reply, FULL)
+        expect(reply.closed).toBe(true)
+        await expectUntouched(service, placed)
+      })
 
-    it('D05 refuses a chunked upload at the byte that no longer fits, not at its end', async () => {
-      const placed = await place()
-      const form = fileBody(randomBytes(50_000))
-      const send = [
-        headOf({ user: placed.user, name: 'b', length: undefined }),
-        httpChunk(form.subarray(0, 45_000)),
-        { pauseMs: 15_000 },
-      ]
-      expectProblem(await rawRequest({ port: service.port, send, timeoutMs: 9000 }), FULL)
-      await expectUntouched(service, placed)
-    })
+      it('D05 refuses chunks at the byte that no longer fits, not at their end', async () => {
+        const placed = await place()
+        const form = bodyOf(randomBytes(50_000), method)
+        const send = [
+          headOf({ method, user: placed.user, name: 'b', length: undefined }),
+          httpChunk(form.subarray(0, 45_000)),
+          { pauseMs: 15_000 },
+        ]
+        expectProblem(await rawRequest({ port: service.port, send, timeoutMs: 9000 }), FULL)
+        await expectUntouched(service, placed)
+      })
 
-    it('D05 lets a client that sends 5 MB in chunks before it reads know that it is full', async () => {
-      const placed = await place()
-      const content = Buffer.alloc(5 * MIB)
-      const sent = { name: 'b', content, chunked: true, readLate: true }
-      expectProblem(await upload(service, { user: placed.user, ...sent }), FULL)
-      await expectUntouched(service, placed)
+      it('D05 lets a client that sends 5 MB in chunks before it reads know that it is full', async () => {
+        const placed = await place()
+        const content = Buffer.alloc(5 * MIB)
+        const sent = { method, name: 'b', content, chunked: true, readLate: true }
+        expectProblem(await upload(service, { user: placed.user, ...sent }), FULL)
+        await expectUntouched(service, placed)
+      })
     })
 
     it('D06 is charged what came when the Content-Length says more', async () => {
@@ -195,7 +203,7 @@ export function quotaSuite(open: OpenService): void {
 const WRAPPED = { preamble: 'hello', epilogue: '\r\nbye' }
 
 function expectationsSuite(open: OpenService): void {
-  describe('a client that expects 100 Continue', () => {
+  describe.each(METHODS)('a client that expects 100 Continue for a %s', (method) => {
     const expecting = { Expect: '100-continue' }
     let service: TestService
     beforeAll(async () => {
@@ -207,7 +215,7 @@ function expectationsSuite(open: OpenService): void {
       rawRequest({
         port: service.port,
         send: [
-          headOf({ ...(user && { user }), name: 'b', length, headers: expecting }),
+          headOf({ method, ...(user && { user }), name: 'b', length, headers: expecting }),
           { pauseMs: 9000 },
         ],
       })
@@ -233,15 +241,24 @@ function expectationsSuite(open: OpenService): void {
       expect(reply.all).toHaveLength(1)
     })
 
+    it('is refused a bad name before it has sent a byte', async () => {
+      const user = await service.createUser(MIB)
+      const path = '/users/me/repo/a%2Fb'
+      const head = headOf({ method, user, path, length: 1000, headers: expecting })
+      const reply = await rawRequest({ port: service.port, send: [head, { pauseMs: 9000 }] })
+      expectProblem(reply, { status: 400, code: 'invalid_file_name' })
+      expect(reply.all).toHaveLength(1)
+    })
+
     it.each([
       ['a Content-Length', false],
       ['chunks', true],
     ])('D03 is told to go on, then that it is done, with %s', async (_framing, chunked) => {
       const user = await service.createUser(MIB)
-      const form = fileBody('content')
+      const form = bodyOf('content', method)
       const length = chunked ? undefined : form.length
       const body = chunked ? [httpChunk(form), httpChunk('')] : [form]
-      const head = headOf({ user, length, headers: expecting })
+      const head = headOf({ method, user, length, headers: expecting })
       const reply = await rawRequest({
         port: service.port,
         send: [head, { pauseMs: 300 }, ...body],
@@ -253,7 +270,7 @@ function expectationsSuite(open: OpenService): void {
 }
 
 function limitsSuite(open: OpenService): void {
-  describe('a limit', () => {
+  describe.each(METHODS)('a limit, for a %s,', (method) => {
     let service: TestService
     beforeAll(async () => {
       service = await open({ maxFiles: 2, maxFileSize: 200_000 })
@@ -262,20 +279,20 @@ function limitsSuite(open: OpenService): void {
 
     it('D13 of the number of files refuses one more, and no overwrite', async () => {
       const { user } = await placeFile(service)
-      expect((await upload(service, { user, name: 'b', content: '' })).status).toBe(200)
-      const third = await upload(service, { user, name: 'c', content: '' })
+      expect((await upload(service, { method, user, name: 'b', content: '' })).status).toBe(200)
+      const third = await upload(service, { method, user, name: 'c', content: '' })
       const refusal = expectProblem(third, { status: 403, code: 'file_count_exceeded' })
       expect(refusal).toMatchObject({ file_count: 2, max_files: 2 })
-      expect((await upload(service, { user, name: 'b', content: 'x' })).status).toBe(200)
+      expect((await upload(service, { method, user, name: 'b', content: 'x' })).status).toBe(200)
       expect(await usageOf(service, user)).toMatchObject({ fileCount: 2, used: 1001, reserved: 0 })
       await expectOnlyObjectsOf(service, { user, names: ['file.bin', 'b'] })
     })
 
     it('D13 of the number of files is told in the same words to a client that asks first', async () => {
       const { user } = await placeFile(service)
-      await upload(service, { user, name: 'b', content: '' })
+      await upload(service, { method, user, name: 'b', content: '' })
       const headers = { Expect: '100-continue' }
-      const third = await upload(service, { user, name: 'c', content: '', headers })
+      const third = await upload(service, { method, user, name: 'c', content: '', headers })
       const refusal = expectProblem(third, { status: 403, code: 'file_count_exceeded' })
       expect(refusal).toMatchObject({ file_count: 2, max_files: 2 })
     })
@@ -283,7 +300,7 @@ function limitsSuite(open: OpenService): void {
     it('D13 of the number of files holds for uploads that run at once', async () => {
       const user = await service.createUser(MIB)
       const uploads = Array.from({ length: 8 }, (_, at) =>
-        upload(service, { user, name: `${at}`, content: 'x' }),
+        upload(service, { method, user, name: `${at}`, content: 'x' }),
       )
       const replies = await Promise.all(uploads)
       expect(replies.filter(({ status }) => status === 200)).toHaveLength(2)
@@ -297,26 +314,33 @@ function limitsSuite(open: OpenService): void {
     ])('of the size refuses a byte more with 413, with %s (I2)', async (_framing, chunked) => {
       const placed = await placeFile(service)
       const { user } = placed
-      const reply = await upload(service, { user, content: randomBytes(200_001), chunked })
+      const reply = await upload(service, { method, user, content: randomBytes(200_001), chunked })
       const refusal = expectProblem(reply, { status: 413, code: 'file_too_large' })
       expect(refusal).toMatchObject({ max_file_size: 200_000 })
       await expectUntouched(service, placed)
-      expect((await upload(service, { user, content: randomBytes(200_000) })).status).toBe(200)
+      expect((await upload(service, { method, user, content: randomBytes(200_000) })).status).toBe(
+        200,
+      )
     })
 
     it('of the size is told before that of the number, and that before the capacity', async () => {
       const { user } = await placeFile(service, { size: 1000, capacity: 1000 })
-      await upload(service, { user, name: 'b', content: '' })
-      const large = await upload(service, { user, name: 'c', content: randomBytes(400_000) })
+      await upload(service, { method, user, name: 'b', content: '' })
+      const large = await upload(service, {
+        method,
+        user,
+        name: 'c',
+        content: randomBytes(400_000),
+      })
       expectProblem(large, { status: 413, code: 'file_too_large' })
-      const small = await upload(service, { user, name: 'c', content: 'x' })
+      const small = await upload(service, { method, user, name: 'c', content: 'x' })
       expectProblem(small, { status: 403, code: 'file_count_exceeded' })
     })
 
     it('of the size is told whatever the Content-Length says', async () => {
       const { user } = await placeFile(service)
-      const form = fileBody(randomBytes(1000))
-      const send = [headOf({ user, length: Number.MAX_SAFE_INTEGER }), form]
+      const form = bodyOf(randomBytes(1000), method)
+      const send = [headOf({ method, user, length: Number.MAX_SAFE_INTEGER }), form]
       const reply = await rawRequest({ port: service.port, send })
       expectProblem(reply, { status: 413, code: 'file_too_large' })
     })

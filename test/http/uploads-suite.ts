@@ -238,6 +238,18 @@ function realClients(open: OpenService): void {
       expect(JSON.parse(stored)).toMatchObject({ name: 'piped', sha256: digest(content) })
     })
 
+    it.skipIf(withoutCurl)('uploads a file as it is with curl, under its own name', async () => {
+      const folderUrl = service.url + pathOf('')
+      const file = join(folder, 'local.bin')
+      const stored = await curl(['--cookie', user.cookie, '-T', file, folderUrl])
+      expect(JSON.parse(stored)).toMatchObject({ name: 'local.bin', sha256: digest(content) })
+      const piped = ['-H', 'Transfer-Encoding: chunked', '-T', file, `${folderUrl}piped`]
+      expect(JSON.parse(await curl(['--cookie', user.cookie, ...piped]))).toMatchObject({
+        name: 'piped',
+        sha256: digest(content),
+      })
+    })
+
     it.skipIf(withoutCurl)('reads its refusal with curl', async () => {
       const url = service.url + pathOf('refused')
       const file = join(folder, 'local.bin')

@@ -1,5 +1,5 @@
 import { describe, inject } from 'vitest'
-import { openOnS3 } from '../support/s3-service.ts'
+import { openOnS3, openTwinsOnS3 } from '../support/s3-service.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
@@ -9,6 +9,8 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
+import { writeRacesSuite } from './write-races-suite.ts'
+import { writeSuites } from './write-suites.ts'
 
 const versitygw = inject('versitygw')
 
@@ -20,7 +22,12 @@ describe.skipIf(versitygw === undefined)('the service on SQLite and versitygw', 
   accessSuite(openService)
   parserErrorsSuite(openService)
   quotaSuite(openService)
+  writeSuites(openService)
   racesSuite(async () => [await openService()])
+})
+
+describe.skipIf(versitygw === undefined)('two instances on SQLite and versitygw', () => {
+  writeRacesSuite(() => openTwinsOnS3(versitygw))
 })
 
 function openService(options?: TestServiceOptions): Promise<TestService> {

@@ -45,19 +45,23 @@ export function repeated(times: number, part: FormPart): FormPart[] {
   return Array.from({ length: times }, () => part)
 }
 
-/** The head of an upload request, with the empty line; chunked when `length` is left out. */
+/** The head of an upload request, with the empty line; chunked when `length` is left out. A PUT has no type of its own. */
 export function uploadHead(options: {
+  method?: 'POST' | 'PUT'
   path: string
   length?: number
   boundary?: string
   headers?: Readonly<Record<string, string>>
 }): string {
-  const { path, length, boundary = BOUNDARY, headers = {} } = options
+  const { method = 'POST', path, length, boundary = BOUNDARY, headers = {} } = options
   const framing =
     length === undefined ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': `${length}` }
-  const type = { 'Content-Type': `multipart/form-data; boundary=${boundary}` }
+  const form = { 'Content-Type': `multipart/form-data; boundary=${boundary}` }
+  const type = method === 'POST' ? form : {}
   const lines = Object.entries({ Host: 'localhost', ...type, ...framing, ...headers })
-  return [`POST ${path} HTTP/1.1`, ...lines.map((pair) => pair.join(': ')), '', ''].join('\r\n')
+  return [`${method} ${path} HTTP/1.1`, ...lines.map((pair) => pair.join(': ')), '', ''].join(
+    '\r\n',
+  )
 }
 
 /** Bytes as one chunk of a chunked body; none make the last chunk. */

@@ -147,3 +147,15 @@ export async function startTestService(
     },
   }
 }
+
+/** Two instances of one service. The end of the last one that stops takes along what they share. */
+export type TwinServices = readonly [TestService, TestService]
+
+/** A service whose end is followed by the end of what it stood on. */
+export function withEnd(service: TestService, end: () => Promise<void>): TestService {
+  const stop = async (): Promise<void> => {
+    await service.stop()
+    await end()
+  }
+  return { ...service, stop }
+}

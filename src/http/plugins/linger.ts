@@ -23,6 +23,9 @@ export const lingerPlugin = fp<LingerOptions>(
         raw.resume()
         return payload
       }
+      // No content can be streamed after a head that has none, so here the body comes first.
+      if (payload === undefined || payload === null) await drain(raw, limits)
+      if (raw.complete) return payload
       void reply.header('connection', 'close')
       if (!isText(payload)) return payload
       void reply.header('content-length', Buffer.byteLength(payload))

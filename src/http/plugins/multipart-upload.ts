@@ -53,8 +53,8 @@ export interface OpenFileFormOptions {
   readonly signal: AbortSignal
   /** How long the client may be silent, and the time over which it must send 1 KiB/s on average; in milliseconds. */
   readonly idleTimeoutMs: number
-  /** Called when the headers are well, right before the first byte of the body is read. */
-  readonly onStart?: () => void
+  /** Awaited when the headers are well, right before the first byte of the body is read; its error refuses the form. */
+  readonly onStart?: () => Promise<void>
 }
 
 /**
@@ -68,7 +68,7 @@ export async function openFileForm(
 ): Promise<FileForm> {
   const boundary = parseFormBoundary(request.headers)
   const framing = new MultipartFraming(boundary)
-  options.onStart?.()
+  await options.onStart?.()
   const body = new CheckedBody({ ...options, raw: request.raw, check: framing })
   try {
     const parts = partsOf(request, { body, boundary })

@@ -7,9 +7,13 @@ import type { Repository } from '../../core/repository.ts'
 import type { UserId } from '../../core/user-id.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { FileReply, fileReply } from '../file-reply.ts'
-import { takeJson } from '../json-body.ts'
+import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { readPrecondition } from '../write-precondition.ts'
+
+export interface ChangeOptions extends TakeJsonOptions {
+  readonly repository: Repository
+}
 
 const Params = Type.Object({ file_name: Type.String() })
 
@@ -23,11 +27,9 @@ const Body = Type.Object(
 )
 
 /** `PATCH /users/me/repo/{file_name}`: renames the file or changes who may see it; its content is not touched. */
-export const changeRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
-  app,
-  { repository },
-) => {
-  takeJson(app)
+export const changeRoutes: FastifyPluginAsyncTypebox<ChangeOptions> = async (app, options) => {
+  const { repository } = options
+  takeJson(app, options)
   const schema = { params: Params, body: Body, response: { 200: FileReply } }
 
   // Who has no token, or names no file, learns nothing of how the body should look.

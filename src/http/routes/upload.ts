@@ -53,16 +53,20 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
     const target = targetOf(request, request.params.file_name)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
-    if (expectsContinue(request)) {
+    async function onStart(): Promise<void> {
+      if (!expectsContinue(request)) return
       await repository.admit({ ...target, least: leastFileSize(request) })
+      tellToContinue(request, reply)
     }
-    const onStart = () => tellToContinue(request, reply)
     using incoming = await openFileForm(request, { signal, idleTimeoutMs, onStart })
     const visibility = () => agree(asked, parseVisibility(incoming.field('visibility')))
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
 
-  app.put(url, { schema }, async (request, reply) => {
+  // What is stored has no type, so not even one that is malformed refuses it.
+  const onRequest = async ({ raw }: FastifyRequest) => void delete raw.headers['content-type']
+
+  app.put(url, { schema, onRequest }, async (request, reply) => {
     const target = targetOf(request, request.params.file_name)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)

@@ -1,0 +1,21 @@
+import { changesSuite } from './changes-suite.ts'
+import { conditionalWritesSuite } from './conditional-writes-suite.ts'
+import { digestsSuite } from './digests-suite.ts'
+import type { OpenService } from './fixture.ts'
+import { listingsSuite } from './listings-suite.ts'
+import { rawUploadsSuite } from './raw-uploads-suite.ts'
+import { refusalsSuite } from './refusals-suite.ts'
+import { removalsSuite } from './removals-suite.ts'
+import { visibilitySuite } from './visibility-suite.ts'
+
+/** All that a repository does beside uploads of forms and plain downloads. */
+export function writeSuites(open: OpenService): void {
+  rawUploadsSuite(open)
+  conditionalWritesSuite(open)
+  digestsSuite(open)
+  refusalsSuite(open)
+  removalsSuite(open)
+  changesSuite(open)
+  listingsSuite(open)
+  visibilitySuite(open)
+}
