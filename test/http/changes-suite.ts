@@ -231,7 +231,7 @@ export function changesSuite(open: OpenService): void {
       const replies = await Promise.all(
         names.map((name) => change(service, { user, body: { name } })),
       )
-      const statuses = replies.map(({ status }) => status).sort()
+      const statuses = replies.map(({ status }) => status).sort((one, other) => one - other)
       expect(statuses).toEqual([200, ...Array<number>(7).fill(404)])
       expect(await namesOf(service, { user })).toHaveLength(1)
       expect(await usageOf(service, user)).toMatchObject({ used: 1000, fileCount: 1 })

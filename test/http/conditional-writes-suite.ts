@@ -134,7 +134,8 @@ function beforeTheBody(open: OpenService): void {
       ['PUT', 'a Content-Length', '', 1_000_000],
       ['PUT', 'chunks', '', undefined],
       ['POST', 'a Content-Length', FIRST_BYTES, 1_000_000],
-    ] as const)('%s with %s is told at once', async (method, _framing, start, length) => {
+    ] as const)('%s with %s is told at once', async (...row) => {
+      const [method, , start, length] = row
       const headers = { 'If-Match': OTHER }
       const head = headOf({ method, user: placed.user, length, headers })
       const send = [head, start, { pauseMs: 9000 }]

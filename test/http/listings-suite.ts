@@ -249,10 +249,9 @@ const QUERY_FAULTS: [query: string, parameter: string][] = [
   ...[cursor(['name', 'x', 'a']), cursor(['name', 0.5, 'a']), cursor(['name', 0, ''])].map(
     (value): [string, string] => [`cursor=${value}`, 'cursor'],
   ),
-  ...['a%2Fb', '%5C', '%00', 'x'.repeat(256)].map((value): [string, string] => [
-    `prefix=${value}`,
-    'prefix',
-  ]),
+  ...['a%2Fb', '%5C', '%00', 'x'.repeat(256), '%ff', 'a%', '%ED%A0%80', '%zz'].map(
+    (value): [string, string] => [`prefix=${value}`, 'prefix'],
+  ),
   ['prefix=a&prefix=b', 'prefix'],
   ['limit=1&limit=2', 'limit'],
   ['order=name&order=size', 'order'],

@@ -11,6 +11,7 @@ import {
   jsonOf,
   MIB,
   placeFile,
+  type Upload,
   upload,
   usageOf,
 } from './fixture.ts'
@@ -42,17 +43,19 @@ export function racesSuite(openAll: () => Promise<readonly TestService[]>): void
       )
     }
 
-    it.each([
-      ['10 KB with a Content-Length', 10_000, false],
-      ['10 KB in a chunk', 10_000, true],
-      ['1 MiB with a Content-Length', MIB, false],
-    ])('D07 of 40 tenths of a capacity exactly ten fit: %s (I5)', async (_what, tenth, chunked) => {
+    it.each<[string, size: number, how: Pick<Upload, 'method' | 'chunked'>]>([
+      ['10 KB with a Content-Length', 10_000, {}],
+      ['10 KB in a chunk', 10_000, { chunked: true }],
+      ['1 MiB with a Content-Length', MIB, {}],
+      ['10 KB by PUT with a Content-Length', 10_000, { method: 'PUT' }],
+      ['1 MiB by PUT with a Content-Length', MIB, { method: 'PUT' }],
+    ])('D07 of 40 tenths of a capacity exactly ten fit: %s (I5)', async (_what, tenth, how) => {
       const user = await service.createUser(10 * tenth)
       const replies = await race(40, (at) => ({
         user,
         name: `${at}`,
         content: Buffer.alloc(tenth, at),
-        chunked,
+        ...how,
       }))
       const accepted = replies.filter(({ status }) => status === 200)
       expect(accepted).toHaveLength(10)
@@ -67,22 +70,31 @@ export function racesSuite(openAll: () => Promise<readonly TestService[]>): void
       await expectOnlyObjectsOf(service, { user, names })
     })
 
-    it('D07 of 40 tenths of 1 MiB in chunks at most ten fit, and none is cut (I5)', async () => {
-      const user = await service.createUser(10 * MIB)
-      const content = randomBytes(MIB)
-      const replies = await race(40, (at) => ({ user, name: `${at}`, content, chunked: true }))
-      const accepted = replies.filter(({ status }) => status === 200)
-      for (const reply of replies) if (reply.status !== 200) expectProblem(reply, FULL)
-      expect(accepted.length).toBeLessThanOrEqual(10)
-      await expectNothingReserved(service, user)
-      const fileCount = accepted.length
-      expect(await usageOf(service, user)).toMatchObject({ used: fileCount * MIB, fileCount })
-      const names = accepted.map((reply) => String(jsonOf(reply)['name']))
-      for (const name of names) {
-        expect((await download(service, { user, name })).body.equals(content)).toBe(true)
-      }
-      await expectOnlyObjectsOf(service, { user, names })
-    })
+    it.each(['POST', 'PUT'] as const)(
+      'D07 of 40 tenths of 1 MiB in chunks by %s at most ten fit, and none is cut (I5)',
+      async (method) => {
+        const user = await service.createUser(10 * MIB)
+        const content = randomBytes(MIB)
+        const replies = await race(40, (at) => ({
+          method,
+          user,
+          name: `${at}`,
+          content,
+          chunked: true,
+        }))
+        const accepted = replies.filter(({ status }) => status === 200)
+        for (const reply of replies) if (reply.status !== 200) expectProblem(reply, FULL)
+        expect(accepted.length).toBeLessThanOrEqual(10)
+        await expectNothingReserved(service, user)
+        const fileCount = accepted.length
+        expect(await usageOf(service, user)).toMatchObject({ used: fileCount * MIB, fileCount })
+        const names = accepted.map((reply) => String(jsonOf(reply)['name']))
+        for (const name of names) {
+          expect((await download(service, { user, name })).body.equals(content)).toBe(true)
+        }
+        await expectOnlyObjectsOf(service, { user, names })
+      },
+    )
 
     it.each([
       ['with a Content-Length', false],

@@ -138,7 +138,7 @@ export function removalsSuite(open: OpenService): void {
     it('is done by one of many that come at once (I4)', async () => {
       const { user } = placed
       const replies = await Promise.all(Array.from({ length: 8 }, () => remove(service, { user })))
-      const statuses = replies.map(({ status }) => status).sort()
+      const statuses = replies.map(({ status }) => status).sort((one, other) => one - other)
       expect(statuses).toEqual([204, ...Array<number>(7).fill(404)])
       expect(await usageOf(service, user)).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     })

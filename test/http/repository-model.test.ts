@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEmbedded } from '../support/embedded-service.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'

@@ -149,7 +149,7 @@ async function expectWholeOrGone(
 ): Promise<void> {
   const found = await download(service, { user })
   const stays = found.status === 200
-  if (stays) expect(found.body.equals(content)).toBe(true)
+  expect(stays ? found.body.equals(content) : found.status).toBe(stays ? true : 404)
   const figures = stays ? { used: content.length, fileCount: 1 } : { used: 0, fileCount: 0 }
   expect(await usageOf(service, user)).toMatchObject({ ...figures, reserved: 0 })
 }

@@ -40,6 +40,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
     handler: async (request, reply) => {
       const { prefix = '', limit, cursor } = request.query
       const owner = ownerOf(request)
+      assertDecodable(request)
       const order = parseOrder(request.query.order ?? 'name')
       const { files, next } = await repository.list({
         userId: owner,
@@ -63,6 +64,15 @@ function ownerOf(request: FastifyRequest): UserId {
   if (segment === 'me') return requireUser(request).userId
   if (isUserId(segment)) return segment
   throw new AppError('not_found', 'There is nothing under this path.')
+}
+
+/** What is no UTF-8 the parser of queries hands on undecoded; all but a prefix are refused as they are. */
+function assertDecodable({ raw: { url = '' } }: FastifyRequest): void {
+  try {
+    decodeURIComponent(url)
+  } catch {
+    throw fault('prefix', 'is not valid percent-encoded UTF-8')
+  }
 }
 
 function parseOrder(text: string): FileOrder {
