@@ -9,8 +9,8 @@ const MAX = 1000
  */
 export function parsePageLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MAX) return limit
+  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
+  if (limit <= MAX) return limit
   throw new AppError('invalid_parameter', `limit is a whole number from 1 to ${MAX}.`, {
     facts: { parameter: 'limit' },
   })

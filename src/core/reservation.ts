@@ -35,10 +35,12 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
 
   async function grow(bytes: number): Promise<void> {
     try {
-      // Doubling keeps the calls few and, while a file is small, what it takes from others.
-      await extend(Math.min(bytes + Math.min(bytes, MAX_STEP), Math.max(bytes, most)))
+      // Doubling keeps the calls few and, while a file is small, what it takes from others. One that comes in a piece
+      // takes nothing that it does not need.
+      const step = covered === 0 ? 0 : Math.min(bytes, MAX_STEP)
+      await extend(Math.min(bytes + step, Math.max(bytes, most)))
     } catch (error) {
-      if (!isAppError(error, 'capacity_exceeded')) throw error
+      if (covered === 0 || !isAppError(error, 'capacity_exceeded')) throw error
       // A whole step does not fit; the bytes at hand still may.
       await extend(bytes)
     }

@@ -109,7 +109,7 @@ export function listingsSuite(open: OpenService): void {
       expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
     })
 
-    it('has a cursor of its order alone, in which no name can be read', async () => {
+    it('has a cursor that goes into a URL as it is, and is of its order alone', async () => {
       await uploadAll(service, { user, names: ['secret a', 'secret b'] })
       const page = pageOf(await list(service, { user, query: { limit: 1 } }))
       const cursor = String(page.next_cursor)
