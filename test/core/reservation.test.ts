@@ -128,9 +128,18 @@ describe('a reservation without an announced size', () => {
     })
   })
 
-  it('grows to twice the bytes at hand, and by a step at most beyond them', async () => {
+  it('grows to the first bytes alone, so that files that come in a piece take no room from one another', async () => {
     await using core = await openTestCore({ baseCapacity: 4 * STEP })
     await withReservation(core, {}, async (reservation) => {
+      await reservation.cover(10)
+      expect(await reserved(core)).toBe(10)
+    })
+  })
+
+  it('grows from then on to twice the bytes at hand, and by a step at most beyond them', async () => {
+    await using core = await openTestCore({ baseCapacity: 4 * STEP })
+    await withReservation(core, {}, async (reservation) => {
+      await reservation.cover(1)
       await reservation.cover(10)
       expect(await reserved(core)).toBe(20)
       expect(reservation.cover(20)).toBeUndefined()
@@ -142,6 +151,7 @@ describe('a reservation without an announced size', () => {
   it('grows by the bytes at hand when a step does not fit, and refuses at the exact byte', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
     await withReservation(core, {}, async (reservation) => {
+      await reservation.cover(98)
       await reservation.cover(99)
       expect(await reserved(core)).toBe(99)
       await reservation.cover(100)

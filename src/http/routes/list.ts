@@ -71,7 +71,9 @@ function assertDecodable({ raw: { url = '' } }: FastifyRequest): void {
   try {
     decodeURIComponent(url)
   } catch {
-    throw fault('prefix', 'is not valid percent-encoded UTF-8')
+    throw new AppError('invalid_parameter', 'The prefix is not valid percent-encoded UTF-8.', {
+      facts: { parameter: 'prefix' },
+    })
   }
 }
 
