@@ -9,14 +9,15 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const [task, ...args] = process.argv.slice(2)
 
-const ENV_FILE = '--env-file-if-exists=.env'
+// Asked for only where it is, since Node says on stderr when it is not.
+const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
 
 const LINTED = ['src', 'test', 'bench', 'vitest.config.ts']
 
 const COMMANDS = {
-  start: [[ENV_FILE, 'src/main.ts', 'serve', '--demo']],
-  dev: [[ENV_FILE, '--watch', 'src/main.ts', 'serve', '--demo']],
-  cli: [[ENV_FILE, 'src/main.ts']],
+  start: [[...ENV_FILE, 'src/main.ts', 'serve', '--demo']],
+  dev: [[...ENV_FILE, '--watch', 'src/main.ts', 'serve', '--demo']],
+  cli: [[...ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [

@@ -137,5 +137,6 @@ function reasonOf(error: unknown): string {
   if (!(reason instanceof Error)) return String(reason)
   // What answers a HEAD has no words, only a name.
   const named = reason.name === 'Error' ? reason.message : `${reason.name}: ${reason.message}`
+  if (reason.cause instanceof Error) return `${named}: ${reasonOf(reason.cause)}`
   return `${named.replace(/\.$/, '')}.`
 }

@@ -15,7 +15,9 @@ export function parseObjectStore(
   if (scheme === 'file' && rest !== undefined) return { kind: 'file', directory: resolve(rest) }
   const [, bucket] = /^\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(rest ?? '') ?? []
   if (bucket !== undefined) return { kind: 's3', bucket }
-  throw new Error('write file:<folder> or s3://<bucket>')
+  throw new Error(
+    'write file:<folder> or s3://<bucket>, whose name is 3 to 63 of a-z, 0-9, "." and "-"',
+  )
 }
 
 export function parseDatabase(text: string): string {

@@ -70,7 +70,17 @@ async function usersScope(app: FastifyInstance, options: AppOptions): Promise<vo
 
 /** The router refuses a path that is not valid UTF-8 before any route sees it; mostly that is a file's name. */
 function nameFault(url = ''): AppError | undefined {
-  return /\/users\/[^/]+\/repo\/[^/?]+(\?|$)/.test(url)
+  const [, user = '%'] = /\/users\/([^/]+)\/repo\/[^/?]+(\?|$)/.exec(url) ?? []
+  return isDecodable(user)
     ? new AppError('invalid_file_name', 'The file name is not valid percent-encoded UTF-8.')
     : undefined
+}
+
+function isDecodable(segment: string): boolean {
+  try {
+    decodeURIComponent(segment)
+    return true
+  } catch {
+    return false
+  }
 }

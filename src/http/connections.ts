@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, type ErrorCode } from '../core/errors.ts'
-import { PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
+import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 export interface Connections {
   /** Fastify's `clientErrorHandler`. */
@@ -23,7 +23,7 @@ export interface Connections {
  *   connection closed: after such an error nobody knows where the next request would begin. Nothing of it gets into the
  *   answer to a request before it, which is sent to its end.
  */
-export function createConnections(): Connections {
+export function createConnections(logger: FastifyBaseLogger | undefined): Connections {
   const answers = new WeakMap<Socket, ServerResponse>()
   const closing = new WeakSet<Socket>()
 
@@ -33,6 +33,17 @@ export function createConnections(): Connections {
     closing.add(socket)
     socket.pause()
     answer.once('close', () => socket.destroySoon())
+  }
+
+  function refuse(error: Error & { code?: string }, socket: Socket): void {
+    const problem = problemOf(
+      new AppError(...(REFUSALS[error.code ?? ''] ?? MALFORMED)),
+      randomUUID(),
+    )
+    const { status, code, request_id } = problem
+    const line = { request_id, status, code, reason: error.message, address: socket.remoteAddress }
+    logger?.info(line, 'request that the parser refused')
+    socket.end(messageOf(problem))
   }
 
   return {
@@ -46,7 +57,7 @@ export function createConnections(): Connections {
       }
       closing.add(socket)
       if (answer?.headersSent === true || !socket.writable) socket.destroy()
-      else if (error.code !== 'ECONNRESET') socket.end(refusal(error))
+      else if (error.code !== 'ECONNRESET') refuse(error, socket)
     },
     plugin: fp(
       async (app) => {
@@ -66,14 +77,13 @@ export function createConnections(): Connections {
   }
 }
 
-function refusal({ code = '' }: { code?: string }): string {
-  const known = new AppError(...(REFUSALS[code] ?? MALFORMED))
-  const problem = problemOf(known, randomUUID())
+function messageOf(problem: Problem): string {
   const body = JSON.stringify(problem)
   const head = [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
     `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${problem.request_id}`,
     'Connection: close',
   ]
   return `${head.join('\r\n')}\r\n\r\n${body}`

@@ -9,7 +9,7 @@ import { AppError } from '../core/errors.ts'
 import { createConnections } from './connections.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingerPlugin } from './plugins/linger.ts'
-import { requestLogPlugin } from './plugins/request-log.ts'
+import { logWhenOver, requestLogPlugin } from './plugins/request-log.ts'
 import { sendProblem } from './problem.ts'
 
 export interface ListenerOptions {
@@ -29,7 +29,7 @@ export interface ListenerOptions {
  * time on a connection, one line of log a request, and a refusal that its client can read.
  */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
-  const connections = createConnections()
+  const connections = createConnections(options.logger)
   const app = fastify({ ...serverOptions(options), clientErrorHandler: connections.answer })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler(() => {
@@ -67,6 +67,7 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
     // Requests that come while the server drains are served, with `Connection: close`.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
+      logWhenOver(request, reply)
       void sendProblem(pathFault(request.raw.url) ?? error, request, reply)
     },
     // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.

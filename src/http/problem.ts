@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode } from '../core/errors.ts'
+import { AppError, type ErrorCode, isAppError } from '../core/errors.ts'
 
 /** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
 export interface Problem {
@@ -56,6 +56,9 @@ export function sendProblem(
   const problem = problemOf(error, request.id)
   if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
   request.problem = problem.code
+  request.reason = reasonOf(error)
+  // A request that the router refuses has met no hook.
+  void reply.header('x-request-id', request.id)
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (problem.status === 416) void reply.header('content-range', `bytes */${problem['size']}`)
   return reply
@@ -64,6 +67,12 @@ export function sendProblem(
     .header('cache-control', 'no-store')
     .serializer((payload: Problem) => JSON.stringify(payload))
     .send(problem)
+}
+
+/** Why an access token was refused, which its owner need not know and an operator has to. */
+function reasonOf(error: unknown): string | null {
+  if (!isAppError(error, 'access_token_invalid')) return null
+  return error.cause instanceof Error ? error.cause.message : null
 }
 
 /** Describes any error. What was not thrown on purpose gets a fixed sentence, so nothing internal shows. */
@@ -106,6 +115,7 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A segment of the path is too long.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['format_error', 'The Content-Type is not supported here.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['format_error', 'The body is not valid JSON.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['format_error', 'The body is too large for this request.'],
 }
 
@@ -115,11 +125,17 @@ function parameterFault(error: unknown): AppError {
   const [fault] = validation ?? []
   const { missingProperty, additionalProperty } = fault?.params ?? {}
   const named = missingProperty ?? additionalProperty ?? fault?.instancePath.slice(1)
-  const parameter = typeof named === 'string' && named !== '' ? named : validationContext
-  const rule = additionalProperty === undefined ? fault?.message : 'is not known here'
-  return new AppError('invalid_parameter', `The parameter ${rule ?? 'is not valid'}.`, {
+  const parameter =
+    typeof named === 'string' && named !== '' ? named : (validationContext ?? 'request')
+  const allowed: unknown = fault?.params['allowedValues']
+  const rule = Array.isArray(allowed)
+    ? `is one of ${allowed.join(', ')}`
+    : additionalProperty === undefined
+      ? (fault?.message ?? 'is not valid')
+      : 'is not known here'
+  return new AppError('invalid_parameter', `The parameter ${parameter} ${rule}.`, {
     cause: error,
-    facts: { parameter: parameter ?? 'request' },
+    facts: { parameter },
   })
 }
 

@@ -98,7 +98,9 @@ describe('users', () => {
 
   it('list goes in the order of ids, page by page', async () => {
     for (const id of ['b', 'a', 'c']) await run(`users create ${id}`)
-    expect(await json('users list --limit 2')).toMatchObject([{ user_id: 'a' }, { user_id: 'b' }])
+    const first = await run('users list --limit 2 --json')
+    expect(first).toMatchObject({ code: 0, err: 'There are more: --after b' })
+    expect(JSON.parse(first.out)).toMatchObject([{ user_id: 'a' }, { user_id: 'b' }])
     expect(await json('users list --after b')).toMatchObject([{ user_id: 'c' }])
     await run('devices add b cam --model camera')
     expect(await json('users list')).toMatchObject([

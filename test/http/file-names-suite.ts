@@ -199,6 +199,11 @@ function pathsSuite(open: OpenService): void {
       expect((await ask(service, { user, path })).body.toString()).toBe('content')
     })
 
+    it('B04 a user id that is not UTF-8 is not taken for the name of a file', async () => {
+      const reply = await ask(service, { path: '/users/a%zz/repo/x' })
+      expectProblem(reply, { status: 400, code: 'invalid_parameter' })
+    })
+
     it('B04 that is not UTF-8 elsewhere is refused with a problem', async () => {
       const reply = await ask(service, { user, path: '/users/%ff/repo/a' })
       expect(reply.status).toBe(400)

@@ -197,7 +197,7 @@ export function expectProblem(
     ...(FACTS[code] ?? []),
   ]
   expect(Object.keys(problem).sort()).toEqual(members.sort())
-  expect(reply.headers['x-request-id'] ?? problem['request_id']).toBe(problem['request_id'])
+  expect(reply.headers['x-request-id']).toBe(problem['request_id'])
   return problem
 }
 

@@ -49,7 +49,7 @@ export function parserErrorsSuite(open: OpenService): void {
     it('with a head over 16 KiB is answered with 431 and closed', async () => {
       const send = [`GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(40_000)}\r\n\r\n`]
       const reply = await rawRequest({ port: service.port, send })
-      expect(reply.status).toBe(431)
+      expectProblem(reply, { status: 431, code: 'request_head_too_large' })
       expect(reply.closed).toBe(true)
     })
 

@@ -21,10 +21,14 @@ export const USERS: readonly Command[] = [
     operands: [],
     flags: ['after', 'limit'],
     summary: 'list users with their figures in the order of their ids',
-    run: async ({ users }, { flags }) => {
+    run: async ({ users }, { flags, printError }) => {
       const after = flags['after'] === undefined ? undefined : parseUserId(flags['after'])
-      const page = { after, limit: parsePageLimit(flags['limit']) }
-      return (await users.list(page)).map(accountRow)
+      const limit = parsePageLimit(flags['limit'])
+      const found = await users.list({ after, limit: limit + 1 })
+      const page = found.slice(0, limit)
+      const last = found.length > limit ? page.at(-1) : undefined
+      if (last !== undefined) printError(`There are more: --after ${last.user.userId}`)
+      return page.map(accountRow)
     },
   },
   {

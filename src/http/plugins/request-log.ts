@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorCode } from '../../core/errors.ts'
 
@@ -6,6 +6,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The code that the request was refused with. */
     problem: ErrorCode | null
+    /** Why it was refused, for the log alone, where the code does not say. */
+    reason: string | null
   }
   interface FastifyContextConfig {
     /** Whether the route is for probes, whose requests are of little interest. */
@@ -20,19 +22,25 @@ declare module 'fastify' {
 export const requestLogPlugin = fp(
   async (app) => {
     app.decorateRequest('problem', null)
+    app.decorateRequest('reason', null)
     app.addHook('onRequest', async (request, reply) => {
       void reply.header('x-request-id', request.id)
-      reply.raw.once('close', () => {
-        const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST
-        const line = lineOf(request, { status, ms: Math.round(reply.elapsedTime) })
-        // Probes come every few seconds.
-        if (request.routeOptions.config.isProbe === true) request.log.debug(line, 'request')
-        else request.log.info(line, 'request')
-      })
+      logWhenOver(request, reply)
     })
   },
   { name: 'request-log', fastify: '5.x' },
 )
+
+/** For a request that meets no hook, because the router refuses it. */
+export function logWhenOver(request: FastifyRequest, reply: FastifyReply): void {
+  reply.raw.once('close', () => {
+    const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST
+    const line = lineOf(request, { status, ms: Math.round(reply.elapsedTime) })
+    // Probes come every few seconds.
+    if (request.routeOptions.config.isProbe === true) request.log.debug(line, 'request')
+    else request.log.info(line, 'request')
+  })
+}
 
 /** Not a status that is ever sent; the usual mark in logs for a client that closed first. */
 const CLIENT_CLOSED_REQUEST = 499
@@ -43,6 +51,7 @@ function lineOf(request: FastifyRequest, outcome: { status: number; ms: number }
     route: request.routeOptions.url ?? null,
     ...outcome,
     code: request.problem,
+    ...(request.reason !== null && { reason: request.reason }),
     user_id: request.user?.userId ?? null,
     address: request.ip,
   }
