@@ -5,7 +5,7 @@ import type { FileName } from './file-name.ts'
 import { type Audience, type FilePosition, positionOf } from './file-page.ts'
 import type { ChangeFile, ListFiles, RemoveFile } from './ledger.ts'
 import type { ByteRange } from './object-store.ts'
-import { createUpload, type UploadOptions, type Uploads } from './upload.ts'
+import { createUploads, type Uploads, type UploadsOptions } from './upload.ts'
 import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
 
@@ -74,7 +74,7 @@ export interface Repository extends Uploads {
   change(change: Omit<ChangeFile, 'garbageDelayMs'>): Promise<File>
 }
 
-export function createRepository(options: UploadOptions): Repository {
+export function createRepository(options: UploadsOptions): Repository {
   const { ledger, objects, garbageDelayMs } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
@@ -111,7 +111,7 @@ export function createRepository(options: UploadOptions): Repository {
   }
 
   return {
-    ...createUpload(options),
+    ...createUploads(options),
     stat,
     open,
     list,

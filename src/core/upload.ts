@@ -12,7 +12,7 @@ import { reserve } from './reservation.ts'
 import type { UserId } from './user-id.ts'
 import { createVersion, type Version } from './version.ts'
 
-export interface UploadOptions {
+export interface UploadsOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
   /** Bytes of the largest file. */
@@ -66,7 +66,7 @@ export interface Uploads {
 }
 
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
-export function createUpload(options: UploadOptions): Uploads {
+export function createUploads(options: UploadsOptions): Uploads {
   const { ledger, objects, maxFileSize, maxFiles, leaseMs, garbageDelayMs } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.ts'
-import { type BodyCheck, CheckedBody } from './checked-body.ts'
+import { type BodyCheck, CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
 import { assertIdentity } from './content-headers.ts'
 import { tellToContinue } from './plugins/expect-continue.ts'
 
@@ -35,7 +35,7 @@ export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: Take
   })
 }
 
-async function textOf(options: ConstructorParameters<typeof CheckedBody>[0]): Promise<string> {
+async function textOf(options: CheckedBodyOptions): Promise<string> {
   assertIdentity(options.raw.headers)
   const chunks: Buffer[] = []
   for await (const chunk of new CheckedBody(options).stream) chunks.push(chunk as Buffer)
