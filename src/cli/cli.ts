@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { isAppError } from '../core/errors.ts'
+import { isAppError, messageOf } from '../core/errors.ts'
 import type { Command, CommandCall, CommandServices } from './command.ts'
 import { DEVICES } from './commands/devices.ts'
 import { GRANTS } from './commands/grants.ts'
@@ -129,7 +129,7 @@ function lineOf({ words, operands, flags, switches = [], required = [] }: Comman
 
 function describe(error: unknown): string {
   if (isAppError(error)) return `${error.code}: ${error.message}${causeOf(error)}`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 function causeOf({ cause }: Error): string {
