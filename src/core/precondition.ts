@@ -4,7 +4,7 @@ import type { File } from './file.ts'
 /** Entity-tags without their quotes, of which one has to match; `*` matches whatever is there. */
 export type EntityTags = '*' | readonly string[]
 
-/** What a request demands of the file that its name has now (RFC 9110 section 13.1); nothing where a member is absent. */
+/** What a request demands of the file of that name (RFC 9110 section 13.1); nothing where a member is absent. */
 export interface Precondition {
   /** There is a file, with one of these tags. */
   readonly ifMatch?: EntityTags | undefined
@@ -31,7 +31,7 @@ export function includesEntityTag(tags: EntityTags, etag: string): boolean {
   return tags === '*' || tags.includes(etag)
 }
 
-/** Whether one time is later than another, both in milliseconds: the `Last-Modified` that a client knows has whole seconds. */
+/** Whether a time is later than another, both in milliseconds: by whole seconds, as `Last-Modified` has them. */
 export function isModifiedSince(modifiedAt: number, since: number): boolean {
   return Math.floor(modifiedAt / 1000) > Math.floor(since / 1000)
 }

@@ -55,8 +55,8 @@ export interface Repository extends Uploads {
   stat(file: ReadFile): Promise<File>
 
   /**
-   * As `stat`, with the content opened: what `select` says of the file as it is at that moment. It is asked again when an
-   * overwrite took the object away in between, so that what it decided and what is read are of one version. Rejects
+   * As `stat`, with the content opened: what `select` says of the file as it is at that moment. It is asked again when
+   * an overwrite took the object away in between, so that what it decided and what is read are of one version. Rejects
    * with what `select` throws, and with `internal_error` when a file's object is missing or of another size.
    */
   open(file: OpenFile): Promise<OpenedFile>

@@ -15,8 +15,8 @@ export interface TakeJsonOptions {
 const MAX_BODY_BYTES = 16 * 1024
 
 /**
- * Lets the routes of a scope take a JSON object in UTF-8, and nothing else. Anything else, a body that is too large and
- * a key `__proto__` are refused with `format_error`; a body that stops coming as that of an upload is.
+ * Lets the routes of a scope take a JSON object in UTF-8. Anything else, a body that is too large and a key `__proto__`
+ * are refused with `format_error`; a body that stops coming as that of an upload is.
  */
 export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: TakeJsonOptions): void {
   app.removeAllContentTypeParsers()
