@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseByteSize } from './core/byte-size.ts'
+import { messageOf } from './core/errors.ts'
 import {
   type LogLevel,
   parseBasePath,
@@ -183,8 +184,4 @@ function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {
   }
   faults.push(...missing.map((name) => `${name}: is missing; JWTs need ${names.join(', ')}`))
   return undefined
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -4,7 +4,7 @@ import type { Service } from './service.ts'
 
 const DAY_SECONDS = 24 * 3600
 
-/** Makes the user `demo` and returns what a newcomer can paste. `url` is where the service listens, base path included. */
+/** Makes the user `demo` and returns what a newcomer can paste. `url` is the listener's, base path included. */
 export async function introduceDemo(service: Service, url: string): Promise<string> {
   const userId = parseUserId('demo')
   await service.users.create(userId)

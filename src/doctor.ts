@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { type Config, readConfig } from './config.ts'
-import { isAppError } from './core/errors.ts'
+import { isAppError, messageOf } from './core/errors.ts'
 import { objectKey } from './core/object-key.ts'
 import type { ObjectStore } from './core/object-store.ts'
 import { parseUserId } from './core/user-id.ts'
@@ -11,7 +11,7 @@ import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './service.ts'
 
 /** What one examination found. */
-export type Finding = Readonly<{
+export type Diagnosis = Readonly<{
   check: string
   result: 'ok' | 'failed'
   /** What is the case and, where it failed, what to do. */
@@ -19,12 +19,13 @@ export type Finding = Readonly<{
 }>
 
 /**
- * Examines the settings, the database, the object store and the identity provider, if there is one, by using them, each on its own, so that one run shows all
- * that is wrong. Its object is the only one that no journal knows: it is gone within the call. It leaves nothing behind but a bucket or a folder that was missing. Never rejects.
+ * Examines the settings, the database, the object store and, if there is one, the identity provider by using them, each
+ * on its own, so that one run shows all that is wrong. Never rejects. Its object is the only one that no journal knows,
+ * and is gone within the call: nothing is left behind but a bucket or a folder that was missing.
  */
 export async function diagnose(
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<readonly Finding[]> {
+): Promise<readonly Diagnosis[]> {
   let config: Config
   try {
     config = readConfig(environment)
@@ -47,7 +48,7 @@ const ADVICE = {
   identityProvider: 'Does JWT_JWKS_URL name the JSON Web Key Set of the identity provider?',
 } as const
 
-async function examineIdentityProvider({ jwt }: Config): Promise<readonly Finding[]> {
+async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagnosis[]> {
   if (jwt === undefined) return []
   const fetchKeys = async (): Promise<string> => {
     const { keys } = await fetchJwks(jwt.jwksUrl, AbortSignal.timeout(TIMEOUT_MS))
@@ -60,7 +61,7 @@ async function examine(
   check: string,
   advice: string,
   run: () => Promise<string>,
-): Promise<Finding> {
+): Promise<Diagnosis> {
   try {
     return { check, result: 'ok', detail: await run() }
   } catch (error) {
@@ -126,10 +127,6 @@ async function roundTrip(objects: ObjectStore): Promise<void> {
     // With time of its own: what timed out can have left something.
     await objects.remove({ key, signal: AbortSignal.timeout(TIMEOUT_MS) })
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function reasonOf(error: unknown): string {

@@ -49,9 +49,9 @@ async function runServer(): Promise<number> {
 }
 
 async function runDoctor(): Promise<number> {
-  const findings = await diagnose(process.env)
-  console.log(args.includes('--json') ? JSON.stringify(findings) : render(findings))
-  return findings.every(({ result }) => result === 'ok') ? 0 : 1
+  const diagnoses = await diagnose(process.env)
+  console.log(args.includes('--json') ? JSON.stringify(diagnoses) : render(diagnoses))
+  return diagnoses.every(({ result }) => result === 'ok') ? 0 : 1
 }
 
 function runCommand(): Promise<number> {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { isAppError } from '../core/errors.ts'
+import { isAppError, messageOf } from '../core/errors.ts'
 import type { Command, CommandCall, CommandServices } from './command.ts'
 import { DEVICES } from './commands/devices.ts'
 import { GRANTS } from './commands/grants.ts'
@@ -109,7 +109,7 @@ function operandCounts({ operands }: Command): { least: number; most: number } {
 function help(): string {
   return [
     'cloud-repo serve                     run the service',
-    'cloud-repo doctor                    use settings, database and object store, and say what is wrong',
+    'cloud-repo doctor                    use every part that the settings name, and say what is wrong',
     ...COMMANDS.map((command) => `cloud-repo ${lineOf(command).padEnd(26)} ${command.summary}`),
     '',
     'Every command takes --json. Settings come from the environment; README lists them.',
@@ -129,7 +129,7 @@ function lineOf({ words, operands, flags, switches = [], required = [] }: Comman
 
 function describe(error: unknown): string {
   if (isAppError(error)) return `${error.code}: ${error.message}${causeOf(error)}`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 function causeOf({ cause }: Error): string {

@@ -1,7 +1,6 @@
 import type { AccessTokens } from '../core/access-tokens.ts'
 import type { Grants } from '../core/grants.ts'
 import type { Sweeper } from '../core/sweeper.ts'
-import { formatTimestamp } from '../core/timestamp.ts'
 import { parseUserId, type UserId } from '../core/user-id.ts'
 import type { Users } from '../core/users.ts'
 import type { Verifier } from '../core/verify.ts'
@@ -50,9 +49,6 @@ export interface Command {
 export function userIdOf([userId = '']: readonly string[]): UserId {
   return parseUserId(userId)
 }
-
-/** A time as the command line shows it: RFC 3339, or nothing. */
-export const timeOf = formatTimestamp
 
 /** A whole number in decimal digits; `NaN`, which every limit refuses, for anything else. */
 export function parseCount(text: string): number {

@@ -13,8 +13,8 @@ export interface AccessTokenCacheOptions {
 export interface AccessTokenCache {
   /**
    * The user of the token with that hash, from an answer that is young enough, or from `look`. Guarantees that no
-   * answer outlives `maxAgeMs`, its token's expiry, or `forgetUser`. Calls at once for one token share one lookup. What is
-   * not found and what fails is not kept, so unknown tokens take no room from known ones. Rejects as `look` does.
+   * answer outlives `maxAgeMs`, its token's expiry, or `forgetUser`. Calls at once for one token share one lookup. What
+   * is not found and what fails is not kept, so unknown tokens take no room from known ones. Rejects as `look` does.
    */
   find(sha256: string, look: () => Promise<AccessTokenUser | undefined>): Promise<User | undefined>
 
@@ -22,7 +22,7 @@ export interface AccessTokenCache {
   forgetUser(userId: UserId): void
 }
 
-/** Remembers for moments whom a token stands for, in bounded memory, so that a request costs no read of the database. */
+/** Remembers for moments whom a token stands for, in bounded memory, so that a request costs no read. */
 export function createAccessTokenCache(options: AccessTokenCacheOptions): AccessTokenCache {
   const { maxAgeMs, maxEntries, clock } = options
   const entries = new Map<string, Entry>()

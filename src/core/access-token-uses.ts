@@ -21,7 +21,7 @@ export interface AccessTokenUsesOptions {
 const MAX_NOTED = 50_000
 const PAGE = 500
 
-/** Collects when tokens were used, so that `last_used_at` costs one statement for many requests and never delays one. */
+/** Collects when tokens were used, so that `last_used_at` costs one statement for many requests and delays none. */
 export function createAccessTokenUses({ users, clock }: AccessTokenUsesOptions): AccessTokenUses {
   let usedAt = new Map<string, number>()
   return {

@@ -22,12 +22,12 @@ export interface AccessTokens {
   /**
    * Returns the user that `secret` stands for: an issued token, or a JWT where the service takes them. Rejects with
    * `access_token_invalid` when it is malformed, unknown, expired, revoked or its user is deleted, with
-   * `user_suspended` when its user is suspended, and with `unavailable` when that can't be found out. What it answers was
-   * true at most 5 s ago, and takes in all that was changed through this object.
+   * `user_suspended` when its user is suspended, and with `unavailable` when that can't be found out. What it answers
+   * was true at most 5 s ago, and takes in all that was changed through this object.
    */
   verify(secret: string): Promise<User>
 
-  /** All tokens of a user without their secrets, oldest first, also expired and revoked ones. `not_found` without the user. */
+  /** See `UserStore.listAccessTokens`. */
   list(userId: UserId): Promise<readonly AccessToken[]>
 
   /**
@@ -36,7 +36,7 @@ export interface AccessTokens {
    */
   revoke(token: AccessTokenKey): Promise<void>
 
-  /** Guarantees that what `verify` answers from now on is no older than this call. For whoever changes or deletes a user. */
+  /** Guarantees that what `verify` answers from now on is no older than this call. For whoever changes a user. */
   forgetUser(userId: UserId): void
 
   /**

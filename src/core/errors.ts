@@ -57,6 +57,11 @@ export class AppError extends Error {
   }
 }
 
+/** What an error says, or in words whatever else was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Whether `error` is an `AppError`, with that code when one is given. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code)

@@ -63,7 +63,7 @@ export interface Inventory {
    */
   traceObjects(keys: readonly ObjectKey[]): Promise<readonly TracedObject[]>
 
-  /** Up to `limit` files of a user, whatever the user's status, in the order of their names, bytewise, after `after`. */
+  /** Up to `limit` files of a user of any status, in the order of their names, bytewise, after `after`. */
   listFiles(page: {
     readonly userId: UserId
     readonly after: FileName | undefined

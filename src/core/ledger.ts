@@ -61,6 +61,7 @@ export interface ExtendUpload extends RenewUpload {
 export interface AbortUpload {
   readonly userId: UserId
   readonly version: Version
+  /** Whether to leave alone an upload whose lease still runs. */
   readonly expiredOnly?: boolean
 }
 
@@ -224,7 +225,7 @@ export interface Ledger {
     readonly limit: number
   }): Promise<readonly AbortedUpload[]>
 
-  /** Forgets up to `limit` uploads, committed ones or all, that were settled more than `retentionMs` ago; says how many. */
+  /** Forgets up to `limit` uploads, committed or all, that were settled more than `retentionMs` ago; says how many. */
   forgetUploads(options: {
     readonly which: 'committed' | 'settled'
     readonly retentionMs: number

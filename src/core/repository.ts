@@ -5,7 +5,7 @@ import type { FileName } from './file-name.ts'
 import { type Audience, type FilePosition, positionOf } from './file-page.ts'
 import type { ChangeFile, ListFiles, RemoveFile } from './ledger.ts'
 import type { ByteRange } from './object-store.ts'
-import { createUpload, type UploadOptions, type Uploads } from './upload.ts'
+import { createUploads, type Uploads, type UploadsOptions } from './upload.ts'
 import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
 
@@ -55,8 +55,8 @@ export interface Repository extends Uploads {
   stat(file: ReadFile): Promise<File>
 
   /**
-   * As `stat`, with the content opened: what `select` says of the file as it is at that moment. It is asked again when an
-   * overwrite took the object away in between, so that what it decided and what is read are of one version. Rejects
+   * As `stat`, with the content opened: what `select` says of the file as it is at that moment. It is asked again when
+   * an overwrite took the object away in between, so that what it decided and what is read are of one version. Rejects
    * with what `select` throws, and with `internal_error` when a file's object is missing or of another size.
    */
   open(file: OpenFile): Promise<OpenedFile>
@@ -74,7 +74,7 @@ export interface Repository extends Uploads {
   change(change: Omit<ChangeFile, 'garbageDelayMs'>): Promise<File>
 }
 
-export function createRepository(options: UploadOptions): Repository {
+export function createRepository(options: UploadsOptions): Repository {
   const { ledger, objects, garbageDelayMs } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
@@ -111,7 +111,7 @@ export function createRepository(options: UploadOptions): Repository {
   }
 
   return {
-    ...createUpload(options),
+    ...createUploads(options),
     stat,
     open,
     list,

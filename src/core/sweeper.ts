@@ -1,3 +1,4 @@
+import { inParallel } from './in-parallel.ts'
 import type { Ledger } from './ledger.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -115,20 +116,16 @@ async function removeAll(
 ): Promise<readonly ObjectKey[]> {
   const { objects, signal } = removals
   const gone: ObjectKey[] = []
-  const waiting = [...keys]
-  async function work(): Promise<void> {
-    for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-      try {
-        await objects.remove({ key, signal })
-        gone.push(key)
-      } catch (error) {
-        // Its row keeps it for the next sweep.
-        removals.failed += 1
-        removals.firstFailure ??= error
-      }
+  await inParallel(keys, PARALLEL_REMOVALS, async (key) => {
+    try {
+      await objects.remove({ key, signal })
+      gone.push(key)
+    } catch (error) {
+      // Its row keeps it for the next sweep.
+      removals.failed += 1
+      removals.firstFailure ??= error
     }
-  }
-  await Promise.all(Array.from({ length: PARALLEL_REMOVALS }, work))
+  })
   removals.removed += gone.length
   return gone
 }

@@ -12,7 +12,7 @@ import { reserve } from './reservation.ts'
 import type { UserId } from './user-id.ts'
 import { createVersion, type Version } from './version.ts'
 
-export interface UploadOptions {
+export interface UploadsOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
   /** Bytes of the largest file. */
@@ -54,7 +54,7 @@ export interface Uploads {
    * Guarantees, once it resolves, that the file is durable and that every later download returns exactly these
    * bytes (I1); when it rejects, that nothing anyone can see has changed (I2) — unless it rejects with
    * `unavailable`, when the upload may have taken effect whole. The life of an upload is in ARCHITECTURE.md.
-   * Rejects with what `incoming` rejects with, `file_too_large`, `digest_mismatch`, and what `Ledger.begin` rejects with.
+   * Rejects with what `incoming` and `visibility` do, `file_too_large`, `digest_mismatch`, and as `Ledger.begin` does.
    */
   upload(upload: UploadFile): Promise<CommittedUpload>
 
@@ -66,7 +66,7 @@ export interface Uploads {
 }
 
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
-export function createUpload(options: UploadOptions): Uploads {
+export function createUploads(options: UploadsOptions): Uploads {
   const { ledger, objects, maxFileSize, maxFiles, leaseMs, garbageDelayMs } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {

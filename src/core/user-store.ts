@@ -93,11 +93,16 @@ export interface UserStore {
    */
   createUser(userId: UserId): Promise<{ readonly user: User; readonly created: boolean }>
 
+  /** The user, whatever the status; `undefined` for an unknown one. */
   findUser(userId: UserId): Promise<User | undefined>
 
+  /** Guarantees that every later read finds that status, and returns the user. Takes the user's lock. */
   setUserStatus(userId: UserId, status: 'active' | 'suspended'): Promise<User>
 
-  /** Guarantees that tokens and files of the user answer to no one; the sweeper purges the rest. Idempotent until purged. */
+  /**
+   * Guarantees that tokens and files of the user answer to no one; the sweeper purges the rest. Idempotent until
+   * purged.
+   */
   deleteUser(userId: UserId): Promise<void>
 
   /** Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's now. */
@@ -110,8 +115,9 @@ export interface UserStore {
   findAccessTokenUser(sha256: string): Promise<AccessTokenUser | undefined>
 
   /**
-   * Guarantees that the `lastUsedAt` of each of these tokens, at most 500 different ones, is no earlier than its use by the database's clock. It never
-   * moves back, whatever the order in which instances report. Unknown tokens are passed over.
+   * Guarantees that the `lastUsedAt` of each of these tokens, at most 500 different ones, is no earlier than its use by
+   * the database's clock. It never moves back, whatever the order in which instances report. Unknown tokens are passed
+   * over.
    */
   recordAccessTokenUses(uses: readonly AccessTokenUse[]): Promise<void>
 
@@ -123,7 +129,8 @@ export interface UserStore {
 
   /**
    * Guarantees one grant for (source, reference) with exactly these terms, however often it is called; `created`
-   * says whether it was not in force or unknown before. Takes the user's lock, so that it is before or after any commit.
+   * says whether it was not in force or unknown before. Takes the user's lock, so that it is before or after any
+   * commit.
    */
   putGrant(grant: NewGrant): Promise<{ readonly grant: Grant; readonly created: boolean }>
 

@@ -34,10 +34,13 @@ export interface Users {
     readonly limit: number
   }): Promise<readonly Account[]>
 
-  /** Guarantees that the next request of the user finds that status. */
+  /** Guarantees that requests of the user find that status: here at once, on other instances within 5 s. */
   setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<Account>
 
-  /** Guarantees that tokens and files of the user answer to no one; the sweeper purges the rest. Idempotent until purged. */
+  /**
+   * Guarantees that files of the user answer to no one, and that tokens don't: here at once, on other instances within
+   * 5 s. The sweeper purges the rest. Idempotent until purged.
+   */
   remove(userId: UserId): Promise<void>
 }
 

@@ -2,7 +2,7 @@ import type { Finding } from './finding.ts'
 import type { Balance } from './inventory.ts'
 import type { VerifyRun } from './verify.ts'
 
-/** Compares what a user's quota records with a recount of the same moment; on `repair` recounts under the user's lock. */
+/** Compares what a user's quota records with a recount of the same moment; `repair` recounts under the user's lock. */
 export async function verifyQuota(run: VerifyRun, balance: Balance): Promise<void> {
   const { userId, isUser } = balance
   const drift = driftOf(balance)

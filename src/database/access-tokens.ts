@@ -8,7 +8,7 @@ import type {
   AccessTokenUser,
   NewAccessToken,
 } from '../core/user-store.ts'
-import { bigint, type Clocked } from './books.ts'
+import { bigint, type Clocked, toUser } from './books.ts'
 import type { AccessTokenRow, Tables, UserRow } from './schema.ts'
 
 export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<AccessToken> {
@@ -36,12 +36,7 @@ export async function findUser(
       AND users.status <> 'deleted'
   `.execute(db)
   const row = rows[0]
-  return (
-    row && {
-      user: { userId: row.id, status: row.status, createdAt: row.created_at },
-      expiresInMs: row.expires_in_ms ?? undefined,
-    }
-  )
+  return row && { user: toUser(row), expiresInMs: row.expires_in_ms ?? undefined }
 }
 
 export async function recordUses(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Account, CapacityReport, Ledger } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
-import { type Books, capacityInForce, isInForce, toUsage, type UsageRow } from './books.ts'
+import { type Books, capacityInForce, isInForce, toUsage, toUser, type UsageRow } from './books.ts'
 import { toGrant } from './grants.ts'
 import type { GrantRow, UserRow } from './schema.ts'
 
@@ -61,8 +61,5 @@ function hasGrant(row: ReportRow): row is ReportRow & GrantRow {
 }
 
 function toAccount(row: AccountRow): Account {
-  return {
-    user: { userId: row.id, status: row.status, createdAt: row.created_at },
-    usage: toUsage(row),
-  }
+  return { user: toUser(row), usage: toUsage(row) }
 }

@@ -6,9 +6,9 @@ import type { File } from '../core/file.ts'
 import type { Usage } from '../core/ledger.ts'
 import { isMet, type Precondition, preconditionFailed } from '../core/precondition.ts'
 import type { UserId } from '../core/user-id.ts'
-import type { UserStatus } from '../core/user-store.ts'
+import type { User, UserStatus } from '../core/user-store.ts'
 import type { Fragments } from './database.ts'
-import type { Tables } from './schema.ts'
+import type { Tables, UserRow } from './schema.ts'
 
 /** What a statement needs that asks for the time. */
 export type Clocked = Pick<Books, 'db' | 'now'>
@@ -81,6 +81,11 @@ export function toUsage(row: UsageRow): Usage {
     reserved: row.reserved_bytes,
     fileCount: row.file_count,
   }
+}
+
+/** A row of `users` as core knows it. */
+export function toUser(row: UserRow): User {
+  return { userId: row.id, status: row.status, createdAt: row.created_at }
 }
 
 /** The user's figures and status, or `undefined` for an unknown or deleted user. */

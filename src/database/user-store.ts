@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { User, UserStatus, UserStore } from '../core/user-store.ts'
 import * as accessTokens from './access-tokens.ts'
-import { type Clocked, lockUser } from './books.ts'
+import { type Clocked, lockUser, toUser } from './books.ts'
 import type { Database } from './database.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from './schema.ts'
@@ -100,8 +100,4 @@ async function requireUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
 
 function userNotFound(): AppError {
   return new AppError('not_found', 'There is no such user.')
-}
-
-function toUser(row: UserRow): User {
-  return { userId: row.id, status: row.status, createdAt: row.created_at }
 }

@@ -63,7 +63,7 @@ async function usersScope(app: FastifyInstance, options: AppOptions): Promise<vo
       '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       '/users/:user_id/repo/:file_name': ['GET', 'HEAD'],
       '/users/:user_id/repo': ['GET', 'HEAD'],
-      '/users/me/capacity': ['GET'],
+      '/users/me/capacity': ['GET', 'HEAD'],
     },
   })
 }

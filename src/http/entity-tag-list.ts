@@ -1,14 +1,12 @@
 import { AppError } from '../core/errors.ts'
-
-/** The values, without quotes, of which one has to match; `*` matches whatever is there. */
-export type EntityTagList = '*' | readonly string[]
+import type { EntityTags } from '../core/precondition.ts'
 
 /**
  * Returns the entity-tags of an `If-Match` that can match at all, or `undefined` without the header. The comparison
  * is strong (RFC 9110 section 13.1.1), so weak ones are left out: a list of nothing else matches nothing.
  * Throws `invalid_parameter` for a malformed one, as `parseIfNoneMatch` does.
  */
-export function parseIfMatch(header: string | undefined): EntityTagList | undefined {
+export function parseIfMatch(header: string | undefined): EntityTags | undefined {
   const list = parse('If-Match', header)
   return typeof list === 'object'
     ? list.filter(({ weak }) => !weak).map(({ value }) => value)
@@ -20,7 +18,7 @@ export function parseIfMatch(header: string | undefined): EntityTagList | undefi
  * the header. One that is malformed or names no tag throws `invalid_parameter`, on reads as on writes: to ignore it
  * would turn a write with a mistyped condition into one without, and lose the update that it was to protect.
  */
-export function parseIfNoneMatch(header: string | undefined): EntityTagList | undefined {
+export function parseIfNoneMatch(header: string | undefined): EntityTags | undefined {
   const list = parse('If-None-Match', header)
   return typeof list === 'object' ? list.map(({ value }) => value) : list
 }
@@ -29,11 +27,6 @@ export function parseIfNoneMatch(header: string | undefined): EntityTagList | un
 export function parseStrongEntityTag(text: string): string | undefined {
   const [tag, ...more] = listOf(text) ?? []
   return tag === undefined || tag.weak || more.length > 0 ? undefined : tag.value
-}
-
-/** Whether the tag of what is there is in the list. */
-export function includesEntityTag(list: EntityTagList, etag: string): boolean {
-  return list === '*' || list.includes(etag)
 }
 
 interface EntityTag {

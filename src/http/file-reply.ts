@@ -1,5 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { File } from '../core/file.ts'
+import { formatTimestamp } from '../core/timestamp.ts'
 
 /** A file as replies describe it; sizes in bytes, times RFC 3339 in UTC, `etag` without its quotes. */
 export const FileReply = Type.Object({
@@ -23,7 +24,7 @@ export function fileReply(file: File) {
     etag: file.version,
     version: file.version,
     visibility: file.visibility,
-    created_at: new Date(file.createdAt).toISOString(),
-    updated_at: new Date(file.updatedAt).toISOString(),
+    created_at: formatTimestamp(file.createdAt),
+    updated_at: formatTimestamp(file.updatedAt),
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.ts'
-import { type BodyCheck, CheckedBody } from './checked-body.ts'
+import { type BodyCheck, CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
 import { assertIdentity } from './content-headers.ts'
 import { tellToContinue } from './plugins/expect-continue.ts'
 
@@ -15,8 +15,8 @@ export interface TakeJsonOptions {
 const MAX_BODY_BYTES = 16 * 1024
 
 /**
- * Lets the routes of a scope take a JSON object in UTF-8, and nothing else. Anything else, a body that is too large and
- * a key `__proto__` are refused with `format_error`; a body that stops coming as that of an upload is.
+ * Lets the routes of a scope take a JSON object in UTF-8. Anything else, a body that is too large and a key `__proto__`
+ * are refused with `format_error`; a body that stops coming as that of an upload is.
  */
 export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: TakeJsonOptions): void {
   app.removeAllContentTypeParsers()
@@ -35,7 +35,7 @@ export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: Take
   })
 }
 
-async function textOf(options: ConstructorParameters<typeof CheckedBody>[0]): Promise<string> {
+async function textOf(options: CheckedBodyOptions): Promise<string> {
   assertIdentity(options.raw.headers)
   const chunks: Buffer[] = []
   for await (const chunk of new CheckedBody(options).stream) chunks.push(chunk as Buffer)

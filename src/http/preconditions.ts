@@ -1,18 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import {
-  type EntityTagList,
-  includesEntityTag,
-  parseIfMatch,
-  parseIfNoneMatch,
-} from './entity-tag-list.ts'
+import { includesEntityTag, isModifiedSince, type Precondition } from '../core/precondition.ts'
+import { parseIfMatch, parseIfNoneMatch } from './entity-tag-list.ts'
 import { parseHttpDate } from './http-date.ts'
 
-/** What a request demands of the state of a file; times in milliseconds, compared in whole seconds. */
-export interface Preconditions {
-  readonly ifMatch: EntityTagList | undefined
-  readonly ifNoneMatch: EntityTagList | undefined
-  readonly ifModifiedSince: number | undefined
-  readonly ifUnmodifiedSince: number | undefined
+/** All that the headers of a request can demand. A write knows but the `Precondition` in it. */
+export interface Preconditions extends Precondition {
+  /** Milliseconds since 1970. */
+  readonly ifModifiedSince?: number | undefined
 }
 
 /** What a request's conditions are held against. */
@@ -25,12 +19,14 @@ export interface Validators {
 
 /** Throws `invalid_parameter` for malformed entity-tags. A date that is none is no condition, as the RFC has it. */
 export function parsePreconditions(headers: IncomingHttpHeaders): Preconditions {
-  return {
-    ifMatch: parseIfMatch(headers['if-match']),
-    ifNoneMatch: parseIfNoneMatch(headers['if-none-match']),
-    ifModifiedSince: dateOf(headers['if-modified-since']),
-    ifUnmodifiedSince: dateOf(headers['if-unmodified-since']),
-  }
+  return { ...conditionsOf(headers), ifModifiedSince: dateOf(headers['if-modified-since']) }
+}
+
+/** What the headers of a write demand, or `undefined` for nothing. Throws as `parsePreconditions` does. */
+export function parseWritePrecondition(headers: IncomingHttpHeaders): Precondition | undefined {
+  const precondition = conditionsOf(headers)
+  const demandsAny = Object.values(precondition).some((condition) => condition !== undefined)
+  return demandsAny ? precondition : undefined
 }
 
 /**
@@ -45,20 +41,24 @@ export function evaluatePreconditions(
   if (ifMatch !== undefined) {
     if (!includesEntityTag(ifMatch, etag)) return 'failed'
   } else if (ifUnmodifiedSince !== undefined) {
-    if (seconds(lastModified) > seconds(ifUnmodifiedSince)) return 'failed'
+    if (isModifiedSince(lastModified, ifUnmodifiedSince)) return 'failed'
   }
   if (ifNoneMatch !== undefined) {
     if (includesEntityTag(ifNoneMatch, etag)) return 'not_modified'
   } else if (ifModifiedSince !== undefined) {
-    if (seconds(lastModified) <= seconds(ifModifiedSince)) return 'not_modified'
+    if (!isModifiedSince(lastModified, ifModifiedSince)) return 'not_modified'
   }
   return 'met'
 }
 
-function dateOf(header: string | undefined): number | undefined {
-  return header === undefined ? undefined : parseHttpDate(header)
+function conditionsOf(headers: IncomingHttpHeaders): Precondition {
+  return {
+    ifMatch: parseIfMatch(headers['if-match']),
+    ifNoneMatch: parseIfNoneMatch(headers['if-none-match']),
+    ifUnmodifiedSince: dateOf(headers['if-unmodified-since']),
+  }
 }
 
-function seconds(timeMs: number): number {
-  return Math.floor(timeMs / 1000)
+function dateOf(header: string | undefined): number | undefined {
+  return header === undefined ? undefined : parseHttpDate(header)
 }

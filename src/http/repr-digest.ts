@@ -11,7 +11,8 @@ export function formatReprDigest(sha256: string): string {
 
 /**
  * Returns the SHA-256 that a `Repr-Digest` states, as 64 lower-case hexadecimal digits, or `undefined` when there is no
- * header or it has other algorithms alone. Throws `invalid_parameter` when it is malformed: who sends one wants it checked.
+ * header or it has other algorithms alone. Throws `invalid_parameter` when it is malformed: who sends one wants it
+ * checked.
  */
 export function parseReprDigest(header: string | undefined): string | undefined {
   if (header === undefined) return undefined

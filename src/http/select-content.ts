@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../core/errors.ts'
 import type { File } from '../core/file.ts'
+import { preconditionFailed } from '../core/precondition.ts'
 import type { Selection } from '../core/repository.ts'
 import { selectRange } from './byte-range.ts'
 import { parseStrongEntityTag } from './entity-tag-list.ts'
@@ -19,7 +20,7 @@ export function selectContent(
   const validators = { etag: file.version, lastModified: file.updatedAt }
   switch (evaluatePreconditions(parsePreconditions(headers), validators)) {
     case 'failed':
-      throw new AppError('precondition_failed', 'The file is not as the request demands.')
+      throw preconditionFailed()
     case 'not_modified':
       return 'nothing'
     case 'met':

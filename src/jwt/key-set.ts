@@ -14,9 +14,9 @@ export interface KeySetOptions {
 export type KeySet = (header: JWTHeaderParameters) => Promise<CryptoKey>
 
 /**
- * The keys under a URL, fetched when they are first needed, when they are old, and when a JWT names one that is not among
- * them; never more often than every `COOLDOWN_MS`, whether the last request succeeded or not and however many ask. (The
- * remote key set of `jose` counts only successes, and drops keys that are old while the URL can't be reached.)
+ * The keys under a URL, fetched when they are first needed, when they are old, and when a JWT names one that is not
+ * among them; never more often than every `COOLDOWN_MS`, whether the last request succeeded or not and however many
+ * ask. (The remote key set of `jose` counts only successes, and drops keys that are old while the URL can't be reached.)
  * Rejects with `access_token_invalid` when no key has that name, and with `unavailable` when that is not known.
  */
 export function createKeySet(options: KeySetOptions): KeySet {

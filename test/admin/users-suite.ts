@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { download, expectProblem, jsonOf, type OpenService, upload } from '../http/fixture.ts'
+import { rawRequest } from '../support/raw-http.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { ADMIN_OPTIONS, allPages, call, done, newCookie, newUser } from './fixture.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN, allPages, call, done, newCookie, newUser } from './fixture.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
@@ -35,6 +36,23 @@ export function adminUsersSuite(open: OpenService): void {
       expect(made).toEqual(account)
       expect(await done(service, { method: 'PUT', path, status: 200 })).toEqual(made)
       expect(await done(service, { method: 'GET', path, status: 200 })).toEqual(made)
+    })
+
+    it.each([
+      [ADMIN_TOKEN, [100, 201]],
+      ['wrong', [401]],
+    ])('who expects 100-continue and shows %s gets %j', async (token, statuses) => {
+      const head = [
+        'POST /admin/users HTTP/1.1',
+        'Host: admin',
+        `Authorization: Bearer ${token}`,
+        'Content-Type: application/json',
+        'Content-Length: 2',
+        'Expect: 100-continue',
+      ]
+      const send = [`${head.join('\r\n')}\r\n\r\n`, { pauseMs: 200 }, '{}']
+      const { all } = await rawRequest({ port: service.adminPort, send })
+      expect(all.map(({ status }) => status)).toEqual(statuses)
     })
 
     it('PUT of many at once makes one', async () => {

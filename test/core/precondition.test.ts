@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { File } from '../../src/core/file.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
-import { isMet, type Precondition, preconditionFailed } from '../../src/core/precondition.ts'
+import {
+  includesEntityTag,
+  isMet,
+  type Precondition,
+  preconditionFailed,
+} from '../../src/core/precondition.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 
@@ -73,5 +78,14 @@ describe('isMet (RFC 9110 sections 13.1 and 13.2.2)', () => {
 describe('preconditionFailed', () => {
   it('says so, and nothing of the file', () => {
     expect(preconditionFailed()).toMatchObject({ code: 'precondition_failed', facts: {} })
+  })
+})
+
+describe('includesEntityTag', () => {
+  it('is true of any tag with *, else byte by byte', () => {
+    expect(includesEntityTag('*', 'a')).toBe(true)
+    expect(includesEntityTag(['b', 'a'], 'a')).toBe(true)
+    expect(includesEntityTag(['A', 'aa', '*'], 'a')).toBe(false)
+    expect(includesEntityTag([], 'a')).toBe(false)
   })
 })

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  includesEntityTag,
   parseIfMatch,
   parseIfNoneMatch,
   parseStrongEntityTag,
@@ -88,15 +87,6 @@ describe('the entity-tags of a condition', () => {
       expect(() => parseIfMatch(header)).toThrow('entity-tags')
     }
     expect(performance.now() - started).toBeLessThan(500)
-  })
-})
-
-describe('includesEntityTag', () => {
-  it('is true of any tag with *, else byte by byte', () => {
-    expect(includesEntityTag('*', 'a')).toBe(true)
-    expect(includesEntityTag(['b', 'a'], 'a')).toBe(true)
-    expect(includesEntityTag(['A', 'aa', '*'], 'a')).toBe(false)
-    expect(includesEntityTag([], 'a')).toBe(false)
   })
 })
 

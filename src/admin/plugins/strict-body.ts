@@ -5,8 +5,8 @@ import { AppError } from '../../core/errors.ts'
 const BODILESS = new Set(['GET', 'HEAD', 'DELETE'])
 
 /**
- * Takes JSON in UTF-8 as the only body there is. None at all is an empty object, so that a body without required
- * members may be left out; a call that has no use for a body refuses one.
+ * Takes JSON in UTF-8 as the only body there is, and tells a client that waits for it to send it. None at all is an
+ * empty object, so that a body without required members may be left out; a call that has no use for a body refuses one.
  */
 export const strictBodyPlugin = fp(
   async (app) => {
@@ -31,6 +31,10 @@ export const strictBodyPlugin = fp(
       if (BODILESS.has(method) && hasBody(raw)) {
         throw new AppError('format_error', `A ${method} has no body here.`)
       }
+    })
+    app.addHook('preParsing', async ({ headers }, reply) => {
+      // The listener leaves it to its routes, and takes no other expectation.
+      if (headers.expect !== undefined) reply.raw.writeContinue()
     })
     app.addHook('preValidation', async (request) => {
       // `null` is a body, and none of ours.

@@ -1,6 +1,7 @@
 import { parseByteSize } from '../../core/byte-size.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/user-store.ts'
-import { timeOf, userIdOf, type Command } from '../command.ts'
+import { userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
 export const DEVICES: readonly Command[] = [
@@ -40,5 +41,10 @@ export const DEVICES: readonly Command[] = [
 ]
 
 function deviceRow({ reference, model, bytes, createdAt }: Grant): Row {
-  return { device_id: reference, model: model ?? null, bytes, created_at: timeOf(createdAt) }
+  return {
+    device_id: reference,
+    model: model ?? null,
+    bytes,
+    created_at: formatTimestamp(createdAt),
+  }
 }

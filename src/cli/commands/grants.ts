@@ -1,7 +1,7 @@
 import { parseByteSize } from '../../core/byte-size.ts'
-import { parseTimestamp } from '../../core/timestamp.ts'
+import { formatTimestamp, parseTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/user-store.ts'
-import { timeOf, userIdOf, type Command } from '../command.ts'
+import { userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
 export const GRANTS: readonly Command[] = [
@@ -49,6 +49,6 @@ function timeFlag(text: string | undefined, parameter: string): number | undefin
 }
 
 function grantRow({ source, reference, bytes, startsAt, endsAt, createdAt }: Grant): Row {
-  const times = { starts_at: timeOf(startsAt), ends_at: timeOf(endsAt) }
-  return { source, reference, bytes, ...times, created_at: timeOf(createdAt) }
+  const times = { starts_at: formatTimestamp(startsAt), ends_at: formatTimestamp(endsAt) }
+  return { source, reference, bytes, ...times, created_at: formatTimestamp(createdAt) }
 }

@@ -1,5 +1,6 @@
+import { formatTimestamp } from '../../core/timestamp.ts'
 import type { AccessToken } from '../../core/user-store.ts'
-import { parseCount, timeOf, userIdOf, type Command } from '../command.ts'
+import { parseCount, userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
 export const TOKENS: readonly Command[] = [
@@ -42,9 +43,9 @@ function tokenRow(token: AccessToken): Row {
   return {
     token_id: token.tokenId,
     label: token.label,
-    created_at: timeOf(token.createdAt),
-    expires_at: timeOf(token.expiresAt),
-    revoked_at: timeOf(token.revokedAt),
-    last_used_at: timeOf(token.lastUsedAt),
+    created_at: formatTimestamp(token.createdAt),
+    expires_at: formatTimestamp(token.expiresAt),
+    revoked_at: formatTimestamp(token.revokedAt),
+    last_used_at: formatTimestamp(token.lastUsedAt),
   }
 }

@@ -1,8 +1,9 @@
 import { availableBytes, capacityState } from '../../core/capacity.ts'
 import type { Account } from '../../core/ledger.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId } from '../../core/user-id.ts'
-import { timeOf, userIdOf, type Command } from '../command.ts'
+import { userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
 export const USERS: readonly Command[] = [
@@ -70,7 +71,7 @@ function accountRow({ user, usage }: Account): Row {
   return {
     user_id: user.userId,
     status: user.status,
-    created_at: timeOf(user.createdAt),
+    created_at: formatTimestamp(user.createdAt),
     capacity: usage.capacity,
     used: usage.used,
     reserved: usage.reserved,

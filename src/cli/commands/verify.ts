@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts'
-import { type Finding, FINDING_KINDS } from '../../core/finding.ts'
+import { type Finding, FINDING_KINDS, type FindingKind } from '../../core/finding.ts'
 import type { Verification } from '../../core/verify.ts'
 import { parseCount, userIdOf, type Command, type CommandCall } from '../command.ts'
 import { metricsOf } from '../metrics.ts'
@@ -19,15 +19,19 @@ export const VERIFY: Command = {
       repair: switches.has('repair'),
       readOneIn: readOneIn(call),
       onFinding: (finding) => {
-        if (!switches.has('metrics')) print(lineOf(finding, json))
+        if (switches.has('metrics')) return
+        const row = rowOf(finding)
+        print(json ? JSON.stringify(row) : lineOf(row))
       },
       onProgress: progress(call),
       signal: interruption(),
     })
     if (remaining(verification) > 0) fail()
-    if (!switches.has('metrics')) return summary(verification, json)
-    print(metricsOf(verification))
-    return undefined
+    if (switches.has('metrics')) {
+      print(metricsOf(verification))
+      return undefined
+    }
+    return summary(verification, json ? FINDING_KINDS : remainingKinds(verification))
   },
 }
 
@@ -54,8 +58,8 @@ function progress({ printError }: CommandCall): (verification: Verification) => 
   }
 }
 
-function lineOf(finding: Finding, json: boolean): string {
-  const row: Row = {
+function rowOf(finding: Finding): Row {
+  return {
     kind: finding.kind,
     user_id: finding.userId ?? null,
     file_name: finding.name ?? null,
@@ -64,26 +68,30 @@ function lineOf(finding: Finding, json: boolean): string {
     found: finding.found ?? null,
     repaired: finding.repaired,
   }
-  if (json) return JSON.stringify(row)
-  const { kind, repaired, ...facts } = row
+}
+
+function lineOf({ kind, repaired, ...facts }: Row): string {
   const said = Object.entries(facts).filter(([, value]) => value !== null)
   const words = said.map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   return [String(kind).padEnd(17), ...words, ...(repaired === true ? ['repaired'] : [])].join(' ')
 }
 
-/** For people without the kinds of which there is nothing to say. */
-function summary(verification: Verification, json: boolean): Row {
-  const kinds = FINDING_KINDS.map((kind) => [kind, verification.remaining[kind]] as const)
+function summary(verification: Verification, kinds: readonly FindingKind[]): Row {
   return {
     users: verification.users,
     files: verification.files,
     objects: verification.objects,
     read_files: verification.readFiles,
     read_bytes: verification.readBytes,
-    ...Object.fromEntries(kinds.filter(([, count]) => json || count > 0)),
+    ...Object.fromEntries(kinds.map((kind) => [kind, verification.remaining[kind]])),
     repaired: verification.repaired,
     remaining: remaining(verification),
   }
+}
+
+/** People are not told of the kinds of which there is nothing to say. */
+function remainingKinds({ remaining }: Verification): readonly FindingKind[] {
+  return FINDING_KINDS.filter((kind) => remaining[kind] > 0)
 }
 
 function remaining(verification: Verification): number {

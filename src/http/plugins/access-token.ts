@@ -18,7 +18,8 @@ export interface AccessTokenOptions {
 
 /**
  * Cookie authentication: a request with the cookie `access_token` either belongs to a user or is refused with 403,
- * before anything of its body is read. Without the cookie it goes on as nobody's. Of two such cookies the first decides.
+ * before anything of its body is read. Without the cookie it goes on as nobody's. Of two such cookies the first
+ * decides.
  */
 export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens }) => {

@@ -39,10 +39,11 @@ const Reply = Type.Object({
 export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
   const { ledger, maxFiles } = options
 
-  app.get(
-    '/users/me/capacity',
-    { schema: { response: { 200: Reply } } },
-    async (request, reply) => {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/users/me/capacity',
+    schema: { response: { 200: Reply } },
+    handler: async (request, reply) => {
       const { userId } = requireUser(request)
       const report = await ledger.reportCapacity(userId)
       // Deleted since its token was verified.
@@ -52,7 +53,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
       void reply.headers({ 'cache-control': 'no-store', vary: 'Cookie' })
       return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
     },
-  )
+  })
 }
 
 function figures({ usage }: CapacityReport) {

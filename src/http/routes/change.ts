@@ -9,7 +9,7 @@ import { fileNameParam } from '../file-name-param.ts'
 import { FileReply, fileReply } from '../file-reply.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { requireUser } from '../plugins/access-token.ts'
-import { readPrecondition } from '../write-precondition.ts'
+import { parseWritePrecondition } from '../preconditions.ts'
 
 export interface ChangeOptions extends TakeJsonOptions {
   readonly repository: Repository
@@ -43,7 +43,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox<ChangeOptions> = async (app
       newName: newName === undefined ? undefined : parseFileName(newName),
       visibility: parseVisibility(visibility),
       overwrite,
-      precondition: readPrecondition(request.headers),
+      precondition: parseWritePrecondition(request.headers),
     })
     return fileReply(changed)
   })

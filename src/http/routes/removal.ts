@@ -2,7 +2,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typ
 import type { Repository } from '../../core/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { requireUser } from '../plugins/access-token.ts'
-import { readPrecondition } from '../write-precondition.ts'
+import { parseWritePrecondition } from '../preconditions.ts'
 
 const Params = Type.Object({ file_name: Type.String() })
 
@@ -17,7 +17,11 @@ export const removalRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Rep
     async (request, reply) => {
       const { userId } = requireUser(request)
       const name = fileNameParam(request.params.file_name)
-      await repository.remove({ userId, name, precondition: readPrecondition(request.headers) })
+      await repository.remove({
+        userId,
+        name,
+        precondition: parseWritePrecondition(request.headers),
+      })
       return reply.code(204).send()
     },
   )

@@ -14,7 +14,7 @@ import { leastFileSize, openFileForm } from '../plugins/multipart-upload.ts'
 import { openRawBody } from '../raw-body.ts'
 import { parseReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
-import { readPrecondition } from '../write-precondition.ts'
+import { parseWritePrecondition } from '../preconditions.ts'
 
 export interface UploadOptions {
   readonly repository: Repository
@@ -90,7 +90,7 @@ function targetOf(
 ): Pick<UploadFile, 'userId' | 'name' | 'precondition' | 'sha256'> {
   const { userId } = requireUser(request)
   const name = fileNameParam(segment)
-  const precondition = readPrecondition(request.headers)
+  const precondition = parseWritePrecondition(request.headers)
   return { userId, name, precondition, sha256: digestOf(request) }
 }
 
