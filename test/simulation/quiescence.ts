@@ -1,0 +1,70 @@
+import { startOperation } from './client.ts'
+import { sweep } from './conduct.ts'
+import { GARBAGE_DELAY_MS, LEASE_MS, MAX_FILES, RETENTION_MS } from './parameters.ts'
+import { demand } from './violation.ts'
+import type { World } from './world.ts'
+
+/** More events than any plan needs to come to rest. */
+const MAX_EVENTS = 50_000
+
+/**
+ * The end of a run: faults stop, everything under way ends, and two sweeps later nothing is left but files (I8), all
+ * of which can be read (I1).
+ */
+export async function comeToRest(world: World, step: () => Promise<boolean>): Promise<void> {
+  const { faults, instances, model, timeline } = world
+  faults.stop()
+  for (const { process } of instances) process.pausedUntil = 0
+  await drain(step)
+  assertEverythingEnded(world)
+  for (let sweeps = 0; sweeps < 2; sweeps++) {
+    timeline.now += LEASE_MS + GARBAGE_DELAY_MS + RETENTION_MS + 1
+    const instance = instances[sweeps % instances.length]
+    if (instance !== undefined) sweep(world, instance)
+    await drain(step)
+  }
+  assertNothingLeft(world)
+  const [instance] = instances
+  if (instance === undefined) return
+  model.userIds().forEach((_, user) => {
+    for (let file = 0; file < MAX_FILES; file++) {
+      startOperation(world, { kind: 'get', process: 0, user, file }, instance)
+    }
+  })
+  const reads = world.operations.slice(-MAX_FILES * model.userIds().length)
+  await drain(step)
+  for (const { answer } of reads) {
+    demand(answer === 'done' || answer === 'refused', 'I1', `a read at rest is ${answer}`)
+  }
+}
+
+async function drain(step: () => Promise<boolean>): Promise<void> {
+  let events = 0
+  while (await step()) demand((events += 1) < MAX_EVENTS, 'I9', 'something never ends')
+}
+
+/** Every client has been answered, and every body closed (I9). */
+function assertEverythingEnded({ operations, instances }: World): void {
+  for (const { id, action, answer } of operations) {
+    demand(answer !== 'none yet', 'I9', `${action.kind}#${id} was never answered`)
+  }
+  const bodies = instances.flatMap(({ gate }) => gate.bodies)
+  demand(
+    bodies.every((body) => body.destroyed),
+    'I9',
+    'the body of a download was never closed',
+  )
+}
+
+function assertNothingLeft({ bucket, books }: World): void {
+  const { files, uploads, garbage, quotas } = books.read()
+  const referenced = new Set<string>(files.map((file) => file.object_key))
+  const orphans = [...bucket.objects.keys()].filter((key) => !referenced.has(key))
+  demand(orphans.length === 0, 'I8', `objects of no file: ${orphans.join()}`)
+  const open = [...bucket.uploads.values()].map(({ key }) => key)
+  demand(open.length === 0, 'I8', `open multipart uploads: ${open.join()}`)
+  demand(uploads.length === 0, 'I8', `${uploads.length} uploads in the journal`)
+  demand(garbage.length === 0, 'I8', `${garbage.length} keys in the garbage`)
+  const reserved = quotas.filter((quota) => quota.reserved_bytes !== 0)
+  demand(reserved.length === 0, 'I8', `${reserved.length} users with reserved bytes`)
+}
