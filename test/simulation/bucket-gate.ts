@@ -14,7 +14,7 @@ export interface BucketGate {
     request: FakeRequest,
     options?: { readonly abortSignal?: unknown },
   ) => Promise<{ response: FakeResponse }>
-  /** Bodies of downloads that were begun. */
+  /** Bodies of downloads that the service has been given. */
   readonly bodies: readonly Readable[]
 }
 
@@ -39,7 +39,7 @@ interface Exchange {
 }
 
 async function exchange(options: Exchange): Promise<{ response: FakeResponse }> {
-  const { seam, request, signal } = options
+  const { seam, bodies, request, signal } = options
   const { timeline, random, faults, observer } = seam
   const operation = operationOf(request)
   const fault = faults.s3(operation)
@@ -50,7 +50,12 @@ async function exchange(options: Exchange): Promise<{ response: FakeResponse }> 
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal?.reason)
     const answer: Answer = (after, response) => {
-      const run = (): void => (response === undefined ? reject(reset()) : resolve({ response }))
+      const run = (): void => {
+        if (response === undefined) reject(reset())
+        else resolve({ response })
+        const body = response?.body
+        if (body !== undefined && signal?.aborted !== true) bodies.push(body)
+      }
       timeline.add({ after, label: `${name} answers`, run })
     }
     const apply: Apply = (after, then) => {
@@ -123,13 +128,11 @@ function serve(
 async function effect(
   options: Exchange & { readonly fault: S3Fault | undefined },
 ): Promise<FakeResponse> {
-  const { bucket, seam, bodies, request, fault } = options
+  const { bucket, seam, request, fault } = options
   const response = bucket.apply(fault === 'truncated' ? truncated(request) : request)
   if (operationOf(request) !== 'GetObject' || response.statusCode >= 300) return response
   const content: Buffer = Buffer.concat((await response.body?.toArray()) ?? [])
-  const body = deliver(content, { seam, fault })
-  bodies.push(body)
-  return { ...response, body }
+  return { ...response, body: deliver(content, { seam, fault }) }
 }
 
 function truncated(request: FakeRequest): FakeRequest {

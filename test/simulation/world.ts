@@ -46,11 +46,11 @@ export interface Ports {
 /** What a run replaces in order to plant a bug; nothing, in the service as it is. */
 export interface Variant {
   /** Replaces methods of the ledger on the database's side of the network. */
-  readonly books?: (world: Pick<World, 'ledger' | 'database'>) => Partial<Ledger>
+  readonly books?: (world: World) => Partial<Ledger>
   /** Replaces methods of the ledger on the service's side of the network. */
-  readonly ledger?: (ports: Ports) => Partial<Ledger>
+  readonly ledger?: (ports: Ports, world: World) => Partial<Ledger>
   readonly repository?: (repository: Repository) => Partial<Repository>
-  readonly sweeper?: (ports: Ports, world: Pick<World, 'timeline' | 'database'>) => Sweeper
+  readonly sweeper?: (ports: Ports, world: World) => Sweeper
   readonly retentionMs?: number
 }
 
@@ -74,7 +74,7 @@ export function startInstance(world: World, process: Process): Instance {
   })
   const shared = { ...world.ledger, ...variant.books?.(world) }
   const gated = { ledger: gateLedger(shared, world), objects }
-  const ports = { objects, ledger: { ...gated.ledger, ...variant.ledger?.(gated) } }
+  const ports = { objects, ledger: { ...gated.ledger, ...variant.ledger?.(gated, world) } }
   const repository = createRepository({
     ...ports,
     maxFileSize: MAX_FILE_SIZE,
