@@ -1,6 +1,6 @@
 import { startOperation } from './client.ts'
 import { sweep } from './conduct.ts'
-import { GARBAGE_DELAY_MS, LEASE_MS, MAX_FILES, RETENTION_MS } from './parameters.ts'
+import { GARBAGE_DELAY_MS, LEASE_MS, RETENTION_MS } from './parameters.ts'
 import { demand } from './violation.ts'
 import type { World } from './world.ts'
 
@@ -33,9 +33,9 @@ async function readEverything(world: World, step: () => Promise<boolean>): Promi
   const { instances, model, operations, timeline } = world
   const [instance] = instances
   if (instance === undefined) return
-  model.userIds().forEach((_, user) => {
-    for (let file = 0; file < MAX_FILES; file++) {
-      const action = { kind: 'get', process: 0, user, file } as const
+  model.userIds().forEach((userId, user) => {
+    for (const name of model.user(userId).files.keys()) {
+      const action = { kind: 'get', process: 0, user, file: Number(name.split('-')[1]) } as const
       const run = (): void => startOperation(world, action, instance)
       timeline.add({ after: 0, label: 'last reads', run })
     }

@@ -22,6 +22,8 @@ export interface Run {
   /** One line for each event; the same plan always yields the same lines. */
   readonly log: readonly string[]
   readonly events: number
+  /** How many of the events came before faults were stopped. */
+  readonly eventsAtWork: number
   /** Every call that could have failed, in order. */
   readonly calls: readonly Call[]
   /** How often each fault was injected. */
@@ -51,6 +53,7 @@ export async function simulate(plan: Plan, options: SimulateOptions): Promise<Ru
   await populate(world)
   schedule(world, plan)
   let events = 0
+  let eventsAtWork = 0
   const step = async (): Promise<boolean> => {
     if (events === plan.crashAfter?.event) crash(world, plan.crashAfter.process)
     events += 1
@@ -58,12 +61,13 @@ export async function simulate(plan: Plan, options: SimulateOptions): Promise<Ru
   }
   try {
     while (await step());
+    eventsAtWork = events
     if (violation === undefined) await comeToRest(world, step)
   } catch (error) {
     report(error)
   }
   const { calls, injected } = world.faults
-  return { violation, log: timeline.log, events, calls, injected }
+  return { violation, log: timeline.log, events, eventsAtWork, calls, injected }
 }
 
 interface WorldOptions extends Pick<World, 'timeline' | 'random' | 'variant' | 'report'> {
