@@ -61,8 +61,7 @@ export function createLedger(
     forgetUploads: (options) => query((books) => sweep.forgetUploads(books, options)),
     listGarbage: (page) => query((books) => sweep.listGarbage(books, page)),
     forgetGarbage: (keys) => query((books) => sweep.forgetGarbage(books, keys)),
-    purgeDeletedUsers: (options) =>
-      transaction((books) => sweep.purgeDeletedUsers(books, options)),
+    purgeDeletedUsers: (options) => transaction((books) => sweep.purgeDeletedUsers(books, options)),
   }
 }
 

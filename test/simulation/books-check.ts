@@ -14,7 +14,11 @@ export function assertBooks(books: Books, model: Model): void {
       [...model.user(userId).files].map(([name, file]) => line(`${userId}/${name}`, file)),
     )
     .sort()
-  demand(found.join('\n') === expected.join('\n'), 'I1', `files are\n${found.join('\n')}\nbut should be\n${expected.join('\n')}`)
+  demand(
+    found.join('\n') === expected.join('\n'),
+    'I1',
+    `files are\n${found.join('\n')}\nbut should be\n${expected.join('\n')}`,
+  )
   for (const quota of books.quotas) {
     const files = books.files.filter((row) => row.user_id === quota.user_id)
     const pending = books.uploads.filter(

@@ -156,8 +156,7 @@ function deliver(
     else if (fault !== 'stalled body') body.push(piece)
   }
   const body = new Readable({
-    read: () =>
-      void timeline.add({ after: latency(random), label: 's3 body', run: send }),
+    read: () => void timeline.add({ after: latency(random), label: 's3 body', run: send }),
   })
   return body
 }

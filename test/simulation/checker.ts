@@ -101,7 +101,16 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'listFiles':
       assertListed(model.user(call.argument.userId), call.outcome.value)
       break
-    default:
+    case 'renew':
+    case 'abort':
+    case 'check':
+    case 'usage':
+    case 'listExpiredUploads':
+    case 'listAbortedUploads':
+    case 'forgetUploads':
+    case 'listGarbage':
+    case 'forgetGarbage':
+      break
   }
 }
 
@@ -111,10 +120,7 @@ interface Committed {
   readonly operation: Operation | undefined
 }
 
-function applyCommit(
-  { model }: CheckerOptions,
-  { upload, answer, operation }: Committed,
-): void {
+function applyCommit({ model }: CheckerOptions, { upload, answer, operation }: Committed): void {
   demand(operation?.version === upload.version, 'I2', 'a commit of no upload')
   const { file } = answer
   demand(file.version === upload.version, 'I1', 'a commit answers another version')
@@ -148,10 +154,7 @@ function noteEffect(operation: Operation | undefined): asserts operation is Oper
   operation.isApplied = true
 }
 
-function applyRename(
-  { model }: CheckerOptions,
-  change: Parameters<Ledger['changeFile']>[0],
-): void {
+function applyRename({ model }: CheckerOptions, change: Parameters<Ledger['changeFile']>[0]): void {
   const { userId, name, newName = name } = change
   const { files } = model.user(userId)
   const file = files.get(name)
@@ -184,7 +187,10 @@ function assertRoom({ model, before, after }: Applied, userId: UserId): void {
   demand(bytes <= capacity, 'I5', `promised ${bytes} of ${capacity}`)
 }
 
-function quotaOf({ quotas }: Books, userId: UserId): Pick<QuotaRow, 'used_bytes' | 'reserved_bytes'> {
+function quotaOf(
+  { quotas }: Books,
+  userId: UserId,
+): Pick<QuotaRow, 'used_bytes' | 'reserved_bytes'> {
   return quotas.find((row) => row.user_id === userId) ?? { used_bytes: 0, reserved_bytes: 0 }
 }
 
@@ -197,7 +203,11 @@ function assertRefusal({ model, after }: Applied, call: AppliedCall): void {
   const { reserved_bytes: reserved } = quotaOf(after, userId)
   const growth = bytes - (user.files.get(name)?.size ?? 0)
   const available = capacityOf(user) - usedBytes(user) - reserved
-  demand(growth > 0 && growth > available, 'I5', `${growth} bytes refused with ${available} available`)
+  demand(
+    growth > 0 && growth > available,
+    'I5',
+    `${growth} bytes refused with ${available} available`,
+  )
 }
 
 function assertFound(user: ModelUser, name: FileName, version: Version | undefined): void {
@@ -212,7 +222,11 @@ function assertListed(
   const listed = found.map(({ name, version }) => `${name} ${version}`).sort()
   const files = user.status === 'active' ? [...user.files] : []
   const expected = files.map(([name, { version }]) => `${name} ${version}`).sort()
-  demand(listed.join() === expected.join(), 'I1', `listed ${listed.join()}, but has ${expected.join()}`)
+  demand(
+    listed.join() === expected.join(),
+    'I1',
+    `listed ${listed.join()}, but has ${expected.join()}`,
+  )
 }
 
 /** Nothing is removed that is, or may still become, a file's (I7). */
@@ -229,4 +243,3 @@ function assertRemovable(
   const isOwn = isUndoing && !operation.hasAskedCommit
   demand(isOwn || state !== 'pending', 'I7', `removes ${key} of a pending upload`)
 }
-

@@ -8,12 +8,9 @@ import { incomingOf } from './incoming.ts'
 import type { ModelUser } from './model.ts'
 import { contentOf, digest, type Operation } from './operation.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from './parameters.ts'
-import type { Action, UploadAction } from './plan.ts'
+import type { ClientAction, UploadAction } from './plan.ts'
 import { demand, Violation } from './violation.ts'
 import type { Instance, World } from './world.ts'
-
-/** What a client can ask for. */
-export type ClientAction = Extract<Action, { readonly file: number }>
 
 const USERS = ['alice', 'bob']
 
@@ -111,12 +108,13 @@ async function request(client: Client): Promise<void> {
       await repository.change({ userId, name, newName, overwrite, visibility: undefined })
       return
     }
-    default:
-      throw new TypeError('No client asks for this')
   }
 }
 
-async function upload({ world, operation, repository }: Client, action: UploadAction): Promise<void> {
+async function upload(
+  { world, operation, repository }: Client,
+  action: UploadAction,
+): Promise<void> {
   const { timeline, random } = world
   const { userId, fileName: name, content } = operation
   const leaving = new AbortController()

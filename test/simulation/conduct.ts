@@ -21,7 +21,12 @@ export async function conduct(world: World, action: Action): Promise<void> {
       return
     case 'sweep':
       return sweep(world, instanceAt(world, action.process))
-    default:
+    case 'upload':
+    case 'get':
+    case 'stat':
+    case 'list':
+    case 'remove':
+    case 'rename':
       startOperation(world, action, instanceAt(world, action.process))
   }
 }
@@ -34,7 +39,8 @@ export function crash(world: World, index: number): void {
   timeline.note(`${process.name} dies`)
   if (random.chance(0.3)) timeline.delayOutside(process, random.below(MAX_ZOMBIE_MS / 2))
   for (const operation of world.operations) {
-    if (operation.answer === 'none yet' && operation.process === process) operation.answer = 'unknown'
+    if (operation.answer === 'none yet' && operation.process === process)
+      operation.answer = 'unknown'
   }
   const name = `${process.name}'`
   const next: Process = { name, alive: true, pausedUntil: 0, skewMs: process.skewMs }

@@ -20,7 +20,8 @@ export function incomingOf(
   const pieces = [bytes.subarray(0, middle), bytes.subarray(middle)].filter(
     (piece) => piece.length > 0,
   )
-  const breaksAt = client === 'breaks off' || client === 'stalls' ? random.below(pieces.length + 1) : -1
+  const breaksAt =
+    client === 'breaks off' || client === 'stalls' ? random.below(pieces.length + 1) : -1
   let sent = 0
 
   function send(): void {

@@ -6,8 +6,7 @@ import { type AppliedCall, type AskedCall, latency, type Seam } from './seam.ts'
 /** The same ledger with a network and its faults before it: a call's effect and its answer are two events. */
 export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
   function gate<A, R>(method: keyof Ledger, work: (argument: A) => Promise<R>) {
-    return (argument: A): Promise<R> =>
-      call(seam, { method, argument, work: () => work(argument) })
+    return (argument: A): Promise<R> => call(seam, { method, argument, work: () => work(argument) })
   }
 
   return {

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { FileName } from '../../src/core/file-name.ts'
 import type { UserId } from '../../src/core/user-id.ts'
 import type { Version } from '../../src/core/version.ts'
-import type { Action } from './plan.ts'
+import type { ClientAction } from './plan.ts'
 import type { Process } from './timeline.ts'
 
 /** What a client asked for, and what is known of it. */
 export interface Operation {
   readonly id: number
-  readonly action: Action
+  readonly action: ClientAction
   readonly userId: UserId
   readonly fileName: FileName
   /** Of an upload. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { PlannedFault } from './faults.ts'
 import { CLIENT_IDLE_MS, MAX_FILE_SIZE, MAX_PAUSE_MS, PART_SIZE } from './parameters.ts'
 
@@ -27,12 +27,20 @@ export interface Step {
 /** Numbers name users, files and instances, wrapped around. */
 export type Action =
   | UploadAction
-  | { readonly kind: 'get' | 'list' | 'stat' | 'remove'; readonly process: number; readonly user: number; readonly file: number }
+  | {
+      readonly kind: 'get' | 'list' | 'stat' | 'remove'
+      readonly process: number
+      readonly user: number
+      readonly file: number
+    }
   | RenameAction
   | { readonly kind: 'grant'; readonly user: number; readonly bytes: number }
   | { readonly kind: 'suspend' | 'activate' | 'delete user'; readonly user: number }
   | { readonly kind: 'sweep' | 'crash'; readonly process: number }
   | { readonly kind: 'pause'; readonly process: number; readonly ms: number }
+
+/** What a client can ask for. */
+export type ClientAction = Extract<Action, { readonly file: number }>
 
 export interface UploadAction {
   readonly kind: 'upload'

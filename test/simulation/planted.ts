@@ -57,7 +57,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'sweeps by age alone': {
     sweeper: (ports, { timeline, database }) => {
-      const { sweep } = createSweeper({ ...ports, retentionMs: RETENTION_MS })
+      const sweeper = createSweeper({ ...ports, retentionMs: RETENTION_MS })
       return {
         async sweep(signal) {
           for await (const { key } of ports.objects.list({ prefix: 'users/', signal })) {
@@ -67,7 +67,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
             const isOld = bornAt(key) < timeline.now - LEASE_MS
             if (isOld && rows.length === 0) await ports.objects.remove({ key, signal })
           }
-          return sweep(signal)
+          return sweeper.sweep(signal)
         },
       }
     },
@@ -75,8 +75,12 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'checks the capacity, then adds': {
     books: ({ database }) => {
-      const { begin, extend, commit } = createLedger(database, { baseCapacity: 2 ** 40 })
-      return { begin, extend, commit }
+      const boundless = createLedger(database, { baseCapacity: 2 ** 40 })
+      return {
+        begin: (upload) => boundless.begin(upload),
+        extend: (upload) => boundless.extend(upload),
+        commit: (upload) => boundless.commit(upload),
+      }
     },
     ledger: ({ ledger }) => ({
       async begin(upload) {

@@ -71,8 +71,10 @@ function assertNothingLeft({ bucket, books }: World): void {
   const orphans = [...bucket.objects.keys()].filter((key) => !referenced.has(key))
   demand(orphans.length === 0, 'I8', `objects of no file: ${orphans.join()}`)
   // A creation that was repeated can come true after its file was committed; it holds no bytes, and goes with the file.
-  const isTolerated = (upload: { readonly key: string; readonly parts: { readonly size: number } }) =>
-    upload.parts.size === 0 && referenced.has(upload.key)
+  const isTolerated = (upload: {
+    readonly key: string
+    readonly parts: { readonly size: number }
+  }) => upload.parts.size === 0 && referenced.has(upload.key)
   const open = [...bucket.uploads.values()].filter((upload) => !isTolerated(upload))
   demand(open.length === 0, 'I8', `open multipart uploads: ${open.map(({ key }) => key).join()}`)
   demand(uploads.length === 0, 'I8', `${uploads.length} uploads in the journal`)

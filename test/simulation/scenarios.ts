@@ -17,8 +17,16 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     later(upload({ size: 20 })),
     now(upload({ size: 30, process: 1 })),
   ],
-  'an overwrite beside a download': [now(upload()), later(upload({ size: 20 })), now(act('get', 1))],
-  'an overwrite beside a removal': [now(upload()), later(upload({ size: 20 })), now(act('remove', 1))],
+  'an overwrite beside a download': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    now(act('get', 1)),
+  ],
+  'an overwrite beside a removal': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    now(act('remove', 1)),
+  ],
   'a removal and what it makes room for': [
     now(upload({ size: 300 })),
     later(act('remove', 0)),

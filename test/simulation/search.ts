@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { type Plan, plans } from './plan.ts'
 import { type Run, simulate, type SimulateOptions } from './simulate.ts'
 
