@@ -119,6 +119,7 @@ function serve(
     case undefined:
     case 'truncated':
     case 'cut body':
+    case 'short body':
     case 'stalled body':
       return apply(soon(), (response) => answer(soon(), response))
   }
@@ -153,6 +154,7 @@ function deliver(
     if (piece === undefined) body.push(null)
     else if (pieces.length > 0 || fault === undefined) body.push(piece)
     else if (fault === 'cut body') body.destroy(reset())
+    else if (fault === 'short body') body.push(null)
     else if (fault !== 'stalled body') body.push(piece)
   }
   const body = new Readable({

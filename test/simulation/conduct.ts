@@ -37,7 +37,7 @@ export function crash(world: World, index: number): void {
   const { process } = instanceAt(world, index)
   process.alive = false
   timeline.note(`${process.name} dies`)
-  if (random.chance(0.3)) timeline.delayOutside(process, random.below(MAX_ZOMBIE_MS / 2))
+  if (random.chance(0.5)) timeline.delayOutside(process, random.below(MAX_ZOMBIE_MS / 2))
   for (const operation of world.operations) {
     if (operation.answer === 'none yet' && operation.process === process)
       operation.answer = 'unknown'

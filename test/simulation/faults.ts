@@ -38,7 +38,7 @@ const S3_FAULTS = [
 
 const COMPLETE_FAULTS = ['error in 200', 'empty 200'] as const
 const CONTENT_FAULTS = ['truncated'] as const
-const READ_FAULTS = ['cut body', 'stalled body'] as const
+const READ_FAULTS = ['cut body', 'short body', 'stalled body'] as const
 
 export type LedgerFault = (typeof LEDGER_FAULTS)[number]
 export type S3Fault =

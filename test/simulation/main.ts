@@ -21,8 +21,8 @@ async function main(args: readonly string[]): Promise<number> {
     return 2
   }
   await using stage = await openStage()
-  if (values.seed !== undefined && values.minutes === undefined) return replay(stage, seed)
-  return explore(stage, { firstSeed: seed, minutes })
+  if (values.seed !== undefined && values.minutes === undefined) return await replay(stage, seed)
+  return await explore(stage, { firstSeed: seed, minutes })
 }
 
 async function replay(stage: Stage, seed: number): Promise<number> {

@@ -64,9 +64,9 @@ export interface RenameAction {
 }
 
 const process = fc.nat({ max: 2 })
-// Most of them by one user, so that they meet.
+// Mostly the same user and file, so that operations meet.
 const user = fc.constantFrom(0, 0, 0, 1)
-const file = fc.nat({ max: 2 })
+const file = fc.constantFrom(0, 0, 1, 2)
 
 const size = fc.oneof(
   fc.constantFrom(0, 1, PART_SIZE - 1, PART_SIZE, PART_SIZE + 1, 3 * PART_SIZE, MAX_FILE_SIZE + 1),
@@ -87,7 +87,7 @@ const upload: fc.Arbitrary<UploadAction> = fc.record({
     'stalls',
     'slow',
   ]),
-  demands: often<UploadAction['demands']>(4, 'nothing', [
+  demands: often<UploadAction['demands']>(12, 'nothing', [
     'no file',
     'a file',
     'wrong digest',
@@ -128,13 +128,13 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      kind: fc.constantFrom('suspend', 'activate', 'activate', 'delete user'),
+      kind: fc.constantFrom('suspend', 'activate', 'activate', 'activate', 'delete user'),
       user,
     }),
   },
   {
-    weight: 12,
-    arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'sweep', 'crash'), process }),
+    weight: 16,
+    arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'sweep', 'sweep', 'crash'), process }),
   },
   {
     weight: 4,
