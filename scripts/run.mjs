@@ -19,6 +19,7 @@ const COMMANDS = {
   dev: [[...ENV_FILE, '--watch', 'src/main.ts', 'serve', '--demo']],
   cli: [[...ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
+  simulate: [['test/simulation/main.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [
     [bin('oxfmt'), '--check'],

@@ -41,7 +41,10 @@ export interface Service {
 /** A reservation without an owner ends this long after its last renewal; the next sweep releases it. */
 const LEASE_MS = 60_000
 
-/** Longer than a download takes to open an object that it has found. Those that have opened it go on. */
+/**
+ * Longer than a download takes to open an object that it has found (those that have opened it go on), and than a write
+ * that was repeated can still land.
+ */
 const GARBAGE_DELAY_MS = 10 * 60_000
 
 /** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */

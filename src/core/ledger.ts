@@ -244,6 +244,10 @@ export interface Ledger {
   /**
    * Takes up to `limit` files of deleted users off the books and hands their objects to `garbage`, aborts those
    * users' pending uploads, and forgets a user of whom nothing is left. Says how many rows it moved; 0 means done.
+   * The objects stay for `garbageDelayMs`: a repeated write of one that was just committed can still land.
    */
-  purgeDeletedUsers(limit: number): Promise<number>
+  purgeDeletedUsers(options: {
+    readonly limit: number
+    readonly garbageDelayMs: number
+  }): Promise<number>
 }

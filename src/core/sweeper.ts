@@ -8,8 +8,8 @@ export interface SweeperOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
   /**
-   * How long an aborted upload stays in the journal, in milliseconds: longer than any write that was on its way
-   * when it was aborted can still land in the object store.
+   * How long an aborted upload stays in the journal and an object of a deleted user in the garbage, in milliseconds:
+   * longer than any write that was on its way then can still land in the object store.
    */
   readonly retentionMs: number
 }
@@ -43,7 +43,8 @@ const PARALLEL_REMOVALS = 8
 
 export function createSweeper({ ledger, objects, retentionMs }: SweeperOptions): Sweeper {
   async function sweep(signal: AbortSignal): Promise<SweepReport> {
-    const purgedRows = await repeat(() => ledger.purgeDeletedUsers(PAGE), signal)
+    const purge = { limit: PAGE, garbageDelayMs: retentionMs }
+    const purgedRows = await repeat(() => ledger.purgeDeletedUsers(purge), signal)
     const expiredUploads = await repeat(() => abortExpired(ledger), signal)
     const removals: Removals = { objects, signal, removed: 0, failed: 0, firstFailure: undefined }
     await removeAborted(ledger, removals)

@@ -69,13 +69,16 @@ export async function forgetGarbage({ db }: Books, keys: readonly ObjectKey[]): 
 }
 
 /** One call works on one user, so that it holds one user's lock and only for a while. */
-export async function purgeDeletedUsers(books: Books, limit: number): Promise<number> {
+export async function purgeDeletedUsers(
+  books: Books,
+  { limit, garbageDelayMs }: Parameters<Ledger['purgeDeletedUsers']>[0],
+): Promise<number> {
   const userId = await findUserToPurge(books)
   if (userId === undefined) return 0
   await lockUser(books, userId)
   // While the lock was awaited the id can have been forgotten and given to a new user.
   if (!(await isDeleted(books, userId))) return 0
-  const files = await discardFiles(books, { userId, limit })
+  const files = await discardFiles(books, { userId, limit, garbageDelayMs })
   const uploads = await abortUploads(books, userId)
   const users = await forgetUser(books, userId)
   return files + uploads + users
@@ -102,15 +105,21 @@ async function isDeleted({ db }: Books, userId: UserId): Promise<boolean> {
   return rows.length === 1
 }
 
-/** No reader is left to wait for, so the objects are garbage at once. */
+interface Discard {
+  readonly userId: UserId
+  readonly limit: number
+  readonly garbageDelayMs: number
+}
+
 async function discardFiles(
   { db, now }: Books,
-  { userId, limit }: { readonly userId: UserId; readonly limit: number },
+  { userId, limit, garbageDelayMs }: Discard,
 ): Promise<number> {
   const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`
-  await sql`INSERT INTO garbage (object_key, not_before) SELECT object_key, ${now} ${some}`.execute(
-    db,
-  )
+  await sql`
+    INSERT INTO garbage (object_key, not_before)
+    SELECT object_key, ${now} + ${garbageDelayMs} ${some}
+  `.execute(db)
   const { rows } = await sql<{ readonly size: number }>`
     DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some}) RETURNING size
   `.execute(db)

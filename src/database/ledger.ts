@@ -66,7 +66,7 @@ export function createLedger(
     forgetUploads: (options) => query((books) => sweep.forgetUploads(books, options)),
     listGarbage: (page) => query((books) => sweep.listGarbage(books, page)),
     forgetGarbage: (keys) => query((books) => sweep.forgetGarbage(books, keys)),
-    purgeDeletedUsers: (limit) => transaction((books) => sweep.purgeDeletedUsers(books, limit)),
+    purgeDeletedUsers: (options) => transaction((books) => sweep.purgeDeletedUsers(books, options)),
   }
 }
 

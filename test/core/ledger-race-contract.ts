@@ -129,9 +129,10 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       await account.begin('d', 10)
       await harness.users.deleteUser(account.userId)
       const { ledger, other } = harness
-      const sweeps = [ledger, other, ledger, other].map((each) => each.purgeDeletedUsers(2))
+      const purge = { limit: 2, garbageDelayMs: 0 }
+      const sweeps = [ledger, other, ledger, other].map((each) => each.purgeDeletedUsers(purge))
       await Promise.all(sweeps)
-      while ((await harness.ledger.purgeDeletedUsers(2)) > 0);
+      while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       expect(await harness.audit(account.userId)).toEqual({ used: 0, reserved: 0, fileCount: 0 })
     })
   })

@@ -39,8 +39,10 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       const keys = await harness.ledger.listGarbage({ after: undefined, limit: 1000 })
       return keys.filter((key) => key.includes(account.userId))
     }
+    const purgeSome = (): Promise<number> =>
+      harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: SOON_MS })
     const purge = async (): Promise<void> => {
-      while ((await harness.ledger.purgeDeletedUsers(2)) > 0);
+      while ((await purgeSome()) > 0);
     }
 
     describe('leases', () => {
@@ -186,10 +188,11 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         }
         const pending = await account.begin('f', 10)
         await harness.users.deleteUser(account.userId)
-        expect(await harness.ledger.purgeDeletedUsers(2)).toBeGreaterThan(0)
+        expect(await purgeSome()).toBeGreaterThan(0)
         await purge()
         expect(await harness.audit(account.userId)).toEqual({ used: 0, reserved: 0, fileCount: 0 })
-        await harness.advance(2)
+        expect(await garbage()).toEqual([])
+        await harness.advance(SOON_MS + 20)
         expect([...(await garbage())].sort()).toEqual(keys.sort())
         expect(await aborted()).toEqual([pending])
         expect(await harness.users.findUser(account.userId)).toMatchObject({ status: 'deleted' })

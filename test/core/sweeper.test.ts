@@ -295,7 +295,7 @@ describe('a deleted user', () => {
     await upload('b', 'world')
     const { key } = await crashedUpload(core)
     await core.users.deleteUser(userId)
-    expect(await sweepOnce(core)).toMatchObject({ removedObjects: 3, failedRemovals: 0 })
+    expect(await sweepOnce(core)).toMatchObject({ removedObjects: 1, failedRemovals: 0 })
     expect(await has(core, key)).toBe(false)
     core.clock.now += RETENTION_MS + 1
     await sweepOnce(core)
@@ -305,6 +305,21 @@ describe('a deleted user', () => {
       expect(await core.database.kysely.selectFrom(table).selectAll().execute()).toEqual([])
     }
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('keeps its objects in the garbage for as long as a write of them can still land', async () => {
+    await using core = await openTestCore()
+    const { upload, userId } = await openTestRepository(core)
+    const { file } = await upload('a', 'hello')
+    await core.users.deleteUser(userId)
+    core.clock.now += RETENTION_MS
+    await sweepOnce(core)
+    core.clock.now += RETENTION_MS - 1
+    await sweepOnce(core)
+    expect(await has(core, file.objectKey)).toBe(true)
+    core.clock.now += 1
+    await sweepOnce(core)
+    expect(await has(core, file.objectKey)).toBe(false)
   })
 
   it('is not forgotten while one of the objects can not be removed', async () => {

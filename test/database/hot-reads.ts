@@ -55,7 +55,7 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.listAbortedUploads({ after: createVersion(), limit: 10 })
   await ledger.forgetUploads({ which: 'settled', retentionMs: 1, limit: 10 })
   await ledger.listGarbage({ after: objectKey(userId, createVersion()), limit: 10 })
-  await ledger.purgeDeletedUsers(10)
+  await ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
 }
 
 /** The same database, which notes each statement that is sent. */

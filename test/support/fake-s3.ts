@@ -65,13 +65,15 @@ export class FakeS3 {
     this.calls.push(operation)
     await new Promise((resolve) => setImmediate(resolve))
     signal.throwIfAborted()
-    const apply = () => this.#apply(operation, request)
+    const apply = () => this.apply(request)
     const fault = this.#faults.get(operation)?.shift()
     const response = await (fault ? fault(apply, signal, request) : apply())
     return { response }
   }
 
-  #apply(operation: string, request: FakeRequest): FakeResponse {
+  /** Gives a request its effect on the bucket, at once. */
+  apply(request: FakeRequest): FakeResponse {
+    const operation = operationOf(request)
     const key = keyOf(request)
     if (operation === 'CreateBucket') return this.#createBucket()
     if (!this.hasBucket) return failure(404, 'NoSuchBucket', request)
@@ -207,7 +209,8 @@ export class FakeS3 {
 
 const META = 'x-amz-meta-'
 
-function operationOf(request: FakeRequest): string {
+/** S3's name of the operation that a request asks for. */
+export function operationOf(request: FakeRequest): string {
   const { method, query = {} } = request
   const isObject = keyOf(request) !== ''
   if ('uploadId' in query) {
@@ -225,7 +228,8 @@ function operationOf(request: FakeRequest): string {
   return `${verb}Object`
 }
 
-function keyOf({ path }: FakeRequest): string {
+/** The key that a request names; empty for the bucket itself. */
+export function keyOf({ path }: FakeRequest): string {
   return path.split('/').slice(2).join('/')
 }
 

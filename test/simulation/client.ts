@@ -1,0 +1,172 @@
+import { AppError, isAppError } from '../../src/core/errors.ts'
+import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
+import type { CommittedUpload } from '../../src/core/ledger.ts'
+import type { Precondition } from '../../src/core/precondition.ts'
+import type { OpenedFile, Repository } from '../../src/core/repository.ts'
+import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { incomingOf } from './incoming.ts'
+import type { ModelUser } from './model.ts'
+import { contentOf, digest, type Operation } from './operation.ts'
+import { MAX_FILES, MAX_OPERATION_MS } from './parameters.ts'
+import type { ClientAction, UploadAction } from './plan.ts'
+import { demand, Violation } from './violation.ts'
+import type { Instance, World } from './world.ts'
+
+const USERS = ['alice', 'bob']
+
+export function userIdOf(user: number): UserId {
+  return parseUserId(USERS[user % USERS.length] ?? '')
+}
+
+/** Has a client ask an instance, and holds its answer against the model. */
+export function startOperation(world: World, action: ClientAction, instance: Instance): void {
+  const { operations, timeline, report } = world
+  const id = operations.length
+  const operation: Operation = {
+    id,
+    action,
+    userId: userIdOf(action.user),
+    fileName: parseFileName(`file-${action.file}`),
+    content: action.kind === 'upload' ? contentOf(id, action.size) : undefined,
+    process: instance.process,
+    startedAt: timeline.now,
+    answer: 'none yet',
+    isApplied: false,
+    hasEnded: false,
+    hasAskedCommit: false,
+    version: undefined,
+  }
+  operations.push(operation)
+  const actor = { process: instance.process, name: `${action.kind}#${id}`, operation: id }
+  timeline.runAs(actor, () => {
+    void perform({ world, operation, repository: instance.repository })
+      .then((answer) => settle(world, { operation, answer }))
+      .catch(report)
+  })
+}
+
+interface Client {
+  readonly world: World
+  readonly operation: Operation
+  readonly repository: Repository
+}
+
+/** What the client is told, with a failure that the port allows told from one that it does not. */
+async function perform(client: Client): Promise<Operation['answer']> {
+  try {
+    await request(client)
+    return 'done'
+  } catch (error) {
+    if (error instanceof Violation) throw error
+    demand(isAppError(error), 'X', `failed with ${String(error)}`)
+    demand(error.code !== 'internal_error', 'I3', `failed with ${String(error.cause)}`)
+    client.world.timeline.note(`is told ${error.code}`)
+    return error.code === 'unavailable' ? 'unknown' : 'refused'
+  }
+}
+
+function settle(
+  { timeline }: World,
+  { operation, answer }: { readonly operation: Operation; readonly answer: Operation['answer'] },
+): void {
+  timeline.note(`ends: ${answer}`)
+  operation.answer = answer
+  const { kind } = operation.action
+  const isWrite = kind === 'upload' || kind === 'remove' || kind === 'rename'
+  demand(!isWrite || answer !== 'done' || operation.isApplied, 'I1', 'acknowledged without effect')
+  demand(!isWrite || answer !== 'refused' || !operation.isApplied, 'I2', 'refused with effect')
+  const tookMs = timeline.now - operation.startedAt
+  demand(tookMs <= MAX_OPERATION_MS, 'I9', `took ${tookMs} ms`)
+}
+
+async function request(client: Client): Promise<void> {
+  const { operation, repository } = client
+  const { action, userId, fileName: name } = operation
+  switch (action.kind) {
+    case 'upload':
+      return upload(client, action)
+    case 'get':
+      return get(client)
+    case 'stat':
+      await repository.stat({ userId, name, viewer: userId })
+      return
+    case 'list':
+      await repository.list({
+        userId,
+        viewer: userId,
+        prefix: parseFileNamePrefix(''),
+        order: 'name',
+        after: undefined,
+        limit: MAX_FILES,
+      })
+      return
+    case 'remove':
+      return repository.remove({ userId, name })
+    case 'rename': {
+      const newName = parseFileName(`file-${action.to}`)
+      const { overwrite } = action
+      await repository.change({ userId, name, newName, overwrite, visibility: undefined })
+      return
+    }
+  }
+}
+
+async function upload(
+  { world, operation, repository }: Client,
+  action: UploadAction,
+): Promise<void> {
+  const { timeline, random } = world
+  const { userId, fileName: name, content } = operation
+  const leaving = new AbortController()
+  if (action.client === 'leaves') {
+    const gone = new AppError('truncated_body', 'The client closed the connection.')
+    const run = (): void => leaving.abort(gone)
+    timeline.add({ after: random.below(100), label: 'client leaves', run })
+  }
+  const answer: CommittedUpload = await repository.upload({
+    userId,
+    name,
+    visibility: () => undefined,
+    sha256: digestOf(action, content?.sha256),
+    precondition: preconditionOf(action),
+    incoming: incomingOf(world, { operation, action }),
+    signal: leaving.signal,
+  })
+  const { file } = answer
+  demand(file.version === operation.version, 'I1', 'acknowledged another version')
+  demand(file.sha256 === content?.sha256, 'I1', 'acknowledged another digest')
+}
+
+function digestOf({ demands }: UploadAction, sha256: string | undefined): string | undefined {
+  if (demands === 'wrong digest') return digest(Buffer.from('another content'))
+  return demands === 'right digest' ? sha256 : undefined
+}
+
+function preconditionOf({ demands }: UploadAction): Precondition | undefined {
+  if (demands === 'no file') return { ifNoneMatch: '*' }
+  if (demands === 'a file') return { ifMatch: '*' }
+  return undefined
+}
+
+async function get({ world, operation, repository }: Client): Promise<void> {
+  const { model, timeline, random } = world
+  const { userId, fileName: name } = operation
+  const since = model.now()
+  const past = (): readonly ModelUser[] => model.since(userId, since)
+  let opened: OpenedFile
+  try {
+    const signal = new AbortController().signal
+    opened = await repository.open({ userId, name, viewer: userId, signal })
+  } catch (error) {
+    const mayBeMissing = past().some((user) => user.status !== 'active' || !user.files.has(name))
+    demand(!isAppError(error, 'not_found') || mayBeMissing, 'I1', `${name} was not found`)
+    throw error
+  }
+  const { file, body } = opened
+  const isKnown = past().some((user) => user.files.get(name)?.version === file.version)
+  demand(isKnown, 'I1', `${name} was read as ${file.version}`)
+  // Some readers dawdle; what they opened has to stay (I1), whatever becomes of the file.
+  if (random.chance(0.2)) await timeline.wait(random.below(1_000_000), 'client reads on')
+  const bytes = Buffer.concat(await body.toArray())
+  demand(digest(bytes) === file.sha256, 'I1', `${name} was read with other bytes`)
+}

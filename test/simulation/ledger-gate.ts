@@ -1,0 +1,82 @@
+import type { Ledger } from '../../src/core/ledger.ts'
+import { outage } from '../support/faults.ts'
+import { DATABASE_TIMEOUT_MS, MAX_ZOMBIE_MS } from './parameters.ts'
+import { type AppliedCall, type AskedCall, latency, type Seam } from './seam.ts'
+
+/** The same ledger with a network and its faults before it: a call's effect and its answer are two events. */
+export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
+  function gate<A, R>(method: keyof Ledger, work: (argument: A) => Promise<R>) {
+    return (argument: A): Promise<R> => call(seam, { method, argument, work: () => work(argument) })
+  }
+
+  return {
+    begin: gate('begin', (upload) => ledger.begin(upload)),
+    extend: gate('extend', (upload) => ledger.extend(upload)),
+    renew: gate('renew', (upload) => ledger.renew(upload)),
+    commit: gate('commit', (upload) => ledger.commit(upload)),
+    abort: gate('abort', (upload) => ledger.abort(upload)),
+    removeFile: gate('removeFile', (file) => ledger.removeFile(file)),
+    changeFile: gate('changeFile', (change) => ledger.changeFile(change)),
+    listFiles: gate('listFiles', (page) => ledger.listFiles(page)),
+    check: () => ledger.check(),
+    findFile: gate('findFile', (file) => ledger.findFile(file)),
+    usage: gate('usage', (userId) => ledger.usage(userId)),
+    listExpiredUploads: gate('listExpiredUploads', (limit) => ledger.listExpiredUploads(limit)),
+    listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),
+    forgetUploads: gate('forgetUploads', (options) => ledger.forgetUploads(options)),
+    listGarbage: gate('listGarbage', (page) => ledger.listGarbage(page)),
+    forgetGarbage: gate('forgetGarbage', (keys) => ledger.forgetGarbage(keys)),
+    purgeDeletedUsers: gate('purgeDeletedUsers', (limit) => ledger.purgeDeletedUsers(limit)),
+  }
+}
+
+interface LedgerCall<R> {
+  readonly method: keyof Ledger
+  readonly argument: unknown
+  readonly work: () => Promise<R>
+}
+
+type Settle = () => void
+
+function call<R>(seam: Seam, { method, argument, work }: LedgerCall<R>): Promise<R> {
+  const { timeline, random, faults, observer } = seam
+  const actor = timeline.actor()
+  observer.asked({ method, argument, actor } as AskedCall)
+  const fault = faults.ledger(method)
+  const name = `ledger ${method}${fault === undefined ? '' : ` (${fault})`}`
+
+  function apply(after: number, then: (outcome: PromiseSettledResult<R>) => void): void {
+    const run = async (): Promise<void> => {
+      const [outcome] = await Promise.allSettled([work()])
+      observer.applied({ method, argument, actor, outcome } as AppliedCall)
+      then(outcome)
+    }
+    timeline.add({ after, label: `${name} applies`, isOutside: true, run })
+  }
+
+  function answer(after: number, run: Settle): void {
+    timeline.add({ after, label: `${name} answers`, run })
+  }
+
+  const long = (): number => random.below(DATABASE_TIMEOUT_MS - 5000)
+  return new Promise((resolve, reject) => {
+    const fail = (): void => reject(outage())
+    const settle = (outcome: PromiseSettledResult<R>): void =>
+      outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason)
+    switch (fault) {
+      case undefined:
+        return apply(latency(random), (outcome) => answer(latency(random), () => settle(outcome)))
+      case 'refused':
+        return answer(latency(random), fail)
+      case 'answer lost':
+        return apply(latency(random), () => answer(latency(random), fail))
+      case 'late':
+        answer(DATABASE_TIMEOUT_MS, fail)
+        return apply(DATABASE_TIMEOUT_MS + random.below(MAX_ZOMBIE_MS), () => undefined)
+      case 'slow':
+        return apply(long(), (outcome) => answer(latency(random), () => settle(outcome)))
+      case 'slow answer':
+        return apply(latency(random), (outcome) => answer(long(), () => settle(outcome)))
+    }
+  })
+}

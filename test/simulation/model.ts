@@ -1,0 +1,86 @@
+import type { FileName } from '../../src/core/file-name.ts'
+import type { UserId } from '../../src/core/user-id.ts'
+import type { Version } from '../../src/core/version.ts'
+import { BASE_CAPACITY } from './parameters.ts'
+
+/** A file as it should be. */
+export interface ModelFile {
+  readonly version: Version
+  readonly size: number
+  readonly sha256: string
+}
+
+/** A user as they should be, at one moment. */
+export interface ModelUser {
+  readonly status: 'active' | 'suspended' | 'deleted'
+  readonly files: ReadonlyMap<FileName, ModelFile>
+  /** Bytes of grants in force. */
+  readonly granted: number
+}
+
+const NEW_USER: ModelUser = { status: 'active', files: new Map(), granted: 0 }
+
+/** What the books should say after the calls that had their effect; each user's past is kept for reads that began in it. */
+export class Model {
+  readonly #users = new Map<UserId, { readonly since: number; readonly user: ModelUser }[]>()
+  #moment = 0
+
+  userIds(): readonly UserId[] {
+    return [...this.#users.keys()]
+  }
+
+  user(userId: UserId): ModelUser {
+    return this.#users.get(userId)?.at(-1)?.user ?? { ...NEW_USER, status: 'deleted' }
+  }
+
+  /** A moment to which `since` can go back. */
+  now(): number {
+    return this.#moment
+  }
+
+  /** What the user was at that moment and has been since then. */
+  since(userId: UserId, moment: number): readonly ModelUser[] {
+    const states = this.#users.get(userId) ?? []
+    const first = states.findLastIndex((state) => state.since <= moment)
+    return states.slice(Math.max(0, first)).map((state) => state.user)
+  }
+
+  create(userId: UserId): void {
+    this.#change(userId, NEW_USER)
+  }
+
+  setStatus(userId: UserId, status: ModelUser['status']): void {
+    this.#change(userId, { ...this.user(userId), status })
+  }
+
+  setGranted(userId: UserId, granted: number): void {
+    this.#change(userId, { ...this.user(userId), granted })
+  }
+
+  put(userId: UserId, { name, file }: { name: FileName; file: ModelFile }): void {
+    const user = this.user(userId)
+    this.#change(userId, { ...user, files: new Map([...user.files, [name, file]]) })
+  }
+
+  remove(userId: UserId, name: FileName): void {
+    const user = this.user(userId)
+    const files = new Map(user.files)
+    files.delete(name)
+    this.#change(userId, { ...user, files })
+  }
+
+  #change(userId: UserId, user: ModelUser): void {
+    this.#moment += 1
+    const states = this.#users.get(userId) ?? []
+    states.push({ since: this.#moment, user })
+    this.#users.set(userId, states)
+  }
+}
+
+export function usedBytes({ files }: ModelUser): number {
+  return [...files.values()].reduce((sum, file) => sum + file.size, 0)
+}
+
+export function capacityOf({ granted }: ModelUser): number {
+  return BASE_CAPACITY + granted
+}

@@ -1,0 +1,30 @@
+/** The least of a part, and of what it takes to be a multipart upload, in bytes. */
+export const PART_SIZE = 64
+
+/** What every user has without a grant, in bytes: room for a few files, so that they compete. */
+export const BASE_CAPACITY = 400
+
+export const MAX_FILES = 3
+
+/** In bytes. */
+export const MAX_FILE_SIZE = 300
+
+/** As `service.ts` sets them, in milliseconds. */
+export const LEASE_MS = 60_000
+export const GARBAGE_DELAY_MS = 10 * 60_000
+export const RETENTION_MS = 15 * 60_000
+
+/** The longest that a request which nobody waits for any more takes to have its effect; below both delays. */
+export const MAX_ZOMBIE_MS = 400_000
+
+/** The longest pause of a process: with a zombie after it, still within the retention. */
+export const MAX_PAUSE_MS = 300_000
+
+/** How long a client may stop sending before the listener ends the request. */
+export const CLIENT_IDLE_MS = 60_000
+
+/** When the database's driver stops waiting for an answer. */
+export const DATABASE_TIMEOUT_MS = 30_000
+
+/** No operation of a process that runs takes longer (I9), all deadlines of its calls one after the other. */
+export const MAX_OPERATION_MS = 30 * 60_000

@@ -1,0 +1,170 @@
+import * as fc from 'fast-check'
+import type { PlannedFault } from './faults.ts'
+import { CLIENT_IDLE_MS, MAX_FILE_SIZE, MAX_PAUSE_MS, PART_SIZE } from './parameters.ts'
+
+/** What happens in one run of the simulation: a value that replays it exactly, and that fast-check can shrink. */
+export interface Plan {
+  /** Of latencies and faults by chance. */
+  readonly seed: number
+  /** Instances of the service. */
+  readonly processes: number
+  /** How far the clocks of the instances are ahead, in milliseconds, in turn. */
+  readonly skews: readonly number[]
+  /** Share of calls that fail, 0 to 1. */
+  readonly faultRate: number
+  readonly plannedFaults: readonly PlannedFault[]
+  /** Number of the event after which an instance dies, if one does. */
+  readonly crashAfter?: { readonly event: number; readonly process: number }
+  readonly steps: readonly Step[]
+}
+
+export interface Step {
+  /** Milliseconds after the step before. */
+  readonly after: number
+  readonly action: Action
+}
+
+/** Numbers name users, files and instances, wrapped around. */
+export type Action =
+  | UploadAction
+  | {
+      readonly kind: 'get' | 'list' | 'stat' | 'remove'
+      readonly process: number
+      readonly user: number
+      readonly file: number
+    }
+  | RenameAction
+  | { readonly kind: 'grant'; readonly user: number; readonly bytes: number }
+  | { readonly kind: 'suspend' | 'activate' | 'delete user'; readonly user: number }
+  | { readonly kind: 'sweep' | 'crash'; readonly process: number }
+  | { readonly kind: 'pause'; readonly process: number; readonly ms: number }
+
+/** What a client can ask for. */
+export type ClientAction = Extract<Action, { readonly file: number }>
+
+export interface UploadAction {
+  readonly kind: 'upload'
+  readonly process: number
+  readonly user: number
+  readonly file: number
+  readonly size: number
+  /** What the request says of its size. */
+  readonly announced: 'exact' | 'more' | 'nothing'
+  readonly client: 'well' | 'breaks off' | 'leaves' | 'malformed' | 'stalls' | 'slow'
+  readonly demands: 'nothing' | 'no file' | 'a file' | 'wrong digest' | 'right digest'
+}
+
+export interface RenameAction {
+  readonly kind: 'rename'
+  readonly process: number
+  readonly user: number
+  readonly file: number
+  readonly to: number
+  readonly overwrite: boolean
+}
+
+const process = fc.nat({ max: 2 })
+// Mostly the same user and file, so that operations meet.
+const user = fc.constantFrom(0, 0, 0, 1)
+const file = fc.constantFrom(0, 0, 1, 2)
+
+const size = fc.oneof(
+  fc.constantFrom(0, 1, PART_SIZE - 1, PART_SIZE, PART_SIZE + 1, 3 * PART_SIZE, MAX_FILE_SIZE + 1),
+  fc.nat({ max: MAX_FILE_SIZE }),
+)
+
+const upload: fc.Arbitrary<UploadAction> = fc.record({
+  kind: fc.constant('upload'),
+  process,
+  user,
+  file,
+  size,
+  announced: often<UploadAction['announced']>(3, 'exact', ['more', 'nothing']),
+  client: often<UploadAction['client']>(12, 'well', [
+    'breaks off',
+    'leaves',
+    'malformed',
+    'stalls',
+    'slow',
+  ]),
+  demands: often<UploadAction['demands']>(12, 'nothing', [
+    'no file',
+    'a file',
+    'wrong digest',
+    'right digest',
+  ]),
+})
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 36, arbitrary: upload },
+  {
+    weight: 20,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('get', 'get', 'get', 'list', 'stat', 'remove', 'remove', 'remove'),
+      process,
+      user,
+      file,
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('rename'),
+      process,
+      user,
+      file,
+      to: file,
+      overwrite: fc.boolean(),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('grant'),
+      user,
+      bytes: fc.constantFrom(0, 10, 100, 400),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('suspend', 'activate', 'activate', 'activate', 'delete user'),
+      user,
+    }),
+  },
+  {
+    weight: 16,
+    arbitrary: fc.record({ kind: fc.constantFrom('sweep', 'sweep', 'sweep', 'crash'), process }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('pause'),
+      process,
+      ms: fc.nat({ max: MAX_PAUSE_MS }),
+    }),
+  },
+)
+
+const gap = fc.oneof(
+  { weight: 6, arbitrary: fc.nat({ max: 30 }) },
+  { weight: 3, arbitrary: fc.nat({ max: CLIENT_IDLE_MS }) },
+  { weight: 1, arbitrary: fc.nat({ max: 20 * CLIENT_IDLE_MS }) },
+)
+
+/** Every plan there is. */
+export const plans: fc.Arbitrary<Plan> = fc.record({
+  seed: fc.integer(),
+  processes: fc.integer({ min: 1, max: 3 }),
+  skews: fc.array(fc.constantFrom(0, 3_600_000, -3_600_000, 50_000), { maxLength: 3 }),
+  faultRate: fc.constantFrom(0, 0.02, 0.05, 0.15, 0.3),
+  plannedFaults: fc.constant([]),
+  steps: fc.array(fc.record({ after: gap, action }), { minLength: 2, maxLength: 40, size: 'max' }),
+})
+
+function often<T extends string>(weight: number, usual: T, rare: readonly T[]): fc.Arbitrary<T> {
+  return fc.oneof(
+    { weight, arbitrary: fc.constant(usual) },
+    { weight: rare.length, arbitrary: fc.constantFrom(...rare) },
+  )
+}

@@ -1,0 +1,84 @@
+import { startOperation } from './client.ts'
+import { sweep } from './conduct.ts'
+import { GARBAGE_DELAY_MS, LEASE_MS, RETENTION_MS } from './parameters.ts'
+import { demand } from './violation.ts'
+import type { World } from './world.ts'
+
+/** More events than any plan needs to come to rest. */
+const MAX_EVENTS = 50_000
+
+/**
+ * The end of a run: faults stop, everything under way ends, and two sweeps later nothing is left but files (I8), all
+ * of which can be read (I1).
+ */
+export async function comeToRest(world: World, step: () => Promise<boolean>): Promise<void> {
+  const { faults, instances, timeline } = world
+  faults.stop()
+  for (const { process } of instances) process.pausedUntil = 0
+  await drain(step)
+  assertEverythingEnded(world)
+  for (let sweeps = 0; sweeps < 2; sweeps++) {
+    timeline.now += LEASE_MS + GARBAGE_DELAY_MS + RETENTION_MS + 1
+    const instance = instances[sweeps % instances.length]
+    if (instance !== undefined) {
+      timeline.add({ after: 0, label: 'last sweeps', run: () => sweep(world, instance) })
+    }
+    await drain(step)
+  }
+  assertNothingLeft(world)
+  await readEverything(world, step)
+}
+
+async function readEverything(world: World, step: () => Promise<boolean>): Promise<void> {
+  const { instances, model, operations, timeline } = world
+  const [instance] = instances
+  if (instance === undefined) return
+  model.userIds().forEach((userId, user) => {
+    for (const name of model.user(userId).files.keys()) {
+      const action = { kind: 'get', process: 0, user, file: Number(name.split('-')[1]) } as const
+      const run = (): void => startOperation(world, action, instance)
+      timeline.add({ after: 0, label: 'last reads', run })
+    }
+  })
+  const readsFrom = operations.length
+  await drain(step)
+  for (const { answer } of operations.slice(readsFrom)) {
+    demand(answer === 'done' || answer === 'refused', 'I1', `a read at rest is ${answer}`)
+  }
+}
+
+async function drain(step: () => Promise<boolean>): Promise<void> {
+  let events = 0
+  while (await step()) demand((events += 1) < MAX_EVENTS, 'I9', 'something never ends')
+}
+
+/** Every client has been answered, and every body closed (I9). */
+function assertEverythingEnded({ operations, instances }: World): void {
+  for (const { id, action, answer } of operations) {
+    demand(answer !== 'none yet', 'I9', `${action.kind}#${id} was never answered`)
+  }
+  const bodies = instances.flatMap(({ gate }) => gate.bodies)
+  demand(
+    bodies.every((body) => body.destroyed),
+    'I9',
+    'the body of a download was never closed',
+  )
+}
+
+function assertNothingLeft({ bucket, books }: World): void {
+  const { files, uploads, garbage, quotas } = books.read()
+  const referenced = new Set<string>(files.map((file) => file.object_key))
+  const orphans = [...bucket.objects.keys()].filter((key) => !referenced.has(key))
+  demand(orphans.length === 0, 'I8', `objects of no file: ${orphans.join()}`)
+  // A creation that was repeated can come true after its file was committed; it holds no bytes, and goes with the file.
+  const isTolerated = (upload: {
+    readonly key: string
+    readonly parts: { readonly size: number }
+  }) => upload.parts.size === 0 && referenced.has(upload.key)
+  const open = [...bucket.uploads.values()].filter((upload) => !isTolerated(upload))
+  demand(open.length === 0, 'I8', `open multipart uploads: ${open.map(({ key }) => key).join()}`)
+  demand(uploads.length === 0, 'I8', `${uploads.length} uploads in the journal`)
+  demand(garbage.length === 0, 'I8', `${garbage.length} keys in the garbage`)
+  const reserved = quotas.filter((quota) => quota.reserved_bytes !== 0)
+  demand(reserved.length === 0, 'I8', `${reserved.length} users with reserved bytes`)
+}

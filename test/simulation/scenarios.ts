@@ -1,0 +1,95 @@
+import { LEASE_MS, PART_SIZE } from './parameters.ts'
+import type { Action, Plan, Step, UploadAction } from './plan.ts'
+
+/** Short plans without chance, on two instances, that are played with every fault at every call and a crash at every event. */
+export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
+  'a new file': [now(upload())],
+  'a file of several parts': [now(upload({ size: 3 * PART_SIZE }))],
+  'a file without a length': [now(upload({ size: 2 * PART_SIZE, announced: 'nothing' }))],
+  'an overwrite': [now(upload()), later(upload({ size: 20 }))],
+  'an overwrite that is refused': [now(upload()), later(upload({ client: 'malformed' }))],
+  'an overwrite that breaks off': [
+    now(upload()),
+    later(upload({ size: 3 * PART_SIZE, client: 'breaks off' })),
+  ],
+  'an overwrite beside an overwrite': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    now(upload({ size: 30, process: 1 })),
+  ],
+  'an overwrite beside a download': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    now(act('get', 1)),
+  ],
+  'an overwrite beside a removal': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    now(act('remove', 1)),
+  ],
+  'a removal and what it makes room for': [
+    now(upload({ size: 300 })),
+    later(act('remove', 0)),
+    later(upload({ size: 300, file: 1 })),
+  ],
+  'more than fits, at once': [
+    now(upload({ size: 250 })),
+    now(upload({ size: 250, file: 1, process: 1 })),
+  ],
+  'a rename over a file': [
+    now(upload()),
+    now(upload({ size: 20, file: 1 })),
+    later({ kind: 'rename', process: 0, user: 0, file: 0, to: 1, overwrite: true }),
+  ],
+  'an upload that outlives its lease while another instance sweeps': [
+    now(upload()),
+    now({ kind: 'pause', process: 0, ms: 2 * LEASE_MS }),
+    { after: LEASE_MS + 1, action: { kind: 'sweep', process: 1 } },
+  ],
+  'a sweep of garbage': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    { after: 20 * LEASE_MS, action: { kind: 'sweep', process: 0 } },
+  ],
+  'a user who is deleted in the middle': [
+    now(upload()),
+    later(upload({ size: 20 })),
+    now({ kind: 'delete user', user: 0 }),
+    later({ kind: 'sweep', process: 1 }),
+  ],
+}
+
+/** The plan of a scenario; without faults unless they are given. */
+export function planOfScenario(
+  steps: readonly Step[],
+  faults: Pick<Plan, 'crashAfter'> & Partial<Pick<Plan, 'plannedFaults'>> = {},
+): Plan {
+  return { seed: 1, processes: 2, skews: [], faultRate: 0, plannedFaults: [], steps, ...faults }
+}
+
+function upload(changes: Partial<UploadAction> = {}): UploadAction {
+  return {
+    kind: 'upload',
+    process: 0,
+    user: 0,
+    file: 0,
+    size: PART_SIZE,
+    announced: 'exact',
+    client: 'well',
+    demands: 'nothing',
+    ...changes,
+  }
+}
+
+function act(kind: 'get' | 'remove', process: number): Action {
+  return { kind, process, user: 0, file: 0 }
+}
+
+function now(action: Action): Step {
+  return { after: 0, action }
+}
+
+/** When all that was begun before has ended, if nothing fails. */
+function later(action: Action): Step {
+  return { after: 5000, action }
+}

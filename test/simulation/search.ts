@@ -1,0 +1,64 @@
+import * as fc from 'fast-check'
+import { type Plan, plans } from './plan.ts'
+import { type Run, simulate, type SimulateOptions } from './simulate.ts'
+
+export interface Search extends SimulateOptions {
+  /** The seed of the first run; each further run takes the next number. */
+  readonly firstSeed: number
+  /** Whether to go on after that many runs. */
+  readonly goesOn: (runs: number) => boolean
+  readonly onRun?: (run: Run) => void
+}
+
+export interface Finding {
+  readonly seed: number
+  readonly run: Run
+}
+
+/** Plays plans until one breaks an invariant; says which, and how many it took. */
+export async function search(
+  options: Search,
+): Promise<{ readonly runs: number; readonly found: Finding | undefined }> {
+  const { firstSeed, goesOn, onRun } = options
+  let runs = 0
+  while (goesOn(runs)) {
+    const seed = firstSeed + runs
+    const run = await simulate(planOf(seed), options)
+    runs += 1
+    onRun?.(run)
+    if (run.violation !== undefined) return { runs, found: { seed, run } }
+  }
+  return { runs, found: undefined }
+}
+
+/** The plan that a seed stands for. */
+export function planOf(seed: number): Plan {
+  const [plan] = fc.sample(plans, { seed, numRuns: 1, unbiased: true })
+  if (plan === undefined) throw new TypeError('fast-check made no plan')
+  return plan
+}
+
+/** The smallest plan found that still breaks an invariant, made from that of `seed`, and how it goes. */
+export async function shrink(
+  seed: number,
+  options: SimulateOptions,
+): Promise<{ readonly plan: Plan; readonly run: Run }> {
+  const property = fc.asyncProperty(plans, async (plan) => {
+    const { violation } = await simulate(plan, options)
+    return violation === undefined
+  })
+  const { counterexample } = await fc.check(property, { seed, numRuns: 1, unbiased: true })
+  const plan = counterexample?.[0] ?? planOf(seed)
+  return { plan, run: await simulate(plan, options) }
+}
+
+/** What to read when a run has failed: the seed, how to play it again, and the last events. */
+export function describeFinding({ seed, run }: Finding): string {
+  return [
+    `seed ${seed}: ${String(run.violation)}`,
+    `replay with: npm run simulate -- --seed ${seed}`,
+    ...run.log.slice(-LAST_EVENTS),
+  ].join('\n')
+}
+
+const LAST_EVENTS = 40

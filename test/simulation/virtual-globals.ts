@@ -1,0 +1,100 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { Upload } from '@aws-sdk/lib-storage'
+import { PART_SIZE } from './parameters.ts'
+import type { Random } from './random.ts'
+import type { Timeline } from './timeline.ts'
+
+/**
+ * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter, the
+ * SDK and lib-storage take from globals. Multipart uploads may have small parts, so that they cost little.
+ */
+export function installVirtualGlobals(timeline: Timeline, random: Random): Disposable {
+  const timers = createTimers(timeline)
+  const now = (): number => timeline.now + (timeline.actor()?.process.skewMs ?? 0)
+  const restores = [
+    ...Object.entries(timers).map(([name, value]) => replace(globalThis, name, value)),
+    replace(performance, 'now', () => timeline.now),
+    replace(Date, 'now', now),
+    replace(Math, 'random', () => random.next()),
+    replace(AbortSignal, 'timeout', (ms: number) => abortAfter(timeline, ms)),
+    replace(crypto, 'randomBytes', (size: number) => randomBytes(random, size)),
+    replace(Upload, 'MIN_PART_SIZE', PART_SIZE),
+  ]
+  syncBuiltinESMExports()
+  return {
+    [Symbol.dispose]() {
+      for (const restore of restores) restore()
+      syncBuiltinESMExports()
+    },
+  }
+}
+
+function replace(target: object, name: string, value: unknown): () => void {
+  const original = Object.getOwnPropertyDescriptor(target, name)
+  Object.defineProperty(target, name, { value, configurable: true, writable: true })
+  return () => {
+    if (original === undefined) Reflect.deleteProperty(target, name)
+    else Object.defineProperty(target, name, original)
+  }
+}
+
+type Callback = (...values: unknown[]) => void
+
+/** What a virtual timer is to those who hold one. */
+class Timer {
+  readonly cancel: () => void
+
+  constructor(cancel: () => void) {
+    this.cancel = cancel
+  }
+
+  ref(): this {
+    return this
+  }
+
+  unref(): this {
+    return this
+  }
+
+  hasRef(): boolean {
+    return true
+  }
+}
+
+function createTimers(timeline: Timeline) {
+  function setTimeout(callback: Callback, ms = 1, ...values: unknown[]): Timer {
+    const run = (): void => callback(...values)
+    return new Timer(timeline.add({ after: Math.max(1, ms), label: `timer ${ms} ms`, run }))
+  }
+
+  function setInterval(callback: Callback, ms = 1, ...values: unknown[]): Timer {
+    let cancel = (): void => undefined
+    const arm = (): void => {
+      cancel = timeline.add({ after: Math.max(1, ms), label: `interval ${ms} ms`, run })
+    }
+    const run = (): void => {
+      arm()
+      callback(...values)
+    }
+    arm()
+    return new Timer(() => cancel())
+  }
+
+  function clear(timer: unknown): void {
+    if (timer instanceof Timer) timer.cancel()
+  }
+
+  return { setTimeout, setInterval, clearTimeout: clear, clearInterval: clear }
+}
+
+function abortAfter(timeline: Timeline, ms: number): AbortSignal {
+  const stop = new AbortController()
+  const run = (): void => stop.abort(new DOMException('The operation timed out', 'TimeoutError'))
+  timeline.add({ after: ms, label: `signal ${ms} ms`, run })
+  return stop.signal
+}
+
+function randomBytes(random: Random, size: number): Buffer {
+  return Buffer.from(Array.from({ length: size }, () => random.below(256)))
+}

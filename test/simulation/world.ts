@@ -1,0 +1,92 @@
+import type { Ledger } from '../../src/core/ledger.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import { createRepository, type Repository } from '../../src/core/repository.ts'
+import { createSweeper, type Sweeper } from '../../src/core/sweeper.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createS3Store } from '../../src/object-store/s3.ts'
+import type { FakeS3 } from '../support/fake-s3.ts'
+import type { BooksReader } from './books.ts'
+import { type BucketGate, gateBucket } from './bucket-gate.ts'
+import { gateLedger } from './ledger-gate.ts'
+import type { Model } from './model.ts'
+import type { Operation } from './operation.ts'
+import {
+  GARBAGE_DELAY_MS,
+  LEASE_MS,
+  MAX_FILE_SIZE,
+  MAX_FILES,
+  PART_SIZE,
+  RETENTION_MS,
+} from './parameters.ts'
+import type { Seam } from './seam.ts'
+import type { Process } from './timeline.ts'
+
+/** Everything of one run. */
+export interface World extends Seam {
+  readonly database: Database
+  /** What all instances share: the ledger on the database, without a network before it. */
+  readonly ledger: Ledger
+  readonly users: UserStore
+  readonly books: BooksReader
+  readonly bucket: FakeS3
+  readonly model: Model
+  readonly operations: Operation[]
+  readonly instances: Instance[]
+  readonly variant: Variant
+  readonly report: (violation: unknown) => void
+}
+
+/** The ports as one instance sees them. */
+export interface Ports {
+  readonly ledger: Ledger
+  readonly objects: ObjectStore
+}
+
+/** What a run replaces in order to plant a bug; nothing, in the service as it is. */
+export interface Variant {
+  /** Replaces methods of the ledger on the database's side of the network. */
+  readonly books?: (world: World) => Partial<Ledger>
+  /** Replaces methods of the ledger on the service's side of the network. */
+  readonly ledger?: (ports: Ports, world: World) => Partial<Ledger>
+  readonly repository?: (repository: Repository) => Partial<Repository>
+  readonly sweeper?: (ports: Ports, world: World) => Sweeper
+  readonly retentionMs?: number
+}
+
+export interface Instance {
+  readonly process: Process
+  readonly repository: Repository
+  readonly sweeper: Sweeper
+  readonly gate: BucketGate
+}
+
+/** Starts an instance of the service: core and S3 adapter as they are, behind gates. */
+export function startInstance(world: World, process: Process): Instance {
+  const { bucket, variant } = world
+  const gate = gateBucket(bucket, world)
+  const objects = createS3Store({
+    ...bucket.options(),
+    requestHandler: gate,
+    deadlines: {},
+    partSize: PART_SIZE,
+    maxFileSize: MAX_FILE_SIZE,
+  })
+  const shared = { ...world.ledger, ...variant.books?.(world) }
+  const gated = { ledger: gateLedger(shared, world), objects }
+  const ports = { objects, ledger: { ...gated.ledger, ...variant.ledger?.(gated, world) } }
+  const repository = createRepository({
+    ...ports,
+    maxFileSize: MAX_FILE_SIZE,
+    maxFiles: MAX_FILES,
+    leaseMs: LEASE_MS,
+    garbageDelayMs: GARBAGE_DELAY_MS,
+  })
+  const { retentionMs = RETENTION_MS } = variant
+  return {
+    process,
+    gate,
+    repository: { ...repository, ...variant.repository?.(repository) },
+    sweeper: variant.sweeper?.(ports, world) ?? createSweeper({ ...ports, retentionMs }),
+  }
+}
