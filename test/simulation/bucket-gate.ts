@@ -130,7 +130,11 @@ async function effect(
   options: Exchange & { readonly fault: S3Fault | undefined },
 ): Promise<FakeResponse> {
   const { bucket, seam, request, fault } = options
+  const known = new Set(bucket.uploads.keys())
   const response = bucket.apply(fault === 'truncated' ? truncated(request) : request)
+  if (fault === 'late' || fault === 'silent and late') {
+    for (const id of bucket.uploads.keys()) if (!known.has(id)) seam.strays.add(id)
+  }
   if (operationOf(request) !== 'GetObject' || response.statusCode >= 300) return response
   const content: Buffer = Buffer.concat((await response.body?.toArray()) ?? [])
   return { ...response, body: deliver(content, { seam, fault }) }

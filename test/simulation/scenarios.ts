@@ -36,6 +36,18 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     now(upload({ size: 250 })),
     now(upload({ size: 250, file: 1, process: 1 })),
   ],
+  'a capacity that shrinks in the middle': [
+    now({ kind: 'grant', user: 0, bytes: 400 }),
+    now(upload({ size: 300 })),
+    later(upload({ size: 300, file: 1 })),
+    soon({ kind: 'grant', user: 0, bytes: 0 }),
+  ],
+  'an overwrite whose file goes while another takes its room': [
+    now(upload({ size: 300 })),
+    later(upload({ size: 300, client: 'slow' })),
+    soon(act('remove', 1)),
+    soon(upload({ size: 300, file: 1, process: 1 })),
+  ],
   'a rename over a file': [
     now(upload()),
     now(upload({ size: 20, file: 1 })),
@@ -87,6 +99,11 @@ function act(kind: 'get' | 'remove', process: number): Action {
 
 function now(action: Action): Step {
   return { after: 0, action }
+}
+
+/** When what was begun before is under way. */
+function soon(action: Action): Step {
+  return { after: 20, action }
 }
 
 /** When all that was begun before has ended, if nothing fails. */

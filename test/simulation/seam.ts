@@ -39,6 +39,8 @@ export interface Seam {
   readonly random: Random
   readonly faults: Faults
   readonly observer: Observer
+  /** Ids of multipart uploads that were created when nobody waited for them any more. */
+  readonly strays: Set<string>
 }
 
 /** How long something takes that works: mostly milliseconds, so that orders vary. */

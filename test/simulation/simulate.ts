@@ -86,6 +86,7 @@ function createWorld(options: WorldOptions): World {
     timeline,
     random,
     faults,
+    strays: new Set(),
     observer: createChecker({ model, books, bucket, operations, report }),
     database,
     ledger: createLedger(database, { baseCapacity: BASE_CAPACITY }),
