@@ -104,6 +104,9 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'renew':
     case 'abort':
     case 'check':
+    case 'findAccount':
+    case 'listAccounts':
+    case 'reportCapacity':
     case 'usage':
     case 'listExpiredUploads':
     case 'listAbortedUploads':
