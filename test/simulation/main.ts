@@ -38,7 +38,9 @@ async function explore(
   { firstSeed, minutes }: { readonly firstSeed: number; readonly minutes: number },
 ): Promise<number> {
   const progress = startProgress(firstSeed)
-  const endsAt = Date.now() + minutes * 60_000
+  let endsAt = Date.now() + minutes * 60_000
+  // Ctrl-C ends the search, not the report.
+  process.once('SIGINT', () => void (endsAt = 0))
   const { found } = await search({
     stage,
     firstSeed,
