@@ -51,9 +51,10 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
         usage: { used: 67, fileCount: 2 },
       })
       expect(await harness.ledger.reportCapacity(userId)).toBeUndefined()
-      await harness.ledger.purgeDeletedUsers(1)
+      const purge = { limit: 1, garbageDelayMs: 0 }
+      await harness.ledger.purgeDeletedUsers(purge)
       expect(await found()).toMatchObject({ usage: { used: 7, fileCount: 1 } })
-      while ((await harness.ledger.purgeDeletedUsers(1)) > 0);
+      while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
       expect(await found()).toBeUndefined()
     })
 

@@ -240,7 +240,8 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await harness.users.deleteUser(account.userId)
         await expectRefused('access_token_invalid')
         expect(await account.list()).toEqual([])
-        while ((await harness.ledger.purgeDeletedUsers(10)) > 0);
+        const purge = { limit: 10, garbageDelayMs: 0 }
+        while ((await harness.ledger.purgeDeletedUsers(purge)) > 0);
         await expectRefused('access_token_invalid')
         expect((await harness.keys(account.userId)).garbage).toHaveLength(2)
       })

@@ -4,6 +4,7 @@ import type { CommittedUpload } from '../../src/core/ledger.ts'
 import type { Precondition } from '../../src/core/precondition.ts'
 import type { OpenedFile, Repository } from '../../src/core/repository.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { bytesOf } from '../support/objects.ts'
 import { incomingOf } from './incoming.ts'
 import type { ModelUser } from './model.ts'
 import { contentOf, digest, type Operation } from './operation.ts'
@@ -167,6 +168,6 @@ async function get({ world, operation, repository }: Client): Promise<void> {
   demand(isKnown, 'I1', `${name} was read as ${file.version}`)
   // Some readers dawdle; what they opened has to stay (I1), whatever becomes of the file.
   if (random.chance(0.2)) await timeline.wait(random.below(1_000_000), 'client reads on')
-  const bytes = Buffer.concat(await body.toArray())
+  const bytes = await bytesOf(body)
   demand(digest(bytes) === file.sha256, 'I1', `${name} was read with other bytes`)
 }

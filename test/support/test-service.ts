@@ -84,7 +84,14 @@ export async function startTestService(
   })
   const grants = createGrants({ users, deviceCapacity, deviceModels })
   const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
-  const sweeper = createSweeper({ ledger, objects, retentionMs: 60_000 })
+  const sweeper = createSweeper({
+    ledger: {
+      ...ledger,
+      purgeDeletedUsers: (purge) => ledger.purgeDeletedUsers({ ...purge, garbageDelayMs: 0 }),
+    },
+    objects,
+    retentionMs: 60_000,
+  })
   const edge = { isStopping: () => false, logger: options.logger, trustedProxies: [] }
   const app = await buildApp({
     ledger,
