@@ -3,6 +3,7 @@ import { createAccessTokenCache } from './access-token-cache.ts'
 import { createAccessTokenUses } from './access-token-uses.ts'
 import { AppError } from './errors.ts'
 import type { JwtUsers } from './jwt-users.ts'
+import { notActive } from './not-active.ts'
 import type { UserId } from './user-id.ts'
 import type { AccessToken, AccessTokenKey, User, UserStore } from './user-store.ts'
 
@@ -109,7 +110,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
         throw new AppError('access_token_invalid', 'The access token is not valid.')
       }
       if (user.status === 'suspended') {
-        throw new AppError('user_suspended', 'The user of this access token is suspended.')
+        throw notActive(user.status)
       }
       return user
     },

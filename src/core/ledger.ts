@@ -143,7 +143,8 @@ export interface Ledger {
   /**
    * Guarantees that the reservation covers a file of `bytes` in all (never less than before) and runs `leaseMs`
    * from now, or changes nothing. Rejects with `capacity_exceeded` as `begin` does, and with `unavailable` when
-   * the upload is no longer pending: the sweeper took it, and the caller must stop.
+   * the upload is no longer pending: the sweeper took it, and the caller must stop. Where the user was suspended or
+   * deleted meanwhile it says that instead, as `commit` does.
    */
   extend(upload: ExtendUpload): Promise<void>
 

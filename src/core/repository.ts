@@ -4,6 +4,7 @@ import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import { type Audience, type FilePosition, positionOf } from './file-page.ts'
 import type { ChangeFile, ListFiles, RemoveFile } from './ledger.ts'
+import { notActive } from './not-active.ts'
 import type { ByteRange } from './object-store.ts'
 import { createUploads, type Uploads, type UploadsOptions } from './upload.ts'
 import type { UserId } from './user-id.ts'
@@ -50,7 +51,7 @@ export interface OpenedFile {
 export interface Repository extends Uploads {
   /**
    * The file, if the viewer may see it. Rejects with the same `not_found` for a file that is not there, one that
-   * the viewer may not see, and a user that does not exist.
+   * the viewer may not see, and a user that does not exist; to an owner who is suspended or deleted it says so.
    */
   stat(file: ReadFile): Promise<File>
 
@@ -79,10 +80,18 @@ export function createRepository(options: UploadsOptions): Repository {
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
     const file = await ledger.findFile({ userId, name })
-    if (file === undefined || !maySee(file, viewer)) {
-      throw fileNotFound()
-    }
-    return file
+    if (file !== undefined && maySee(file, viewer)) return file
+    if (viewer === userId) await requireActive(userId)
+    throw fileNotFound()
+  }
+
+  /**
+   * The files of a suspended or deleted user are found by no one. Their owner, whose token may be remembered as valid for a
+   * few seconds more, shall not take that for having none.
+   */
+  async function requireActive(userId: UserId): Promise<void> {
+    const account = await ledger.findAccount(userId)
+    if (account?.user.status !== 'active') throw notActive(account?.user.status)
   }
 
   async function open(request: OpenFile): Promise<OpenedFile> {
@@ -106,6 +115,7 @@ export function createRepository(options: UploadsOptions): Repository {
     const audience = audienceOf(page.userId, viewer)
     const found = await ledger.listFiles({ ...page, audience, limit: page.limit + 1 })
     const files = found.slice(0, page.limit)
+    if (files.length === 0 && audience === 'owner') await requireActive(page.userId)
     const last = found.length > page.limit ? files.at(-1) : undefined
     return { files, next: last && positionOf(last, page.order) }
   }

@@ -4,6 +4,7 @@ import { capacityExceeded, fileCountExceeded } from '../core/capacity.ts'
 import { AppError } from '../core/errors.ts'
 import type { File } from '../core/file.ts'
 import type { Usage } from '../core/ledger.ts'
+import { notActive } from '../core/not-active.ts'
 import { isMet, type Precondition, preconditionFailed } from '../core/precondition.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { User, UserStatus } from '../core/user-store.ts'
@@ -142,18 +143,16 @@ export async function whyInactive(books: Books, userId: UserId): Promise<AppErro
   return found?.status === 'active' ? undefined : notActive(found?.status)
 }
 
-/** Why a user of that status, or none, may not write. */
-function notActive(status: UserStatus | undefined): AppError {
-  return status === 'suspended'
-    ? new AppError('user_suspended', 'The user is suspended.')
-    : new AppError('access_token_invalid', 'The access token stands for no user.')
-}
-
 /**
  * A number as SQL's BIGINT, where PostgreSQL would otherwise take a parameter for a 32-bit integer.
  */
 export function bigint(value: number): RawBuilder<number> {
   return sql<number>`CAST(${value} AS BIGINT)`
+}
+
+/** Why an upload is no longer pending: its user may not upload any more, or it was given up. */
+export async function whyLost(books: Books, userId: UserId): Promise<AppError> {
+  return (await whyInactive(books, userId)) ?? uploadLost()
 }
 
 /** For an upload that is no longer pending, or never was. */

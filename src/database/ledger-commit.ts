@@ -12,6 +12,7 @@ import {
   toUsage,
   uploadLost,
   type UsageRow,
+  whyLost,
   whyRefused,
 } from './books.ts'
 import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './ledger-reads.ts'
@@ -24,7 +25,7 @@ import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './ledger-
 export async function commit(books: Books, upload: CommitUpload): Promise<CommittedUpload> {
   await lockUser(books, upload.userId)
   const found = await findUpload(books, upload)
-  if (found === undefined) throw uploadLost()
+  if (found === undefined) throw await whyLost(books, upload.userId)
   if (found.outcome !== undefined) return await repeated(books, found.userId, found.outcome)
 
   const old = await fileNamed(books, found)
@@ -62,7 +63,7 @@ function committedFile(
 
 /** The compare-and-set whose mirror is in `abort`: of the two exactly one changes the row. */
 async function settleAsCommitted(
-  { db }: Books,
+  books: Books,
   outcome: { readonly file: File; readonly replaced: boolean },
 ): Promise<void> {
   const { file } = outcome
@@ -70,8 +71,8 @@ async function settleAsCommitted(
     UPDATE uploads
     SET state = 'committed', settled_at = ${file.updatedAt}, outcome = ${JSON.stringify(outcome)}
     WHERE version = ${file.version} AND user_id = ${file.userId} AND state = 'pending'
-  `.execute(db)
-  if (settled.numAffectedRows !== 1n) throw uploadLost()
+  `.execute(books.db)
+  if (settled.numAffectedRows !== 1n) throw await whyLost(books, file.userId)
 }
 
 interface Move {

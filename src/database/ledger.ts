@@ -19,6 +19,7 @@ import {
   lockUser,
   readUsage,
   uploadLost,
+  whyLost,
   whyRefused,
 } from './books.ts'
 import type { Database } from './database.ts'
@@ -38,13 +39,14 @@ export function createLedger(
   database: Database,
   { baseCapacity }: { readonly baseCapacity: number },
 ): Ledger {
-  const { now, forUpdate, bytewise } = database
+  const { now, forUpdate, bytewise, keepIndexOrder } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const common = { now, forUpdate, bytewise, baseCapacity, capacity }
+  const common = { now, forUpdate, bytewise, keepIndexOrder, baseCapacity, capacity }
   const transaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
   const query = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.query((db) => work({ ...common, db }))
+  const inOrder = keepIndexOrder === undefined ? query : transaction
 
   return {
     begin: (upload) => transaction((books) => begin(books, upload)),
@@ -54,7 +56,7 @@ export function createLedger(
     abort: (upload) => transaction((books) => abort(books, upload)),
     removeFile: (file) => transaction((books) => removeFile(books, file)),
     changeFile: (change) => transaction((books) => changeFile(books, change)),
-    listFiles: (page) => query((books) => listFiles(books, page)),
+    listFiles: (page) => inOrder((books) => listFiles(books, page)),
     check: () => query(readClock),
     findFile: (file) => query((books) => findFile(books, file)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
@@ -103,7 +105,7 @@ async function extend(books: Books, upload: ExtendUpload): Promise<void> {
   const { userId, version, bytes } = upload
   await lockUser(books, userId)
   const found = await findUpload(books, upload)
-  if (found === undefined) throw uploadLost()
+  if (found === undefined) throw await whyLost(books, userId)
   const replaced = await fileNamed(books, found)
   const growth = Math.max(0, bytes - (replaced?.size ?? 0) - found.reserved)
 
@@ -112,7 +114,7 @@ async function extend(books: Books, upload: ExtendUpload): Promise<void> {
     SET reserved_bytes = reserved_bytes + ${growth}, lease_until = ${now} + ${upload.leaseMs}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
   `.execute(db)
-  if (extended.numAffectedRows !== 1n) throw uploadLost()
+  if (extended.numAffectedRows !== 1n) throw await whyLost(books, userId)
 
   const reserved = await sql`
     UPDATE quotas

@@ -30,6 +30,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
     forUpdate: sql`FOR UPDATE`,
     bytewise: sql`"C"`,
+    keepIndexOrder: sql`
+      SELECT set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)
+    `,
     classify,
     release: async () => {
       if (!pool.ended) await pool.end()
@@ -49,7 +52,6 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
     lock_timeout: Math.ceil(timeoutMs * 0.6),
     statement_timeout: Math.ceil(timeoutMs * 0.8),
     idle_in_transaction_session_timeout: timeoutMs,
-    options: READ_IN_INDEX_ORDER,
     query_timeout: timeoutMs,
     types: createTypes(),
   })
@@ -59,10 +61,6 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
-
-// Each statement with an ORDER BY has its index. Without fresh statistics the planner thinks that a user has few files,
-// and sorts a million of them for every page.
-const READ_IN_INDEX_ORDER = '-c enable_sort=off -c enable_incremental_sort=off'
 
 const INT8 = 20
 

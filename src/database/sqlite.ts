@@ -25,6 +25,7 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     // BEGIN IMMEDIATE is the lock.
     forUpdate: sql``,
     bytewise: sql`BINARY`,
+    keepIndexOrder: undefined,
     classify,
     release: async () => {
       if (connection.isOpen) connection.close()

@@ -47,8 +47,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
 /** Everything under `/users`: whoever writes here is no other site's page, and whoever has a token is known. */
 async function usersScope(app: FastifyInstance, options: AppOptions): Promise<void> {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   await app.register(sameSitePlugin, options)
   await app.register(accessTokenPlugin, options)
   await app.register(multipartUploadPlugin)

@@ -9,6 +9,7 @@ import { AppError } from '../core/errors.ts'
 import { createConnections } from './connections.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingerPlugin } from './plugins/linger.ts'
+import { requestHeadPlugin } from './plugins/request-head.ts'
 import { logWhenOver, requestLogPlugin } from './plugins/request-log.ts'
 import { sendProblem } from './problem.ts'
 
@@ -40,9 +41,13 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     // Else an idle connection would keep the process until its client lets go of it.
     if (options.isStopping()) void reply.header('connection', 'close')
   })
+  // A body is read by a route that wants one, with its limits, and by nothing else.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   await app.register(expectContinuePlugin)
   await app.register(requestLogPlugin)
   await app.register(lingerPlugin, LINGER)
+  await app.register(requestHeadPlugin)
   return app
 }
 
@@ -76,7 +81,12 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
     requestTimeout: 0,
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,
-    http: { headersTimeout: 20_000, connectionsCheckingInterval: 5_000 },
+    http: {
+      headersTimeout: 20_000,
+      connectionsCheckingInterval: 5_000,
+      // Refused by `request-head.ts`, with a problem document.
+      requireHostHeader: false,
+    },
     ...server,
   }
 }

@@ -74,7 +74,7 @@ export class LedgerModel {
 
   extend(id: string, bytes: number): string {
     const upload = this.#pending.get(id)
-    if (upload === undefined) return 'unavailable'
+    if (upload === undefined) return this.active ? 'unavailable' : 'user_suspended'
     const growth = Math.max(0, this.#growth(upload.name, bytes) - upload.reserved)
     if (!this.#hasRoomFor(growth)) return this.active ? 'capacity_exceeded' : 'user_suspended'
     upload.reserved += growth
@@ -91,7 +91,7 @@ export class LedgerModel {
     const { size, precondition } = said
     if (this.#settled.get(id) === 'committed') return 'ok'
     const upload = this.#pending.get(id)
-    if (upload === undefined) return 'unavailable'
+    if (upload === undefined) return this.active ? 'unavailable' : 'user_suspended'
     const refusal = this.#refusal({ name: upload.name, precondition })
     if (refusal !== undefined) return refusal
     const growth = this.#growth(upload.name, size)

@@ -170,7 +170,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         expect(await outcomeOf(account.begin('c', 0))).toBe('access_token_invalid')
         expect(await outcomeOf(account.commit(pending, 10))).toBe('access_token_invalid')
         await purge()
-        expect(await outcomeOf(account.commit(pending, 10))).toBe('unavailable')
+        expect(await outcomeOf(account.commit(pending, 10))).toBe('access_token_invalid')
       })
 
       it('are refused like those who never were', async () => {

@@ -43,8 +43,35 @@ describe('list', () => {
     await using core = await openTestCore()
     const { repository } = await openTestRepository(core)
     const nobody = parseUserId('nobody')
-    const page = { userId: nobody, viewer: nobody, ...ALL }
+    const page = { userId: nobody, viewer: undefined, ...ALL }
     expect(await repository.list(page)).toEqual({ files: [], next: undefined })
+  })
+
+  it.each([
+    ['suspended', 'user_suspended'],
+    ['deleted', 'access_token_invalid'],
+  ] as const)(
+    'tells an owner who was %s why there is nothing, and nobody else',
+    async (status, code) => {
+      await using core = await openTestCore()
+      const { upload, repository, stat, userId } = await openTestRepository(core)
+      await upload('a', 'hello', { visibility: 'public' })
+      if (status === 'deleted') await core.users.deleteUser(userId)
+      else await core.users.setUserStatus(userId, status)
+      await expect(repository.list({ userId, viewer: userId, ...ALL })).rejects.toMatchObject({
+        code,
+      })
+      await expect(stat('a')).rejects.toMatchObject({ code })
+      const other = { userId, viewer: parseUserId('bob'), ...ALL }
+      expect(await repository.list(other)).toEqual({ files: [], next: undefined })
+      await expect(stat('a', other.viewer)).rejects.toMatchObject({ code: 'not_found' })
+    },
+  )
+
+  it('is empty for an owner who has nothing', async () => {
+    await using core = await openTestCore()
+    const { repository, userId } = await openTestRepository(core)
+    expect((await repository.list({ userId, viewer: userId, ...ALL })).files).toEqual([])
   })
 
   it('says where the next page begins exactly when there is more', async () => {

@@ -328,7 +328,7 @@ describe('who may see a file', () => {
     const { upload, stat, userId } = await openTestRepository(core)
     await upload('a', 'hello', { visibility: 'public' })
     await core.users.setUserStatus(userId, 'suspended')
-    await expect(stat('a')).rejects.toMatchObject({ code: 'not_found' })
+    await expect(stat('a', bob)).rejects.toMatchObject({ code: 'not_found' })
     await core.users.setUserStatus(userId, 'active')
     expect(await stat('a')).toMatchObject({ size: 5 })
   })

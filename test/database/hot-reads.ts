@@ -25,13 +25,18 @@ export async function explainAll(options: {
   readonly explain: string
 }): Promise<string[]> {
   const { database, statements, explain } = options
-  const plans: string[] = []
-  for (const { sql, parameters } of statements) {
-    const explained = CompiledQuery.raw(`${explain} ${sql}`, [...parameters])
-    const { rows } = await database.kysely.executeQuery(explained)
-    plans.push([sql, ...rows.map((row) => JSON.stringify(row))].join('\n'))
-  }
-  return plans
+  return await database.kysely.transaction().execute(async (tx) => {
+    const plans: string[] = []
+    for (const statement of statements) {
+      const { sql, parameters } = statement
+      // What a statement before it has set for its plan counts.
+      const isSetting = sql.includes('set_config')
+      const asked = CompiledQuery.raw(`${explain} ${sql}`, [...parameters])
+      const { rows } = await tx.executeQuery(isSetting ? statement : asked)
+      plans.push([sql, ...rows.map((row) => JSON.stringify(row))].join('\n'))
+    }
+    return plans
+  })
 }
 
 async function runHotReads(database: Database): Promise<void> {
@@ -45,6 +50,9 @@ async function runHotReads(database: Database): Promise<void> {
   await account.extend(await account.begin('b', 1), 2)
   await account.abort(createVersion())
   await account.usage()
+  await ledger.findAccount(userId)
+  await ledger.reportCapacity(userId)
+  await ledger.listAccounts({ after: userId, limit: 10 })
   await ledger.findFile({ userId, name: parseFileName('a') })
   await account.change('a', { newName: 'c' })
   await account.remove('c')

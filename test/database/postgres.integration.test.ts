@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { parseFileNamePrefix } from '../../src/core/file-name.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { type Database, MAX_REPEATS } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
@@ -230,6 +231,20 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await planned.close()
     expect(plans.length).toBeGreaterThan(5)
     for (const plan of plans) expect(plan).not.toMatch(/Seq Scan/)
+  })
+
+  it('compiles no statement of a request, and leaves the planner as it was after a listing', async () => {
+    const plans = await explainHotReads(database, 'EXPLAIN')
+    for (const plan of plans) expect(plan).not.toMatch(/JIT/)
+    const listing = { audience: 'owner', prefix: parseFileNamePrefix(''), order: 'name' } as const
+    const userId = parseUserId('hot')
+    const page = { ...listing, userId, after: undefined, limit: 10 }
+    expect(await createLedger(database, { baseCapacity: 0 }).listFiles(page)).toEqual([])
+    const settings = Array.from({ length: 10 }, () =>
+      sql<{ enable_sort: string }>`SHOW enable_sort`.execute(database.kysely),
+    )
+    for (const { rows } of await Promise.all(settings))
+      expect(rows).toEqual([{ enable_sort: 'on' }])
   })
 
   it('reads each listing from the index of its order, and sorts nothing, whatever the statistics say', async () => {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rawRequest } from '../support/raw-http.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import {
   ask,
@@ -277,6 +278,19 @@ export function accessSuite(open: OpenService): void {
       expectProblem(reply, { status: 405, code: 'method_not_allowed' })
       expect(reply.headers['allow']).toBe(allowed)
       await expectUntouched(service, placed)
+    })
+
+    it.each([
+      ['POST', '/nowhere', 'application/json'],
+      ['POST', '/livez', 'text/plain'],
+      ['PATCH', '/users/me/repo//', 'application/json'],
+    ])('%s %s is told at once that nothing is there, whatever its body', async (...row) => {
+      const [method, path, type] = row
+      const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`
+      const send = [`${head}Content-Length: 1000000\r\n\r\n{`]
+      const reply = await rawRequest({ port: service.port, send, timeoutMs: 5_000 })
+      expect([404, 405]).toContain(reply.status)
+      expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/)
     })
 
     it.each(['TRACE', 'PROPFIND'])('%s of a file is a problem', async (method) => {

@@ -4,6 +4,7 @@ import { fileBody, httpChunk } from '../support/multipart-body.ts'
 import { type Piece, rawRequest } from '../support/raw-http.ts'
 import type { TestService } from '../support/test-service.ts'
 import {
+  ask,
   download,
   expectProblem,
   expectUntouched,
@@ -53,11 +54,23 @@ export function parserErrorsSuite(open: OpenService): void {
       expect(reply.closed).toBe(true)
     })
 
-    it('without a Host is answered with 400 and closed', async () => {
-      const reply = await rawRequest({ port: service.port, send: ['GET / HTTP/1.1\r\n\r\n'] })
-      expect(reply.status).toBe(400)
-      expect(reply.closed).toBe(true)
+    it.each([
+      ['without a Host', ''],
+      ['with two Hosts', 'Host: a\r\nHost: b\r\n'],
+    ])('%s is answered with a problem', async (_what, headers) => {
+      const send = [`GET /livez HTTP/1.1\r\n${headers}\r\n`]
+      expectProblem(await rawRequest({ port: service.port, send }), MALFORMED)
     })
+
+    it.each(['PUT', 'POST', 'DELETE', 'GET'])(
+      'with a raw # in its target is refused, and %s does not reach the file before it',
+      async (method) => {
+        const { user } = placed
+        const path = `${pathOf('file.bin')}#2`
+        expectProblem(await ask(service, { user, method, path }), MALFORMED)
+        await expectUntouched(service, placed)
+      },
+    )
 
     it.each([
       [

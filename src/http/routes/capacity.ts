@@ -1,7 +1,7 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { availableBytes, capacityState } from '../../core/capacity.ts'
-import { AppError } from '../../core/errors.ts'
 import type { CapacityReport, Ledger } from '../../core/ledger.ts'
+import { notActive } from '../../core/not-active.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/user-store.ts'
 import { requireUser } from '../plugins/access-token.ts'
@@ -48,7 +48,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
       const report = await ledger.reportCapacity(userId)
       // Deleted since its token was verified.
       if (report === undefined) {
-        throw new AppError('access_token_invalid', 'The access token stands for no user.')
+        throw notActive(undefined)
       }
       void reply.headers({ 'cache-control': 'no-store', vary: 'Cookie' })
       return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
