@@ -1,4 +1,5 @@
 import { Type } from '@fastify/type-provider-typebox'
+import { cutPage } from '../core/cut-page.ts'
 import { AppError } from '../core/errors.ts'
 import { parsePageLimit } from '../core/page-limit.ts'
 
@@ -36,8 +37,7 @@ export function pageOf<T>(
   found: readonly T[],
   { limit, keyOf }: { readonly limit: number; readonly keyOf: (entry: T) => readonly string[] },
 ): { readonly page: readonly T[]; readonly next_cursor: string | null } {
-  const page = found.slice(0, limit)
-  const last = found.length > limit ? page.at(-1) : undefined
+  const { page, last } = cutPage(found, limit)
   return { page, next_cursor: last === undefined ? null : cursorOf(keyOf(last)) }
 }
 

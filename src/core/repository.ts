@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { cutPage } from './cut-page.ts'
 import { AppError } from './errors.ts'
 import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
@@ -114,9 +115,8 @@ export function createRepository(options: UploadsOptions): Repository {
   async function list({ viewer, ...page }: ListRepository): Promise<FilePage> {
     const audience = audienceOf(page.userId, viewer)
     const found = await ledger.listFiles({ ...page, audience, limit: page.limit + 1 })
-    const files = found.slice(0, page.limit)
+    const { page: files, last } = cutPage(found, page.limit)
     if (files.length === 0 && audience === 'owner') await requireActive(page.userId)
-    const last = found.length > page.limit ? files.at(-1) : undefined
     return { files, next: last && positionOf(last, page.order) }
   }
 

@@ -1,4 +1,5 @@
 import { availableBytes, capacityState } from '../../core/capacity.ts'
+import { cutPage } from '../../core/cut-page.ts'
 import type { Account } from '../../core/ledger.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
@@ -25,9 +26,7 @@ export const USERS: readonly Command[] = [
     run: async ({ users }, { flags, printError }) => {
       const after = flags['after'] === undefined ? undefined : parseUserId(flags['after'])
       const limit = parsePageLimit(flags['limit'])
-      const found = await users.list({ after, limit: limit + 1 })
-      const page = found.slice(0, limit)
-      const last = found.length > limit ? page.at(-1) : undefined
+      const { page, last } = cutPage(await users.list({ after, limit: limit + 1 }), limit)
       if (last !== undefined) printError(`There are more: --after ${last.user.userId}`)
       return page.map(accountRow)
     },
