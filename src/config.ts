@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseByteSize } from './core/byte-size.ts'
 import { messageOf } from './core/errors.ts'
+import { smallestBudget } from './core/upload-memory.ts'
+import { partSizeFor } from './object-store/s3-upload.ts'
 import {
   type LogLevel,
   parseBasePath,
@@ -30,6 +32,7 @@ export interface Config {
   readonly deviceModels: ReadonlyMap<string, number>
   readonly maxFileSize: number
   readonly maxFiles: number
+  readonly uploadMemory: number
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   /** The identity provider whose JWTs are access tokens too, if there is one. */
@@ -97,14 +100,24 @@ export function readConfig(environment: Environment): Config {
     deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
+    uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
     admin: readAdmin(reader),
   }
+  const least = smallestBudget(partSizeOf(config))
+  if (config.uploadMemory < least) {
+    reader.faults.push(`UPLOAD_MEMORY: is at least ${least} bytes with this MAX_FILE_SIZE`)
+  }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return Object.freeze(config)
+}
+
+/** The most that the object store gathers of one upload before it sends it on, in bytes. */
+export function partSizeOf(config: Pick<Config, 'objectStore' | 'maxFileSize'>): number {
+  return config.objectStore.kind === 's3' ? partSizeFor(config.maxFileSize) : 0
 }
 
 interface Reader {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Config, ObjectStoreConfig } from './config.ts'
+import { type Config, type ObjectStoreConfig, partSizeOf } from './config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { createGrants, type Grants } from './core/grants.ts'
 import { createJwtUsers, type JwtUsers } from './core/jwt-users.ts'
@@ -9,6 +9,7 @@ import type { ObjectStore } from './core/object-store.ts'
 import { createReadiness, type Readiness } from './core/readiness.ts'
 import { createRepository, type Repository } from './core/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweeper.ts'
+import { createUploadMemory } from './core/upload-memory.ts'
 import type { UserId } from './core/user-id.ts'
 import type { UserStore } from './core/user-store.ts'
 import { createUsers, type Users } from './core/users.ts'
@@ -77,13 +78,14 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
+  const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
   const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS }
   return {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
     accessTokens,
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
-    repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
+    repository: createRepository({ ledger, objects, memory, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
     verifier: createVerifier({

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ObjectKey } from './object-key.ts'
+import type { MemoryShare } from './upload-memory.ts'
 
 export interface PutObject {
   readonly key: ObjectKey
@@ -9,6 +10,8 @@ export interface PutObject {
   readonly expectedSize?: number
   /** Small ASCII strings kept with the object where the store can keep them. */
   readonly metadata?: Readonly<Record<string, string>>
+  /** Where a store that gathers content before it sends it on accounts for what it holds; without limit when left out. */
+  readonly memory?: Pick<MemoryShare, 'hold' | 'release'>
   readonly signal: AbortSignal
 }
 

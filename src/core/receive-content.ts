@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { createByteMeter, type ByteMeter } from './byte-meter.ts'
 import { AppError, isAppError } from './errors.ts'
 import type { ObjectKey } from './object-key.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectStore, PutObject } from './object-store.ts'
 
 /** A file on its way in, as any kind of request delivers it. */
 export interface IncomingFile {
@@ -27,6 +27,7 @@ export interface ReceiveOptions {
   readonly metadata: Readonly<Record<string, string>>
   readonly incoming: IncomingFile
   readonly maxBytes: number
+  readonly memory: NonNullable<PutObject['memory']>
   readonly onBytes: (total: number) => Promise<void> | undefined
   readonly signal: AbortSignal
 }
@@ -55,7 +56,7 @@ export async function receiveContent(options: ReceiveOptions): Promise<ReceivedC
 }
 
 async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size: number }> {
-  const { objects, key, metadata, incoming, signal } = options
+  const { objects, key, metadata, incoming, memory, signal } = options
   const expectedSize = incoming.size.announced
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
@@ -63,6 +64,7 @@ async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size
       key,
       body: meter.stream,
       metadata,
+      memory,
       signal,
       ...(expectedSize === undefined ? {} : { expectedSize }),
     }),

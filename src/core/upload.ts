@@ -9,12 +9,14 @@ import type { ObjectStore } from './object-store.ts'
 import { isMet, type Precondition, preconditionFailed } from './precondition.ts'
 import { type IncomingFile, receiveContent } from './receive-content.ts'
 import { reserve } from './reservation.ts'
+import type { UploadMemory } from './upload-memory.ts'
 import type { UserId } from './user-id.ts'
 import { createVersion, type Version } from './version.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
+  readonly memory: UploadMemory
   /** Bytes of the largest file. */
   readonly maxFileSize: number
   /** Files that one user may have. */
@@ -67,13 +69,14 @@ export interface Uploads {
 
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { ledger, objects, maxFileSize, maxFiles, leaseMs, garbageDelayMs } = options
+  const { ledger, objects, memory, maxFileSize, maxFiles, leaseMs, garbageDelayMs } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, name, precondition, incoming, signal } = request
     // Where the precondition is not met, `begin` says so, or what comes before that.
     const isDemanded = await meetsPrecondition(request)
     if (isDemanded && incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
+    using share = await memory.admit(signal)
     const version = createVersion()
     const key = objectKey(userId, version)
     const begun = { userId, name, version, objectKey: key, leaseMs, maxFiles, precondition }
@@ -85,8 +88,9 @@ export function createUploads(options: UploadsOptions): Uploads {
         metadata: { name: encodeURIComponent(name) },
         incoming,
         maxBytes: maxFileSize,
+        memory: share,
         onBytes: (total) => reservation.cover(total),
-        signal: AbortSignal.any([signal, reservation.lost]),
+        signal: AbortSignal.any([signal, reservation.lost, share.taken]),
       })
       assertDigest(received.sha256, request.sha256)
       const visibility = request.visibility()

@@ -15,6 +15,8 @@ interface Sending {
   readonly key: ObjectKey
   /** How long sending one part may take. */
   readonly partMs: number
+  /** Called with the bytes of each part that the store has. */
+  readonly onSent: (bytes: number) => void
 }
 
 /** Stands between lib-storage's `Upload`, which waits for ever and goes on after a failure, and the client. */
@@ -70,9 +72,7 @@ export class S3Sender {
     const { client, deadlines } = this.#bucket
     const { partMs } = this.#sending
     if (command instanceof CreateMultipartUploadCommand) return this.#create(command)
-    if (command instanceof UploadPartCommand) {
-      return this.#call(partMs, (abortSignal) => client.send(command, { abortSignal }))
-    }
+    if (command instanceof UploadPartCommand) return this.#sendPart(command)
     if (command instanceof PutObjectCommand) {
       return this.#last(partMs, (abortSignal) => client.send(command, { abortSignal }))
     }
@@ -82,6 +82,16 @@ export class S3Sender {
       )
     }
     throw new TypeError('An upload sends no other command')
+  }
+
+  async #sendPart(command: UploadPartCommand): Promise<unknown> {
+    const { partMs, onSent } = this.#sending
+    const answer = await this.#call(partMs, (abortSignal) =>
+      this.#bucket.client.send(command, { abortSignal }),
+    )
+    const { Body: part } = command.input
+    if (part instanceof Uint8Array) onSent(part.byteLength)
+    return answer
   }
 
   async #create(command: CreateMultipartUploadCommand): Promise<unknown> {

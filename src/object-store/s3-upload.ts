@@ -21,6 +21,11 @@ export const DEFAULT_PART_SIZE = 8 * 1024 * 1024
 
 const MAX_PARTS = 10_000
 
+/** Bytes of the parts in which a file of up to `size` bytes is sent: S3 takes 10,000 of them. */
+export function partSizeFor(size: number, least = DEFAULT_PART_SIZE): number {
+  return Math.max(least, Math.ceil(size / MAX_PARTS))
+}
+
 /**
  * Guarantees the port's `put`: it resolves once the store has confirmed the object and states the size that was
  * counted here; else it removes what it sent, as far as that can be done in time, and rejects with the first cause.
@@ -30,9 +35,10 @@ export async function uploadObject(
   { object, options }: { readonly object: PutObject; readonly options: UploadOptions },
 ): Promise<{ readonly size: number }> {
   const { key, expectedSize = options.maxFileSize } = object
-  const partSize = Math.max(options.partSize, Math.ceil(expectedSize / MAX_PARTS))
+  const partSize = partSizeFor(expectedSize, options.partSize)
   const partMs = bucket.deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
-  const sender = new S3Sender(bucket, { key, partMs })
+  const onSent = (bytes: number): void => object.memory?.release(bytes)
+  const sender = new S3Sender(bucket, { key, partMs, onSent })
   try {
     return await receive(object, async (source) => {
       await sendContent({ ...options, partSize, bucket, object, sender, source })
@@ -53,7 +59,8 @@ interface Content extends UploadOptions {
 
 async function sendContent(content: Content): Promise<void> {
   const { bucket, object, partSize, queueSize, sender, source } = content
-  const body = Readable.from(source.bytes, { highWaterMark: 1 })
+  const bytes = object.memory?.hold(source.bytes) ?? source.bytes
+  const body = Readable.from(bytes, { highWaterMark: 1 })
   const params = {
     Bucket: bucket.name,
     Key: object.key,

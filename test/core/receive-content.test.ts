@@ -30,10 +30,15 @@ function receive(
     metadata: {},
     incoming,
     maxBytes: 2 ** 30,
+    memory: { hold, release: () => undefined },
     onBytes: () => undefined,
     signal: AbortSignal.timeout(10_000),
     ...options,
   })
+}
+
+async function* hold(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  yield* content
 }
 
 async function storedSize(objects: ObjectStore): Promise<number | undefined> {

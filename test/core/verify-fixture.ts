@@ -15,6 +15,7 @@ import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { contentOf, incomingFile } from '../support/incoming-file.ts'
 import { never } from '../support/objects.ts'
+import { ampleMemory } from '../support/upload-memory.ts'
 
 /** The adapters that a suite on `verify` runs on. */
 export interface VerifyAdapters {
@@ -53,6 +54,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
   const repository = createRepository({
     ledger,
     objects,
+    memory: ampleMemory(),
     maxFileSize: 10_000,
     maxFiles: 1000,
     leaseMs: 60_000,

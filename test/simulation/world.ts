@@ -21,6 +21,7 @@ import {
 } from './parameters.ts'
 import type { Seam } from './seam.ts'
 import type { Process } from './timeline.ts'
+import { ampleMemory } from '../support/upload-memory.ts'
 
 /** Everything of one run. */
 export interface World extends Seam {
@@ -77,6 +78,7 @@ export function startInstance(world: World, process: Process): Instance {
   const ports = { objects, ledger: { ...gated.ledger, ...variant.ledger?.(gated, world) } }
   const repository = createRepository({
     ...ports,
+    memory: ampleMemory(),
     maxFileSize: MAX_FILE_SIZE,
     maxFiles: MAX_FILES,
     leaseMs: LEASE_MS,

@@ -10,11 +10,14 @@ import { faultyStore } from './faults.ts'
 import { incomingFile } from './incoming-file.ts'
 import { bytesOf } from './objects.ts'
 import { GARBAGE_DELAY_MS, LEASE_MS, type TestCore } from './test-core.ts'
+import type { UploadMemory } from '../../src/core/upload-memory.ts'
+import { ampleMemory } from './upload-memory.ts'
 
 export interface TestRepositoryOptions {
   /** Methods that stand in for those of the real ports. */
   readonly ledger?: Partial<Ledger>
   readonly objects?: Partial<ObjectStore>
+  readonly memory?: UploadMemory
   readonly maxFileSize?: number
   readonly maxFiles?: number
   readonly leaseMs?: number
@@ -57,6 +60,7 @@ export async function openTestRepository(
   const repository = createRepository({
     ledger: { ...core.ledger, ...options.ledger },
     objects: faultyStore(core.objects, options.objects ?? {}),
+    memory: options.memory ?? ampleMemory(),
     maxFileSize,
     maxFiles,
     leaseMs,

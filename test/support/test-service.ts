@@ -17,6 +17,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { buildApp } from '../../src/http/app.ts'
+import { ampleMemory } from './upload-memory.ts'
 
 /** What a service in a test stands on. Its owner closes it. */
 export interface TestAdapters {
@@ -83,7 +84,8 @@ export async function startTestService(
     cacheMs: options.tokenCacheMs ?? 0,
   })
   const grants = createGrants({ users, deviceCapacity, deviceModels })
-  const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
+  const memory = ampleMemory()
+  const limits = { memory, maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
   const sweeper = createSweeper({
     ledger: {
       ...ledger,

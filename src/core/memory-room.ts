@@ -1,0 +1,97 @@
+/** Whoever takes room. */
+export interface Tenant {
+  /** Its place in the line when it asks for more: the lowest goes first. */
+  readonly turn: number
+}
+
+export interface MemoryRoomOptions {
+  /** Bytes in all. */
+  readonly bytes: number
+  /** Bytes of these that only one tenant at a time may take, for one that could go on with nothing else. */
+  readonly reserve: number
+}
+
+interface Claim {
+  readonly tenant: Tenant
+  readonly turn: number
+  readonly bytes: number
+  readonly grant: () => void
+}
+
+/**
+ * Shares out a number of bytes. Claims that do not fit wait for their turn.
+ *
+ * It never comes to a standstill as long as no tenant needs more than the reserve in order to give something back: when
+ * the rest is taken, the first of those who wait takes from the reserve, as its only user, until it gives back.
+ */
+export class MemoryRoom {
+  readonly #reserve: number
+  #free: number
+  /** Sorted by turn. */
+  #claims: Claim[] = []
+  #inReserve: { readonly tenant: Tenant; bytes: number } | undefined
+
+  constructor({ bytes, reserve }: MemoryRoomOptions) {
+    this.#free = bytes
+    this.#reserve = reserve
+  }
+
+  /** Bytes that anyone could take now. */
+  get free(): number {
+    return this.#free - this.#reserve + (this.#inReserve?.bytes ?? 0)
+  }
+
+  /** Bytes for which tenants wait. */
+  get wanted(): number {
+    return this.#claims.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** Takes `bytes`, or says that they are not there. Nobody overtakes those who wait, but for the user of the reserve. */
+  take(tenant: Tenant, bytes: number): boolean {
+    const isFirst = this.#claims.length === 0 || this.#inReserve?.tenant === tenant
+    if (!isFirst || !this.#fits(tenant, bytes)) return false
+    this.#hand(tenant, bytes)
+    return true
+  }
+
+  /** Calls `grant` once the bytes are the tenant's, unless the claim is withdrawn before by what it returns. */
+  claim(tenant: Tenant, { bytes, grant }: Pick<Claim, 'bytes' | 'grant'>): () => void {
+    const claim = { tenant, turn: tenant.turn, bytes, grant }
+    const later = this.#claims.findIndex((other) => other.turn > claim.turn)
+    this.#claims.splice(later < 0 ? this.#claims.length : later, 0, claim)
+    this.#grantAll()
+    return () => {
+      this.#claims = this.#claims.filter((other) => other !== claim)
+      this.#grantAll()
+    }
+  }
+
+  /** Gives back bytes of a tenant, which is out of the reserve then. */
+  give(tenant: Tenant, bytes: number): void {
+    this.#free += bytes
+    if (this.#inReserve?.tenant === tenant) this.#inReserve = undefined
+    this.#grantAll()
+  }
+
+  #grantAll(): void {
+    for (let first = this.#claims[0]; first !== undefined; first = this.#claims[0]) {
+      if (!this.#fits(first.tenant, first.bytes)) return
+      this.#claims.shift()
+      this.#hand(first.tenant, first.bytes)
+      first.grant()
+    }
+  }
+
+  #fits(tenant: Tenant, bytes: number): boolean {
+    if (bytes <= this.free) return true
+    const mayUseReserve = this.#inReserve === undefined || this.#inReserve.tenant === tenant
+    return mayUseReserve && bytes <= this.#free
+  }
+
+  #hand(tenant: Tenant, bytes: number): void {
+    const beyond = bytes - Math.max(0, this.free)
+    this.#free -= bytes
+    if (this.#inReserve?.tenant === tenant) this.#inReserve.bytes += bytes
+    else if (beyond > 0) this.#inReserve = { tenant, bytes: beyond }
+  }
+}

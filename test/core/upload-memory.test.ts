@@ -1,0 +1,285 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  createUploadMemory,
+  type MemoryShare,
+  smallestBudget,
+  type UploadMemory,
+} from '../../src/core/upload-memory.ts'
+
+const MIB = 2 ** 20
+const PART = MIB
+
+/** Room for two parts beside the reserve, and for 32 uploads to begin. */
+const BUDGET = smallestBudget(PART)
+const SHARES = 32
+
+const never = new AbortController().signal
+
+function createMemory(): UploadMemory {
+  return createUploadMemory({ budget: BUDGET, partSize: PART })
+}
+
+/** An upload whose client sends when the test says so, and of which the store gathers all until the test releases it. */
+interface Upload extends MemoryShare {
+  /** The client sends a piece; resolves when all that can happen at once has. */
+  send(bytes: number): Promise<void>
+  end(): Promise<void>
+  /** What has passed so far. */
+  readonly passed: () => number
+  /** How it ended. */
+  readonly outcome: () => 'done' | { code?: string } | undefined
+}
+
+async function admit(memory: UploadMemory): Promise<Upload> {
+  const share = await memory.admit(never)
+  const pieces = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, {
+    highWaterMark: Number.POSITIVE_INFINITY,
+  })
+  const writer = pieces.writable.getWriter()
+  let passed = 0
+  let outcome: ReturnType<Upload['outcome']>
+  const run = async (): Promise<void> => {
+    for await (const piece of share.hold(pieces.readable)) passed += piece.byteLength
+  }
+  run().then(
+    () => (outcome = 'done'),
+    (error: { code?: string }) => (outcome = error),
+  )
+  return Object.assign(share, {
+    async send(bytes: number) {
+      void writer.write(new Uint8Array(bytes))
+      await rest()
+    },
+    async end() {
+      void writer.close()
+      await rest()
+    },
+    passed: () => passed,
+    outcome: () => outcome,
+  })
+}
+
+/** Lets all that is under way come to rest. */
+async function rest(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await turn()
+}
+
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms)
+  await rest()
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('the memory of uploads', () => {
+  it('passes content on as it is', async () => {
+    using share = await createMemory().admit(never)
+    const pieces = [Buffer.from('abc'), Buffer.from(''), Buffer.from('de')]
+    const content = (async function* () {
+      yield* pieces
+    })()
+    expect(await Array.fromAsync(share.hold(content))).toEqual(pieces)
+  })
+
+  it('lets an upload wait when there is no room, until another gives some back', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(2 * MIB)
+    expect([a.passed(), b.passed()]).toEqual([2 * MIB, 2 * MIB])
+    using c = await admit(memory)
+    await c.send(MIB)
+    expect(c.passed()).toBe(0)
+    a.release(PART)
+    await rest()
+    expect(c.passed()).toBe(MIB)
+    await c.end()
+    expect(c.outcome()).toBe('done')
+  })
+
+  it('gives all back when an upload is over, whatever it held and whether or not it waited', async () => {
+    const memory = createMemory()
+    for (let round = 0; round < 5; round++) {
+      const uploads = await Promise.all(Array.from({ length: 4 }, () => admit(memory)))
+      for (const upload of uploads) await upload.send(2 * MIB)
+      expect(uploads.map((upload) => upload.passed()).filter((passed) => passed > 0)).toHaveLength(
+        2,
+      )
+      for (const upload of uploads) upload[Symbol.dispose]()
+      await rest()
+    }
+  })
+
+  it('keeps no room for an upload that ended while it waited', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(2 * MIB)
+    const gone = await admit(memory)
+    await gone.send(2 * MIB)
+    gone[Symbol.dispose]()
+    a.release(2 * MIB)
+    using next = await admit(memory)
+    await next.send(2 * MIB)
+    expect(next.passed()).toBe(2 * MIB)
+  })
+
+  it('gives little to those who send little', async () => {
+    const memory = createMemory()
+    const uploads = await Promise.all(Array.from({ length: 20 }, () => admit(memory)))
+    for (const upload of uploads) await upload.send(64 * 1024)
+    expect(uploads.map((upload) => upload.passed())).toEqual(uploads.map(() => 64 * 1024))
+    for (const upload of uploads) upload[Symbol.dispose]()
+  })
+
+  it('tells an upload that has waited for long to come back later', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(2 * MIB)
+    await a.end()
+    await b.end()
+    using c = await admit(memory)
+    await c.send(MIB)
+    await pass(44_000)
+    expect(c.outcome()).toBeUndefined()
+    await pass(2_000)
+    expect(c.outcome()).toMatchObject({ code: 'unavailable' })
+  })
+
+  it('takes the room of an upload whose client sends next to nothing, when others wait', async () => {
+    const memory = createMemory()
+    using slow = await admit(memory)
+    using fast = await admit(memory)
+    await slow.send(2 * MIB)
+    await fast.send(2 * MIB)
+    await fast.end()
+    await pass(10_500)
+    await slow.send(10)
+    using waiting = await admit(memory)
+    await waiting.send(MIB)
+    expect(slow.taken.reason).toMatchObject({ code: 'unavailable' })
+    expect(fast.taken.aborted).toBe(false)
+    slow[Symbol.dispose]()
+    await rest()
+    expect(waiting.passed()).toBe(MIB)
+  })
+
+  it('leaves an upload alone that comes steadily, though others wait', async () => {
+    const memory = createMemory()
+    using steady = await admit(memory)
+    using other = await admit(memory)
+    await other.send(2 * MIB)
+    await other.end()
+    await steady.send(MIB)
+    using waiting = await admit(memory)
+    await waiting.send(2 * MIB)
+    for (let seconds = 0; seconds < 12; seconds++) {
+      await steady.send(70_000)
+      await pass(1_000)
+    }
+    expect(waiting.passed()).toBe(0)
+    expect(steady.taken.aborted).toBe(false)
+  })
+
+  it('lets a slow upload be while there is enough', async () => {
+    const memory = createMemory()
+    using slow = await admit(memory)
+    await slow.send(MIB)
+    await pass(60_000)
+    expect(slow.taken.aborted).toBe(false)
+  })
+
+  it('makes some room before it is needed', async () => {
+    const memory = createMemory()
+    using slow = await admit(memory)
+    await slow.send(2 * MIB)
+    await pass(10_000)
+    expect(slow.taken.aborted).toBe(true)
+  })
+
+  it('does not take an upload for slow that waits for the store, or for room', async () => {
+    const memory = createMemory()
+    using atStore = await memory.admit(never)
+    const content = (async function* () {
+      yield new Uint8Array(2 * MIB)
+    })()
+    const read = atStore.hold(content)
+    await read.next()
+    using other = await admit(memory)
+    await other.send(2 * MIB)
+    await other.end()
+    using waiting = await admit(memory)
+    await waiting.send(MIB)
+    await pass(30_000)
+    expect([atStore, waiting].map(({ taken }) => taken.aborted)).toEqual([false, false])
+    await read.return()
+  })
+
+  it('takes the place of slow uploads when there are too many to begin another', async () => {
+    const memory = createMemory()
+    const slow = await Promise.all(Array.from({ length: SHARES }, () => admit(memory)))
+    for (const upload of slow) await upload.send(10)
+    let next: Upload | undefined
+    void admit(memory).then((upload) => (next = upload))
+    await rest()
+    expect(next).toBeUndefined()
+    await pass(10_000)
+    const taken = slow.filter((upload) => upload.taken.aborted)
+    expect(taken).toHaveLength(1)
+    taken[0]?.[Symbol.dispose]()
+    await rest()
+    expect(next).toBeDefined()
+    for (const upload of [...slow, next]) upload?.[Symbol.dispose]()
+  })
+
+  it('ends the wait of an upload that is given up before it begins', async () => {
+    const memory = createMemory()
+    const shares = await Promise.all(Array.from({ length: SHARES }, () => memory.admit(never)))
+    const giveUp = new AbortController()
+    const waiting = memory.admit(giveUp.signal)
+    giveUp.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    shares[0]?.[Symbol.dispose]()
+    using next = await memory.admit(never)
+    expect(next.taken.aborted).toBe(false)
+  })
+
+  it('brings all of many large uploads through at the same time, one as far as another', async () => {
+    const memory = createMemory()
+    const left = new Map<number, number>()
+    const upload = async (id: number): Promise<void> => {
+      using share = await memory.admit(never)
+      left.set(id, 20)
+      let gathered = 0
+      for await (const piece of share.hold(tens())) {
+        gathered += piece.byteLength
+        if (gathered < PART) continue
+        await turn()
+        share.release(gathered)
+        gathered = 0
+        left.set(id, (left.get(id) ?? 0) - 1)
+        const counts = [...left.values()]
+        expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(6)
+      }
+    }
+    async function* tens(): AsyncGenerator<Uint8Array, void> {
+      for (let pieces = 0; pieces < 20 * 10; pieces++) {
+        await turn()
+        yield new Uint8Array(PART / 10 + 1)
+      }
+    }
+    await Promise.all(Array.from({ length: 30 }, (_, id) => upload(id)))
+    expect(left.size).toBe(30)
+  })
+})

@@ -1,0 +1,6 @@
+import { createUploadMemory, type UploadMemory } from '../../src/core/upload-memory.ts'
+
+/** Memory of which there is always enough. */
+export function ampleMemory(): UploadMemory {
+  return createUploadMemory({ budget: 2 ** 40, partSize: 2 ** 20 })
+}
