@@ -103,12 +103,20 @@ describe('readConfig', () => {
 })
 
 describe('a setting', () => {
+  it('UPLOAD_MEMORY has room for the parts in which the largest file is sent', () => {
+    const s3 = { OBJECT_STORE: 's3://bucket', MAX_FILE_SIZE: '1TiB' }
+    expect(faulty({ ...s3, UPLOAD_MEMORY: '256MiB' })).toEqual(['UPLOAD_MEMORY'])
+    expect(faulty({ ...s3, UPLOAD_MEMORY: '1GiB' })).toEqual([])
+    expect(faulty({ ...s3, OBJECT_STORE: '', UPLOAD_MEMORY: '16MiB' })).toEqual([])
+  })
+
   it.each<[Record<string, string>, Partial<Config>]>([
     [{ PORT: '0' }, { port: 0 }],
     [{ PORT: '65535' }, { port: 65_535 }],
     [{ HOST: '::1' }, { host: '::1' }],
     [{ BASE_PATH: '/api/v1' }, { basePath: '/api/v1' }],
     [{ MAX_FILES: '0' }, { maxFiles: 0 }],
+    [{ UPLOAD_MEMORY: '64MiB' }, { uploadMemory: 64 * 2 ** 20 }],
     [{ MAX_FILE_SIZE: '500MB' }, { maxFileSize: 500_000_000 }],
     [{ BASE_CAPACITY: '0' }, { baseCapacity: 0 }],
     [{ BASE_CAPACITY: String(MAX_BYTES) }, { baseCapacity: MAX_BYTES }],
@@ -133,6 +141,7 @@ describe('a setting', () => {
       ['file:', 's3:bucket', 's3://', 's3://ab', 's3://a_b', 's3://b/prefix', '/data'],
     ],
     ['MAX_FILES', ['-1', '1e3', '9007199254740992', 'many']],
+    ['UPLOAD_MEMORY', ['-1', 'much', '0', '1MiB']],
     [
       'ALLOWED_ORIGINS',
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],

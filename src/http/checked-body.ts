@@ -2,7 +2,7 @@ import { addAbortListener } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { AppError, isAppError } from '../core/errors.ts'
-import { watchBodyPace, type BodyPace } from './body-pace.ts'
+import { type Pace, watchPace } from './pace.ts'
 
 /** Judges the bytes of a body as they pass, and throws at the first that is wrong. */
 export interface BodyCheck {
@@ -33,9 +33,10 @@ export class CheckedBody {
   readonly ended: Promise<void>
   readonly #raw: IncomingMessage
   readonly #check: BodyCheck
-  readonly #pace: BodyPace
+  readonly #pace: Pace
   readonly #abort: Disposable
   readonly #settle: { resolve(): void; reject(error: AppError): void }
+  #received = 0
   #settled = false
 
   constructor({ raw, check, signal, idleTimeoutMs }: CheckedBodyOptions) {
@@ -49,8 +50,9 @@ export class CheckedBody {
       'error',
       ignore,
     )
-    this.#pace = watchBodyPace({
+    this.#pace = watchPace({
       idleTimeoutMs,
+      total: () => this.#received,
       isWaiting: () => !raw.isPaused(),
       onTooSlow: () => this.fail(tooSlow()),
     })
@@ -73,7 +75,7 @@ export class CheckedBody {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#pace.count(chunk.length)
+    this.#received += chunk.length
     this.#attempt(() => {
       const unread = this.#check.closed
       this.#check.write(chunk)

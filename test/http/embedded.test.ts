@@ -8,6 +8,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
+import { slowReadersSuite } from './slow-readers-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -20,6 +21,7 @@ describe('the service on SQLite and local files', () => {
   accessSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
+  slowReadersSuite(openEmbedded)
   writeSuites(openEmbedded)
   racesSuite(async () => [await openEmbedded()])
 })

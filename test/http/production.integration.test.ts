@@ -22,6 +22,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
+import { slowReadersSuite } from './slow-readers-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -38,6 +39,7 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   accessSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
+  slowReadersSuite(openProduction)
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
   adminBadInputSuite(openProduction)

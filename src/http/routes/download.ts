@@ -8,6 +8,7 @@ import { contentDisposition } from '../content-disposition.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { formatHttpDate } from '../http-date.ts'
 import { requireUser } from '../plugins/access-token.ts'
+import { watchReader } from '../reader-pace.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
 import { selectContent } from '../select-content.ts'
@@ -15,6 +16,8 @@ import { selectContent } from '../select-content.ts'
 export interface DownloadOptions {
   readonly repository: Repository
   readonly shutdown: AbortSignal
+  /** How long a client may do nothing, in milliseconds; see `watchReader`. */
+  readonly idleTimeoutMs: number
 }
 
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
@@ -33,6 +36,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const target = wanted(request, request.params)
     const { file, selection, body } = await repository.open({ ...target, select, signal })
     describe(reply, { file, selection })
+    if (body !== undefined) watchReader(reply, options)
     return reply.send(body)
   })
 

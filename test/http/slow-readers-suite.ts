@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestService, TestUser } from '../support/test-service.ts'
+import { download, MIB, type OpenService, startDownload, upload } from './fixture.ts'
+
+/** More than the kernel's buffers hold. */
+const content = randomBytes(32 * MIB)
+
+export function slowReadersSuite(open: OpenService): void {
+  describe('slow readers', () => {
+    let service: TestService
+    let user: TestUser
+
+    beforeAll(async () => {
+      service = await open({ idleTimeoutMs: 700 })
+      user = await service.createUser(64 * MIB)
+      expect((await upload(service, { user, content })).status).toBe(200)
+    })
+
+    afterAll(() => service.stop())
+
+    it('H05: loses its connection when it takes nothing more, and never takes a part for the whole', async () => {
+      const stalled = await Promise.all(
+        Array.from({ length: 20 }, () => startDownload(service, { user })),
+      )
+      await delay(5_000)
+      for (const response of stalled) {
+        const { bytes, isComplete } = await readToEnd(response)
+        expect(isComplete).toBe(false)
+        expect(bytes).toBeLessThan(content.length)
+      }
+      expect((await download(service, { user })).body.equals(content)).toBe(true)
+    })
+
+    it('H05: gets all of it when it goes on taking a little at a time', async () => {
+      const response = await startDownload(service, { user })
+      let bytes = 0
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > 16 * MIB) return
+        response.pause()
+        setTimeout(() => response.resume(), 20)
+      })
+      await new Promise((resolve) => response.once('close', resolve))
+      expect({ bytes, isComplete: response.complete }).toEqual({
+        bytes: content.length,
+        isComplete: true,
+      })
+    })
+  })
+}
+
+async function readToEnd(
+  response: IncomingMessage,
+): Promise<{ bytes: number; isComplete: boolean }> {
+  let bytes = 0
+  response.on('error', () => undefined)
+  response.on('data', (chunk: Buffer) => (bytes += chunk.length))
+  if (!response.closed) await new Promise((resolve) => response.once('close', resolve))
+  return { bytes, isComplete: response.complete }
+}
