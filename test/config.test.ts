@@ -37,6 +37,7 @@ describe('readConfig', () => {
       maxFiles: 100_000,
       allowedOrigins: [],
       trustedProxies: [],
+      uploadMemory: 256 * 2 ** 20,
       jwt: undefined,
       logLevel: 'info',
       admin: undefined,
