@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 // One project after the other: they would fight over the machine, and some wait for seconds to pass.
 export default defineConfig({
   test: {
+    // Fails a test file whose services logged a secret.
+    setupFiles: ['test/support/secret-watch.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [

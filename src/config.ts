@@ -4,6 +4,7 @@ import { parseByteSize } from './core/byte-size.ts'
 import { messageOf } from './core/errors.ts'
 import { smallestBudget } from './core/upload-memory.ts'
 import { partSizeFor } from './object-store/s3-upload.ts'
+import { isLoopback, isWellKnownKey } from './well-known-keys.ts'
 import {
   type LogLevel,
   parseBasePath,
@@ -162,13 +163,19 @@ function readAdmin({ setting }: Reader): AdminConfig | undefined {
   return token === undefined ? undefined : { host, port, token }
 }
 
-function readObjectStore({ setting, optional }: Reader, dataDir: string): ObjectStoreConfig {
+function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {
+  const { setting, optional, faults } = reader
   const url = setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
   if (url.kind === 'file') return url
   const endpoint =
     setting('AWS_ENDPOINT_URL_S3', '', parseUrl) ?? setting('AWS_ENDPOINT_URL', '', parseUrl)
   const accessKeyId = optional('AWS_ACCESS_KEY_ID')
   const secretAccessKey = optional('AWS_SECRET_ACCESS_KEY')
+  if (isWellKnownKey(accessKeyId, secretAccessKey) && !isLoopback(endpoint)) {
+    faults.push(
+      'AWS_SECRET_ACCESS_KEY: everyone knows this one; make up another, or use it with a server on this machine alone',
+    )
+  }
   const isSessionBound = optional('AWS_SESSION_TOKEN') !== undefined
   return {
     ...url,

@@ -104,6 +104,25 @@ describe('readConfig', () => {
 })
 
 describe('a setting', () => {
+  it('is no S3 key that everyone knows, but for a server on this machine', () => {
+    const s3 = { OBJECT_STORE: 's3://bucket' }
+    const keys = { AWS_ACCESS_KEY_ID: 'minioadmin', AWS_SECRET_ACCESS_KEY: 'minioadmin' }
+    const at = (endpoint: string) => ({ ...s3, ...keys, AWS_ENDPOINT_URL_S3: endpoint })
+    for (const there of [
+      'http://minio:9000',
+      'http://10.0.0.1:9000',
+      'http://127.0.0.1.evil:9000',
+    ]) {
+      expect(faulty(at(there))).toEqual(['AWS_SECRET_ACCESS_KEY'])
+    }
+    expect(faulty({ ...s3, ...keys })).toEqual(['AWS_SECRET_ACCESS_KEY'])
+    for (const here of ['http://127.0.0.1:9000', 'http://[::1]:9000', 'http://localhost:9000']) {
+      expect(faulty(at(here))).toEqual([])
+    }
+    const own = { ...at('http://minio:9000'), AWS_SECRET_ACCESS_KEY: 'made-up-by-us' }
+    expect(faulty(own)).toEqual([])
+  })
+
   it('UPLOAD_MEMORY has room for the parts in which the largest file is sent', () => {
     const s3 = { OBJECT_STORE: 's3://bucket', MAX_FILE_SIZE: '1TiB' }
     expect(faulty({ ...s3, UPLOAD_MEMORY: '256MiB' })).toEqual(['UPLOAD_MEMORY'])

@@ -17,6 +17,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { buildApp } from '../../src/http/app.ts'
+import { createWatchedLogger, keepOutOfLogs } from './secret-watch.ts'
 import { ampleMemory } from './upload-memory.ts'
 
 /** What a service in a test stands on. Its owner closes it. */
@@ -39,6 +40,7 @@ export interface TestServiceOptions {
   readonly baseCapacity?: number
   readonly deviceCapacity?: number
   readonly deviceModels?: ReadonlyMap<string, number>
+  /** Watched for secrets when left out. */
   readonly logger?: FastifyBaseLogger
   /** Starts the admin listener too, with this token. */
   readonly adminToken?: string
@@ -94,7 +96,9 @@ export async function startTestService(
     objects,
     retentionMs: 60_000,
   })
-  const edge = { isStopping: () => false, logger: options.logger, trustedProxies: [] }
+  const logger = options.logger ?? createWatchedLogger()
+  if (options.adminToken !== undefined) keepOutOfLogs(options.adminToken)
+  const edge = { isStopping: () => false, logger, trustedProxies: [] }
   const app = await buildApp({
     ledger,
     maxFiles,
