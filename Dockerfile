@@ -14,7 +14,7 @@ RUN npm run build && chmod 755 dist/main.js
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts
+RUN npm ci --omit=dev --ignore-scripts && npm sbom --omit=dev --sbom-format=cyclonedx > sbom.json
 
 FROM node:24-bookworm-slim
 WORKDIR /app
@@ -22,6 +22,8 @@ RUN ln -s /app/dist/main.js /usr/local/bin/cloud-repo \
  && mkdir /data && chown 1000:1000 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# What is in it, for those who look for known vulnerabilities.
+COPY --from=dependencies /app/sbom.json ./
 COPY package.json LICENSE ./
 ARG VERSION=0.1.0
 ARG REVISION=

@@ -37,6 +37,16 @@ export function imageSuite(project: Project): void {
       expect(await docker([...run, 'users', 'list', '--json'])).toBe('[]')
     })
 
+    it('says which packages it holds, in CycloneDX', async () => {
+      const read = ['run', '--rm', '--entrypoint', 'cat', `${project.name}-service`]
+      const sbom = JSON.parse(await docker([...read, '/app/sbom.json'])) as {
+        readonly components: readonly { readonly name: string }[]
+      }
+      const names = sbom.components.map(({ name }) => name)
+      expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'pg']))
+      expect(names).not.toContain('vitest')
+    })
+
     it('keeps files on PostgreSQL and versitygw over a restart', async (test) => {
       const isThere = await findProgram('versitygw').then(
         () => true,

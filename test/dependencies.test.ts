@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+/** The versions in which the known faults of these packages are mended; older ones lose files, hang or crash. */
+const FLOORS: Readonly<Record<string, string>> = {
+  fastify: '5.12.1',
+  '@fastify/multipart': '10.1.9',
+  '@fastify/busboy': '3.2.6',
+  node: '24.18.0',
+}
+
+interface Lockfile {
+  readonly packages: Readonly<
+    Record<string, { readonly version?: string; readonly integrity?: string }>
+  >
+}
+
+const lockfile = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lockfile
+
+const packages = Object.entries(lockfile.packages).filter(([path]) => path !== '')
+
+describe('the dependencies', () => {
+  it.each(Object.entries(FLOORS))('hold no %s older than %s', (name, floor) => {
+    const found = packages.filter(([path]) => path.endsWith(`node_modules/${name}`))
+    expect(found).not.toEqual([])
+    for (const [, { version = '' }] of found)
+      expect(compare(version, floor)).toBeGreaterThanOrEqual(0)
+  })
+
+  it('are held against the hash of what they were', () => {
+    const unknown = packages.filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))
+    expect(unknown).toEqual([])
+  })
+
+  it('are pinned to one version by package.json', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      readonly dependencies: Record<string, string>
+      readonly devDependencies: Record<string, string>
+    }
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+    )
+    expect(loose).toEqual([])
+  })
+})
+
+function compare(version: string, floor: string): number {
+  return version.localeCompare(floor, 'en', { numeric: true })
+}
