@@ -24,7 +24,7 @@ export async function expectSettled({ service, load, ...adapters }: Settling): P
     const files = sum.files + (answer === 'done' ? 1 : 0)
     users.set(register.user, { used: sum.used + size, files })
   }
-  for (const user of users.keys()) await releaseReservations(service, user)
+  await sweepAfter(service, users)
   await service.sweep()
   await service.sweep()
   for (const [user, { used, files }] of users) {
@@ -35,11 +35,20 @@ export async function expectSettled({ service, load, ...adapters }: Settling): P
   expect(await kindsFound(adapters)).toEqual([])
 }
 
-/** Sweeps until every lease that a fault left behind has ended. */
-async function releaseReservations(service: TestService, { userId }: TestUser): Promise<void> {
-  for (;;) {
-    await service.sweep()
-    if ((await service.ledger.usage(userId))?.reserved === 0) return
-    await setTimeout(250)
+const PATIENCE_MS = 60_000
+
+/** Sweeps until the leases that a fault left behind have ended, and writes that were still on their way have landed. */
+async function sweepAfter(
+  service: TestService,
+  users: ReadonlyMap<TestUser, { readonly files: number }>,
+): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (const [user, { files }] of users) {
+    while (performance.now() < deadline) {
+      await service.sweep()
+      const usage = await service.ledger.usage(user.userId)
+      if (usage?.reserved === 0 && (await service.storedKeys(user)).length === files) break
+      await setTimeout(250)
+    }
   }
 }
