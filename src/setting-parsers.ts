@@ -21,6 +21,11 @@ export function parseObjectStore(
 }
 
 export function parseDatabase(text: string): string {
+  const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
+  // The driver knows one host alone; libpq's list would be taken for a name that nobody finds.
+  if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
+    throw new Error('write one host: a name or a balancer that leads to the primary')
+  }
   if (/^sqlite:.+/.test(text) || /^postgres(ql)?:\/\//.test(text)) return text
   throw new Error('write sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
 }

@@ -142,6 +142,10 @@ describe('a setting', () => {
     [{ BASE_CAPACITY: String(MAX_BYTES) }, { baseCapacity: MAX_BYTES }],
     [{ DEVICE_CAPACITY: '1.5 GiB' }, { deviceCapacity: 1.5 * 2 ** 30 }],
     [{ DATABASE_URL: 'postgresql://db/x' }, { databaseUrl: 'postgresql://db/x' }],
+    [
+      { DATABASE_URL: 'postgres://u:a,b@db/x?y=1,2' },
+      { databaseUrl: 'postgres://u:a,b@db/x?y=1,2' },
+    ],
     [{ TRUST_PROXY: '10.0.0.0/8, ::1,' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
     [
       { ALLOWED_ORIGINS: 'https://a.example, http://b.example:8080' },
@@ -156,6 +160,7 @@ describe('a setting', () => {
     ['PORT', ['-1', '65536', '80.0', 'http', '0x50']],
     ['BASE_PATH', ['/', 'api', '/api/', '/a//b', '/a?b', '/a b']],
     ['DATABASE_URL', ['sqlite:', 'postgres:db', 'database.sqlite']],
+    ['DATABASE_URL', ['postgres://u:p@a:1,b:2/db', 'postgresql://a,b/db']],
     [
       'OBJECT_STORE',
       ['file:', 's3:bucket', 's3://', 's3://ab', 's3://a_b', 's3://b/prefix', '/data'],

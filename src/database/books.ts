@@ -54,7 +54,8 @@ export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
 /**
  * Locks the user's figures until the transaction ends. Every transaction that touches a user's
  * quota, uploads, files or grants does this first, so there is one order of locks and no deadlock,
- * and what it reads afterwards stays true.
+ * and what it reads afterwards stays true. The lock is a write: PostgreSQL lets the COMMIT wait for
+ * a synchronous standby, so that not even reading back acknowledges what one server holds alone.
  */
 export async function lockUser(
   { db, forUpdate }: Pick<Books, 'db' | 'forUpdate'>,

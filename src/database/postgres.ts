@@ -1,5 +1,5 @@
 import { Kysely, sql } from 'kysely'
-import { DatabaseError, Pool, TypeOverrides } from 'pg'
+import { type ClientBase, DatabaseError, Pool, TypeOverrides } from 'pg'
 import { createDatabase, type Database, type Fault } from './database.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import type { Tables } from './schema.ts'
@@ -19,7 +19,11 @@ export interface PostgresOptions {
 const DEFAULT_POOL_SIZE = 10
 const DEFAULT_TIMEOUT_MS = 10_000
 
-/** Opens a pool of connections; the first statement makes the first connection. */
+/**
+ * Opens a pool of connections; the first statement makes the first connection. While what answers
+ * is a standby, or another server that takes no writes, everything rejects with `unavailable`: not
+ * even reads are let through, for a standby may lack what was acknowledged a moment ago.
+ */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const pool = createPool(options)
   const isFailure = (error: unknown): boolean => classify(error) === 'failure'
@@ -54,12 +58,22 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
     idle_in_transaction_session_timeout: timeoutMs,
     query_timeout: timeoutMs,
     types: createTypes(),
+    verify: (client, done) => void refuseReadOnly(client).then(() => done(), done),
   })
   // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would
   // end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+// As libpq's `target_session_attrs=read-write` does it. A server that becomes a standby later ends its
+// sessions first; and one that says so in the middle of a session (25006) is left as after any failure.
+async function refuseReadOnly(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ readonly transaction_read_only: string }>(
+    'SHOW transaction_read_only',
+  )
+  if (rows[0]?.transaction_read_only !== 'off') throw new Error('The server takes no writes')
 }
 
 const INT8 = 20

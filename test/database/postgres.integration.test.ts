@@ -28,7 +28,8 @@ import { ledgerPreconditionContract } from '../core/ledger-precondition-contract
 import { ledgerRaceContract } from '../core/ledger-race-contract.ts'
 import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
 import { userStoreContract } from '../core/user-store-contract.ts'
-import { createDatabase, runSql } from '../support/postgres.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { runSql } from '../support/run-sql.ts'
 import { createHarness } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles } from './list-plans.ts'
@@ -174,6 +175,42 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     silent.server.close()
   })
 
+  it.each(['25006', '57P01', '57P03', '53300', '0A000'])(
+    'F06 answers unavailable to %s, repeats nothing and leaves the connection',
+    async (state) => {
+      const single = await openPostgres({ url: own.url, poolSize: 1 })
+      const before = await sessionOf(single)
+      let attempts = 0
+      const refusal = await refusalOf(
+        single.transaction(async (db) => {
+          attempts++
+          await raise(db, state)
+        }),
+      )
+      expect(refusal).toMatchObject({ code: 'unavailable', cause: { code: state } })
+      expect(attempts).toBe(1)
+      expect(await sessionOf(single)).not.toBe(before)
+      await single.close()
+    },
+  )
+
+  it('keeps the connection of a transaction that was refused or is repeated', async () => {
+    const single = await openPostgres({ url: own.url, poolSize: 1 })
+    const before = await sessionOf(single)
+    await outcomeOf(single.transaction((db) => raise(db, '40001')))
+    expect(await sessionOf(single)).toBe(before)
+    await single.close()
+  })
+
+  it('F06 serves nothing, not even reads, on a session that is read-only', async () => {
+    await runSql(own.url, `ALTER DATABASE ${own.name} SET default_transaction_read_only = on`)
+    const other = await openPostgres({ url: own.url })
+    expect(await outcomeOf(createUserStore(other).findUser(parseUserId('a')))).toBe('unavailable')
+    await runSql(serverUrl(), `ALTER DATABASE ${own.name} RESET default_transaction_read_only`)
+    expect(await createUserStore(other).findUser(parseUserId('a'))).toBeUndefined()
+    await other.close()
+  })
+
   it('waits neither for a lock nor for a statement for ever, and keeps no hung connection', async () => {
     const impatient = await openPostgres({ url: own.url, poolSize: 1, timeoutMs: 500 })
     const users = createUserStore(impatient)
@@ -271,6 +308,14 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
 async function raise(db: Kysely<Tables>, state: string): Promise<void> {
   const block = `DO $$ BEGIN RAISE EXCEPTION 'planted' USING ERRCODE = '${state}'; END $$`
   await sql.raw(block).execute(db)
+}
+
+/** The server's process for the only connection of a pool. */
+async function sessionOf({ kysely }: Database): Promise<number | undefined> {
+  const { rows } = await sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`.execute(
+    kysely,
+  )
+  return rows[0]?.pid
 }
 
 async function killConnections(name: string): Promise<void> {

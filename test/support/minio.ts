@@ -22,7 +22,8 @@ export function startMinio(): Promise<S3Server | Unavailable> {
 
 const READY_PATH = '/minio/health/ready'
 
-const ENVIRONMENT = {
+/** What every MinIO of the tests is started with. */
+export const MINIO_ENVIRONMENT = {
   MINIO_ROOT_USER: TEST_ACCOUNT.accessKeyId,
   MINIO_ROOT_PASSWORD: TEST_ACCOUNT.secretAccessKey,
   MINIO_REGION: TEST_ACCOUNT.region,
@@ -33,7 +34,7 @@ async function startImage(): Promise<S3Server> {
   const { host, port, stop } = await startContainer({
     image: 'minio/minio:RELEASE.2025-09-07T16-13-09Z',
     command: ['server', '/data'],
-    environment: ENVIRONMENT,
+    environment: MINIO_ENVIRONMENT,
     port: 9000,
     ready: { path: READY_PATH },
   })
@@ -48,7 +49,7 @@ async function startProgram(): Promise<S3Server> {
   return startS3Program({
     program,
     endpoint: `http://${address}`,
-    environment: ENVIRONMENT,
+    environment: MINIO_ENVIRONMENT,
     args: (folder) => ['server', ...options, folder],
     isReady: () => answers(`http://${address}${READY_PATH}`),
   })

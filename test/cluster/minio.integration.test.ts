@@ -1,0 +1,107 @@
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { openSqlite } from '../../src/database/sqlite.ts'
+import { createS3Store } from '../../src/object-store/s3.ts'
+import { createFolder, findProgram } from '../support/local-server.ts'
+import { type MinioCluster, startMinioCluster } from '../support/minio-cluster.ts'
+import { freshBucket } from '../support/test-bucket.ts'
+import { startTestService, type TestAdapters, type TestService } from '../support/test-service.ts'
+import { type Load, startLoad } from './load.ts'
+import { contentOf, Register } from './register.ts'
+import { readFrom, uploadTo } from './requests.ts'
+import { expectSettled } from './settled.ts'
+
+const KIB = 1024
+const MIB = KIB * KIB
+
+const missing = await findProgram('minio').then(
+  () => undefined,
+  (error: Error) => `No MinIO cluster: ${error.message}`,
+)
+const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
+if (skipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+
+describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_000 }, () => {
+  let cluster: MinioCluster
+  let adapters: TestAdapters
+  let service: TestService
+  let opened: AsyncDisposableStack
+
+  beforeAll(async () => {
+    cluster = await startMinioCluster(await findProgram('minio'))
+  })
+  afterAll(() => cluster?.stop())
+
+  beforeEach(async () => {
+    opened = new AsyncDisposableStack()
+    await cluster.ready()
+    const folder = opened.adopt(await createFolder('service'), (it) => it.remove())
+    const database = await openSqlite({ file: join(folder.path, 'test.db') })
+    opened.defer(() => database.close())
+    await migrate(database)
+    const objects = createS3Store({ ...freshBucket(cluster.address), partSize: 5 * MIB, deadlines })
+    opened.defer(() => objects.close())
+    await objects.prepare(AbortSignal.timeout(30_000))
+    adapters = { database, objects }
+    service = await startTestService(adapters, { leaseMs: 6_000 })
+    opened.defer(() => service.stop())
+  })
+  afterEach(() => opened.disposeAsync())
+
+  function startMixedLoad(options: { readonly mayMiss?: boolean } = {}): Promise<Load> {
+    return startLoad({
+      services: [service],
+      users: 2,
+      filesPerUser: 3,
+      // Less than three of the largest need, so that some uploads are refused.
+      capacity: 12 * MIB,
+      sizes: [0, 1, 10 * KIB, 300 * KIB, 300 * KIB, 5 * MIB, 5 * MIB + 1],
+      seed: 1,
+      ...options,
+    })
+  }
+
+  it('E03 loses nothing while a node dies and comes back, and then another dies', async () => {
+    const [one, another] = cluster.nodes
+    const load = await startMixedLoad()
+    await load.until({ written: 20, read: 15 })
+    await one.kill()
+    await load.until({ written: 20, read: 15 })
+    await one.start()
+    await load.until({ written: 10 })
+    await another.kill()
+    await load.until({ written: 20, read: 15 })
+    await load.stop()
+    for (const register of load.registers) {
+      const { answer } = await readFrom({ service, register })
+      expect(answer).not.toBe('unavailable')
+    }
+    await another.start()
+    await cluster.ready()
+    await expectSettled({ service, load, ...adapters })
+    expect(load.tally().refused).toBeGreaterThan(0)
+  })
+
+  it('E02 refuses uploads in time while too few nodes are left to write, and takes them again', async () => {
+    const load = await startMixedLoad({ mayMiss: true })
+    await load.until({ written: 20 })
+    const lost = cluster.nodes.slice(2)
+    await Promise.all(lost.map((node) => node.kill()))
+    const user = await service.createUser(MIB)
+    const register = new Register(user, 'late.bin')
+    const late = { ...contentOf(7, 1000), method: 'PUT', chunked: false } as const
+    const answer = uploadTo({ service, register }, late)
+    await load.until({ unavailable: 6, read: 6 })
+    expect(await answer).toBe('unavailable')
+    await Promise.all(lost.map((node) => node.start()))
+    await cluster.ready()
+    await load.until({ written: 15, read: 10 })
+    await load.stop()
+    expect(await uploadTo({ service, register }, late)).toBe('done')
+    await expectSettled({ service, load, ...adapters })
+  })
+})
+
+// Shorter than those that the service has, so that the tests are.
+const deadlines = { callMs: 4_000, partMs: 6_000, completeMs: 8_000, cleanupMs: 1_000 }

@@ -1,0 +1,54 @@
+import { setTimeout } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { ask, jsonOf } from '../http/fixture.ts'
+import type { TestAdapters, TestService, TestUser } from '../support/test-service.ts'
+import { kindsFound } from '../support/verify.ts'
+import type { Load } from './load.ts'
+import { readFrom } from './requests.ts'
+
+interface Settling extends TestAdapters {
+  readonly service: TestService
+  readonly load: Load
+}
+
+/**
+ * Asserts that once faults are over and leases have ended, every name holds what it may, the figures equal the files,
+ * and after two sweeps there is nothing else (I1, I2, I4, I8).
+ */
+export async function expectSettled({ service, load, ...adapters }: Settling): Promise<void> {
+  const users = new Map<TestUser, { used: number; files: number }>()
+  for (const register of load.registers) {
+    const { answer, size } = await readFrom({ service, register })
+    expect(answer).not.toBe('unavailable')
+    const sum = users.get(register.user) ?? { used: 0, files: 0 }
+    const files = sum.files + (answer === 'done' ? 1 : 0)
+    users.set(register.user, { used: sum.used + size, files })
+  }
+  await sweepAfter(service, users)
+  await service.sweep()
+  await service.sweep()
+  for (const [user, { used, files }] of users) {
+    const { body } = await ask(service, { user, path: '/users/me/capacity' })
+    expect(jsonOf({ body })).toMatchObject({ used, reserved: 0, file_count: files })
+    expect(await service.storedKeys(user)).toHaveLength(files)
+  }
+  expect(await kindsFound(adapters)).toEqual([])
+}
+
+const PATIENCE_MS = 60_000
+
+/** Sweeps until the leases that a fault left behind have ended, and writes that were still on their way have landed. */
+async function sweepAfter(
+  service: TestService,
+  users: ReadonlyMap<TestUser, { readonly files: number }>,
+): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS
+  for (const [user, { files }] of users) {
+    while (performance.now() < deadline) {
+      await service.sweep()
+      const usage = await service.ledger.usage(user.userId)
+      if (usage?.reserved === 0 && (await service.storedKeys(user)).length === files) break
+      await setTimeout(250)
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { answers, createFolder, freePort, runServer } from './local-server.ts'
+import { MINIO_ENVIRONMENT } from './minio.ts'
+import { type S3Address, TEST_ACCOUNT } from './s3-server.ts'
+import { startTcpSwitch } from './tcp-switch.ts'
+
+/** A process that ends as a machine does that loses its power, and begins again with what its disk holds. */
+export interface ClusterNode {
+  kill(): Promise<void>
+  /** Resolves when it answers. */
+  start(): Promise<void>
+}
+
+export interface MinioCluster {
+  /** Leads to whichever node accepts. */
+  readonly address: S3Address
+  readonly nodes: readonly [ClusterNode, ClusterNode, ClusterNode, ClusterNode]
+  /** Resolves when enough nodes have found one another to write. */
+  ready(): Promise<void>
+  stop(): Promise<void>
+}
+
+/**
+ * Four nodes of one folder each, in one erasure set: any three of them write, any two read. All run on the loopback,
+ * behind a balancer that gives a new connection to the next node that accepts.
+ */
+export async function startMinioCluster(program: string): Promise<MinioCluster> {
+  const folder = await createFolder('minio-cluster')
+  const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()])
+  const drives = ports.map((port, at) => `http://127.0.0.1:${port}${join(folder.path, `${at}`)}`)
+  const createNode = (port: number) => new Node({ program, port, drives })
+  const nodes = ports.map(createNode) as unknown as MinioCluster['nodes']
+  const balancer = await startTcpSwitch(ports)
+  const endpoint = `http://127.0.0.1:${balancer.port}`
+
+  async function stop(): Promise<void> {
+    await Promise.all(nodes.map((node) => node.kill()))
+    await balancer.close()
+    await folder.remove()
+  }
+  async function ready(): Promise<void> {
+    while (!(await answers(`${endpoint}/minio/health/cluster`))) await setTimeout(100)
+  }
+  try {
+    await Promise.all(nodes.map((node) => node.start()))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { address: { endpoint, ...TEST_ACCOUNT }, nodes, ready, stop }
+}
+
+interface NodeOptions {
+  readonly program: string
+  readonly port: number
+  /** Of all nodes. */
+  readonly drives: readonly string[]
+}
+
+class Node implements ClusterNode {
+  readonly #options: NodeOptions
+  #running: Awaited<ReturnType<typeof runServer>> | undefined
+
+  constructor(options: NodeOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    const { program, port, drives } = this.#options
+    const address = `127.0.0.1:${port}`
+    const console = `127.0.0.1:${await freePort()}`
+    this.#running = await runServer({
+      program,
+      args: ['server', '--quiet', '--address', address, '--console-address', console, ...drives],
+      environment: {
+        ...MINIO_ENVIRONMENT,
+        // Its folders may lie on the disk of the system.
+        MINIO_CI_CD: '1',
+        // Inside a container it takes no loopback address for its own unless told so.
+        _MINIO_SERVER_LOCAL: address,
+      },
+      isReady: () => answers(`http://${address}/minio/health/live`),
+      stopSignal: 'SIGKILL',
+    })
+  }
+
+  async kill(): Promise<void> {
+    await this.#running?.stop()
+    this.#running = undefined
+  }
+}
