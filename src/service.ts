@@ -7,6 +7,7 @@ import { createJwtUsers, type JwtUsers } from './core/jwt-users.ts'
 import type { Ledger } from './core/ledger.ts'
 import type { ObjectStore } from './core/object-store.ts'
 import { createReadiness, type Readiness } from './core/readiness.ts'
+import { createRebuilder, type Rebuilder } from './core/rebuild.ts'
 import { createRepository, type Repository } from './core/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweeper.ts'
 import type { UserId } from './core/user-id.ts'
@@ -18,6 +19,7 @@ import { createInventory } from './database/inventory.ts'
 import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { openPostgres } from './database/postgres.ts'
+import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
 import { createJwtVerifier } from './jwt/jwt-verifier.ts'
@@ -34,6 +36,7 @@ export interface Service {
   readonly repository: Repository
   readonly sweeper: Sweeper
   readonly verifier: Verifier
+  readonly rebuilder: Rebuilder
   readonly readiness: Readiness
   close(): Promise<void>
 }
@@ -46,6 +49,9 @@ const LEASE_MS = 60_000
  * that was repeated can still land.
  */
 const GARBAGE_DELAY_MS = 10 * 60_000
+
+/** Long enough for an operator to look through what a rebuild took for replaced, and for users to miss it. */
+const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
 /** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
 const ABORTED_RETENTION_MS = 15 * 60_000
@@ -90,6 +96,11 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
       inventory: createInventory(database),
       objects,
       garbageDelayMs: GARBAGE_DELAY_MS,
+    }),
+    rebuilder: createRebuilder({
+      journal: createRebuildJournal(database),
+      objects,
+      garbageDelayMs: REBUILT_GARBAGE_DELAY_MS,
     }),
   }
 }

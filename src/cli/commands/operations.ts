@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { REBUILD } from './rebuild.ts'
 import { VERIFY } from './verify.ts'
 
 export const OPERATIONS: readonly Command[] = [
@@ -19,6 +20,7 @@ export const OPERATIONS: readonly Command[] = [
     },
   },
   VERIFY,
+  REBUILD,
   {
     words: ['migrate'],
     operands: [],
