@@ -9,6 +9,7 @@ import {
   parseCount,
   parseDatabase,
   parseDeviceModels,
+  parseGarbageDelay,
   parseHeaderToken,
   parseLogLevel,
   parseObjectStore,
@@ -30,6 +31,8 @@ export interface Config {
   readonly deviceModels: ReadonlyMap<string, number>
   readonly maxFileSize: number
   readonly maxFiles: number
+  /** How long the objects of replaced and deleted files are kept, in milliseconds. */
+  readonly garbageDelayMs: number
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   /** The identity provider whose JWTs are access tokens too, if there is one. */
@@ -97,6 +100,7 @@ export function readConfig(environment: Environment): Config {
     deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
+    garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),

@@ -14,6 +14,7 @@ import type { UserId } from './core/user-id.ts'
 import type { UserStore } from './core/user-store.ts'
 import { createUsers, type Users } from './core/users.ts'
 import { createVerifier, type Verifier } from './core/verify.ts'
+import { backUp } from './database/backup.ts'
 import type { Database } from './database/database.ts'
 import { createInventory } from './database/inventory.ts'
 import { createLedger } from './database/ledger.ts'
@@ -38,17 +39,13 @@ export interface Service {
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
   readonly readiness: Readiness
+  /** Copies the embedded database to a file that does not exist; see `database/backup.ts`. */
+  backup(file: string): Promise<{ readonly bytes: number }>
   close(): Promise<void>
 }
 
 /** A reservation without an owner ends this long after its last renewal; the next sweep releases it. */
 const LEASE_MS = 60_000
-
-/**
- * Longer than a download takes to open an object that it has found (those that have opened it go on), and than a write
- * that was repeated can still land.
- */
-const GARBAGE_DELAY_MS = 10 * 60_000
 
 /** Long enough for an operator to look through what a rebuild took for replaced, and for users to miss it. */
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
@@ -66,8 +63,12 @@ export async function openService(config: Config): Promise<Service> {
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const kept = opened.move()
-  const close = () => kept.disposeAsync()
-  return { ...createUseCases({ config, database, objects }), objects, close }
+  return {
+    ...createUseCases({ config, database, objects }),
+    objects,
+    backup: (file) => backUp(database, file),
+    close: () => kept.disposeAsync(),
+  }
 }
 
 const PREPARE_TIMEOUT_MS = 30_000
@@ -78,12 +79,13 @@ const READINESS_TIMEOUT_MS = 2_000
 function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
   const { config, database, objects } = parts
   const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
+  const { garbageDelayMs } = config
   const ledger = createLedger(database, { baseCapacity })
   const userStore = createUserStore(database)
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
-  const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS }
+  const times = { leaseMs: LEASE_MS, garbageDelayMs }
   return {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
@@ -91,11 +93,16 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
-    sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
+    sweeper: createSweeper({
+      ledger,
+      objects,
+      retentionMs: ABORTED_RETENTION_MS,
+      garbageDelayMs,
+    }),
     verifier: createVerifier({
       inventory: createInventory(database),
       objects,
-      garbageDelayMs: GARBAGE_DELAY_MS,
+      garbageDelayMs,
     }),
     rebuilder: createRebuilder({
       journal: createRebuildJournal(database),

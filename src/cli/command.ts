@@ -15,6 +15,7 @@ export interface CommandServices {
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
+  backup(file: string): Promise<{ readonly bytes: number }>
   close(): Promise<void>
 }
 

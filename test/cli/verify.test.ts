@@ -11,6 +11,7 @@ import { contentOf } from '../support/incoming-file.ts'
 import { never } from '../support/objects.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
+import { backUp } from '../../src/database/backup.ts'
 import { createTestRebuilder } from '../support/rebuild.ts'
 import { createTestVerifier } from '../support/verify.ts'
 
@@ -36,6 +37,7 @@ async function open(): Promise<CommandServices> {
     sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
     verifier: createTestVerifier(core),
     rebuilder: createTestRebuilder(core),
+    backup: (file) => backUp(core.database, file),
     close: async () => {},
   }
 }

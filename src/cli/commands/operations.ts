@@ -19,6 +19,16 @@ export const OPERATIONS: readonly Command[] = [
       }
     },
   },
+  {
+    words: ['backup'],
+    operands: ['file'],
+    flags: [],
+    summary: 'copy the embedded database to a new file, while the service runs',
+    run: async (services, { operands: [file = ''] }) => ({
+      file,
+      ...(await services.backup(file)),
+    }),
+  },
   VERIFY,
   REBUILD,
   {
