@@ -34,7 +34,7 @@ export type RebuildPosition = Pick<FoundObject, 'userId' | 'name' | 'version'>
 /**
  * PORT: the books while they are made anew from a bucket. Found objects are collected in the database, in a table that
  * exists only meanwhile, so that what is newest is the database's decision, memory does not grow with their number, and an
- * interrupted run is gone on with. Every method is one short transaction and rejects with `unavailable` as the
+ * interrupted run is gone on with. Every method but `figures` is one short transaction; all reject with `unavailable` as the
  * ledger's do.
  */
 export interface RebuildJournal {
@@ -77,7 +77,7 @@ export interface RebuildJournal {
     readonly garbageDelayMs: number
   }): Promise<readonly SettledObject[]>
 
-  /** What the journal holds, settled or not. */
+  /** What the journal holds, settled or not, added up in many short reads. */
   figures(): Promise<RebuildFigures>
 
   /** Guarantees that no journal is left. */

@@ -1,7 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type ObjectKey, versionOf } from '../core/object-key.ts'
-import type { FoundObject, RebuildFigures, RebuildJournal } from '../core/rebuild-journal.ts'
+import type { FoundObject, RebuildJournal } from '../core/rebuild-journal.ts'
 import type { Database, Fragments } from './database.ts'
+import { countJournal } from './rebuild-figures.ts'
 import { isAfter, isNewest, type RebuildRow, toObject } from './rebuild-row.ts'
 import { settleObjects } from './rebuild-settle.ts'
 import type { Tables } from './schema.ts'
@@ -28,7 +29,7 @@ export function createRebuildJournal(database: Database): RebuildJournal {
         }
       }),
     settle: (options) => paged((db) => settleObjects({ ...database, db }, options)),
-    figures: () => database.query(figures),
+    figures: () => countJournal(database),
     finish: () =>
       database.query(async (db) => {
         await sql`DROP TABLE IF EXISTS rebuild_objects`.execute(db)
@@ -107,19 +108,4 @@ async function listUnread(
     ORDER BY user_id, name, version LIMIT ${limit}
   `.execute(db)
   return rows.map(toObject)
-}
-
-async function figures(db: Kysely<Tables>): Promise<RebuildFigures> {
-  const { rows } = await sql<Omit<RebuildFigures, 'replaced'> & { readonly objects: number }>`
-    SELECT COUNT(*) AS objects, COUNT(DISTINCT user_id) AS users, CAST(COALESCE(SUM(settled), 0) AS BIGINT) AS settled,
-      CAST(COALESCE(SUM(newest), 0) AS BIGINT) AS files, CAST(COALESCE(SUM(newest * size), 0) AS BIGINT) AS bytes
-    FROM (
-      SELECT user_id, size, settled, CASE WHEN ${isNewest} THEN 1 ELSE 0 END AS newest
-      FROM rebuild_objects AS r
-    ) AS marked
-  `.execute(db)
-  const [row] = rows
-  if (row === undefined) throw new TypeError('A count is one row.')
-  const { objects, ...counted } = row
-  return { ...counted, replaced: objects - counted.files }
 }
