@@ -12,6 +12,7 @@ import {
   parseCount,
   parseDatabase,
   parseDeviceModels,
+  parseGarbageDelay,
   parseHeaderToken,
   parseLogLevel,
   parseObjectStore,
@@ -34,6 +35,8 @@ export interface Config {
   readonly maxFileSize: number
   readonly maxFiles: number
   readonly uploadMemory: number
+  /** How long the objects of replaced and deleted files are kept, in milliseconds. */
+  readonly garbageDelayMs: number
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   /** The identity provider whose JWTs are access tokens too, if there is one. */
@@ -102,6 +105,7 @@ export function readConfig(environment: Environment): Config {
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
+    garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),

@@ -39,6 +39,11 @@ async function runServer(): Promise<number> {
   // Nothing runs yet that would have to end well, and what is awaited may never come.
   if (service === undefined) process.exit(0)
   opened.defer(() => service.close())
+  if (await service.rebuilder.isUnfinished()) {
+    throw new Error(
+      'A rebuild was interrupted, so files are missing. Run "rebuild" again, to its end.',
+    )
+  }
   const server = await serve({ config, service, logger })
   opened.defer(() => server.stop())
   if (values.demo) console.log(await introduceDemo(service, server.url + config.basePath))

@@ -7,6 +7,7 @@ import { createJwtUsers, type JwtUsers } from './core/jwt-users.ts'
 import type { Ledger } from './core/ledger.ts'
 import type { ObjectStore } from './core/object-store.ts'
 import { createReadiness, type Readiness } from './core/readiness.ts'
+import { createRebuilder, type Rebuilder } from './core/rebuild.ts'
 import { createRepository, type Repository } from './core/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweeper.ts'
 import { createUploadMemory } from './core/upload-memory.ts'
@@ -14,11 +15,13 @@ import type { UserId } from './core/user-id.ts'
 import type { UserStore } from './core/user-store.ts'
 import { createUsers, type Users } from './core/users.ts'
 import { createVerifier, type Verifier } from './core/verify.ts'
+import { backUp } from './database/backup.ts'
 import type { Database } from './database/database.ts'
 import { createInventory } from './database/inventory.ts'
 import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { openPostgres } from './database/postgres.ts'
+import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
 import { createJwtVerifier } from './jwt/jwt-verifier.ts'
@@ -35,18 +38,18 @@ export interface Service {
   readonly repository: Repository
   readonly sweeper: Sweeper
   readonly verifier: Verifier
+  readonly rebuilder: Rebuilder
   readonly readiness: Readiness
+  /** Copies the embedded database to a file that does not exist; see `database/backup.ts`. */
+  backup(file: string): Promise<{ readonly bytes: number }>
   close(): Promise<void>
 }
 
 /** A reservation without an owner ends this long after its last renewal; the next sweep releases it. */
 const LEASE_MS = 60_000
 
-/**
- * Longer than a download takes to open an object that it has found (those that have opened it go on), and than a write
- * that was repeated can still land.
- */
-const GARBAGE_DELAY_MS = 10 * 60_000
+/** Long enough for an operator to look through what a rebuild took for replaced, and for users to miss it. */
+const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
 /** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
 const ABORTED_RETENTION_MS = 15 * 60_000
@@ -61,8 +64,12 @@ export async function openService(config: Config): Promise<Service> {
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const kept = opened.move()
-  const close = () => kept.disposeAsync()
-  return { ...createUseCases({ config, database, objects }), objects, close }
+  return {
+    ...createUseCases({ config, database, objects }),
+    objects,
+    backup: (file) => backUp(database, file),
+    close: () => kept.disposeAsync(),
+  }
 }
 
 const PREPARE_TIMEOUT_MS = 30_000
@@ -73,13 +80,14 @@ const READINESS_TIMEOUT_MS = 2_000
 function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
   const { config, database, objects } = parts
   const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
+  const { garbageDelayMs } = config
   const ledger = createLedger(database, { baseCapacity })
   const userStore = createUserStore(database)
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
   const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
-  const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS }
+  const times = { leaseMs: LEASE_MS, garbageDelayMs }
   return {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
@@ -87,11 +95,21 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
     repository: createRepository({ ledger, objects, memory, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
-    sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
+    sweeper: createSweeper({
+      ledger,
+      objects,
+      retentionMs: ABORTED_RETENTION_MS,
+      garbageDelayMs,
+    }),
     verifier: createVerifier({
       inventory: createInventory(database),
       objects,
-      garbageDelayMs: GARBAGE_DELAY_MS,
+      garbageDelayMs,
+    }),
+    rebuilder: createRebuilder({
+      journal: createRebuildJournal(database),
+      objects,
+      garbageDelayMs: REBUILT_GARBAGE_DELAY_MS,
     }),
   }
 }

@@ -54,6 +54,21 @@ export function parseCount(text: string): number {
   throw new Error('write a whole number')
 }
 
+const MS_OF = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** Below this a download could lose its object between finding and opening it. */
+const LEAST_GARBAGE_DELAY_MS = 10 * MS_OF.min
+
+const MOST_GARBAGE_DELAY_MS = 3650 * MS_OF.d
+
+/** How long the objects of replaced and deleted files are kept, in milliseconds. */
+export function parseGarbageDelay(text: string): number {
+  const [, count = '', unit] = /^(\d+) ?(min|h|d)$/.exec(text) ?? []
+  const ms = Number(count) * (unit === 'min' || unit === 'h' || unit === 'd' ? MS_OF[unit] : 0)
+  if (ms >= LEAST_GARBAGE_DELAY_MS && ms <= MOST_GARBAGE_DELAY_MS) return ms
+  throw new Error('write a time from 10min to 3650d, such as 90min, 24h or 7d')
+}
+
 export function parseBoolean(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true'
   throw new Error('write true or false')

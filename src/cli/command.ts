@@ -1,5 +1,6 @@
 import type { AccessTokens } from '../core/access-tokens.ts'
 import type { Grants } from '../core/grants.ts'
+import type { Rebuilder } from '../core/rebuild.ts'
 import type { Sweeper } from '../core/sweeper.ts'
 import { parseUserId, type UserId } from '../core/user-id.ts'
 import type { Users } from '../core/users.ts'
@@ -13,6 +14,8 @@ export interface CommandServices {
   readonly grants: Grants
   readonly sweeper: Sweeper
   readonly verifier: Verifier
+  readonly rebuilder: Rebuilder
+  backup(file: string): Promise<{ readonly bytes: number }>
   close(): Promise<void>
 }
 

@@ -44,6 +44,13 @@ export interface ListedObject {
   readonly size: number
 }
 
+export interface ObjectHead {
+  /** Bytes. */
+  readonly size: number
+  /** What `put` was given; empty where the store could not keep it. */
+  readonly metadata: Readonly<Record<string, string>>
+}
+
 export interface OpenedObject {
   /** The caller reads it to its end or destroys it. It fails, and never just ends, when bytes are missing. */
   readonly body: Readable
@@ -71,8 +78,8 @@ export interface ObjectStore {
   /** Opens an object, or resolves to `undefined` when there is none under the key. */
   open(object: OpenObject): Promise<OpenedObject | undefined>
 
-  /** The object's size in bytes, or `undefined` when there is none. Reads no content. */
-  head(object: NamedObject): Promise<{ readonly size: number } | undefined>
+  /** What is known of the object without reading its content, or `undefined` when there is none. */
+  head(object: NamedObject): Promise<ObjectHead | undefined>
 
   /**
    * Guarantees that nothing is left under the key: no object, no unfinished upload, no temporary file.

@@ -12,6 +12,8 @@ export interface SweeperOptions {
    * longer than any write that was on its way then can still land in the object store.
    */
   readonly retentionMs: number
+  /** How long the objects of a deleted user are kept where that is longer, in milliseconds. */
+  readonly garbageDelayMs?: number
 }
 
 /** What one sweep did. */
@@ -41,9 +43,11 @@ export interface Sweeper {
 const PAGE = 100
 const PARALLEL_REMOVALS = 8
 
-export function createSweeper({ ledger, objects, retentionMs }: SweeperOptions): Sweeper {
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { ledger, objects, retentionMs, garbageDelayMs = 0 } = options
+
   async function sweep(signal: AbortSignal): Promise<SweepReport> {
-    const purge = { limit: PAGE, garbageDelayMs: retentionMs }
+    const purge = { limit: PAGE, garbageDelayMs: Math.max(retentionMs, garbageDelayMs) }
     const purgedRows = await repeat(() => ledger.purgeDeletedUsers(purge), signal)
     const expiredUploads = await repeat(() => abortExpired(ledger), signal)
     const removals: Removals = { objects, signal, removed: 0, failed: 0, firstFailure: undefined }

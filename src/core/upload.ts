@@ -5,6 +5,7 @@ import type { Visibility } from './file.ts'
 import type { FileName } from './file-name.ts'
 import type { CommittedUpload, CommitUpload, Ledger } from './ledger.ts'
 import { objectKey, type ObjectKey } from './object-key.ts'
+import { objectMetadata } from './object-metadata.ts'
 import type { ObjectStore } from './object-store.ts'
 import { isMet, type Precondition, preconditionFailed } from './precondition.ts'
 import { type IncomingFile, receiveContent } from './receive-content.ts'
@@ -85,7 +86,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       const received = await receiveContent({
         objects,
         key,
-        metadata: { name: encodeURIComponent(name) },
+        metadata: objectMetadata(name),
         incoming,
         maxBytes: maxFileSize,
         memory: share,

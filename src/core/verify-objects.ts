@@ -1,4 +1,5 @@
 import type { Balance, TracedObject } from './inventory.ts'
+import { inBatches } from './in-batches.ts'
 import { inParallel } from './in-parallel.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
 import type { ListedObject } from './object-store.ts'
@@ -50,18 +51,11 @@ export async function verifyStrangers(run: VerifyRun): Promise<void> {
   }
 }
 
-async function* batchesOf(
+function batchesOf(
   { objects, signal }: VerifyRun,
   prefix: string,
-): AsyncGenerator<readonly ListedObject[], void> {
-  let batch: ListedObject[] = []
-  for await (const object of objects.list({ prefix, signal })) {
-    batch.push(object)
-    if (batch.length < OBJECTS_PER_BATCH) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
+): AsyncIterable<readonly ListedObject[]> {
+  return inBatches(objects.list({ prefix, signal }), OBJECTS_PER_BATCH)
 }
 
 async function trace(

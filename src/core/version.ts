@@ -27,3 +27,8 @@ const VERSION = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 export function isVersion(text: string): text is Version {
   return VERSION.test(text)
 }
+
+/** When the upload of a version began, by the clock of its instance, in milliseconds since 1970. */
+export function timeOf(version: Version): number {
+  return Number.parseInt(version.slice(0, 8) + version.slice(9, 13), 16)
+}

@@ -20,6 +20,9 @@ export interface Database extends Fragments {
    */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
 
+  /** Writes a consistent copy to a file that is there and empty; `undefined` where the engine has tools of its own. */
+  readonly copyTo: ((file: string) => Promise<void>) | undefined
+
   close(): Promise<void>
 }
 
@@ -47,6 +50,7 @@ export type Fault = 'repeat' | 'defect' | 'failure'
 export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
   readonly classify: (error: unknown) => Fault
+  readonly copyTo: Database['copyTo']
   /** Closes what the engine opened; called once `kysely` is no longer used. */
   readonly release: () => Promise<void>
 }
@@ -55,13 +59,14 @@ export const MAX_REPEATS = 5
 
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
-  const { kysely, now, forUpdate, bytewise, keepIndexOrder, classify, release } = engine
+  const { kysely, now, forUpdate, bytewise, keepIndexOrder, copyTo, classify, release } = engine
   return {
     kysely,
     now,
     forUpdate,
     bytewise,
     keepIndexOrder,
+    copyTo,
     query: (work) => withRepeats(() => work(kysely), classify),
     transaction: (work) => withRepeats(() => kysely.transaction().execute(work), classify),
     close: async () => {

@@ -37,6 +37,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepIndexOrder: sql`
       SELECT set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)
     `,
+    copyTo: undefined,
     classify,
     release: async () => {
       if (!pool.ended) await pool.end()

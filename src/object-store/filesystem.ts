@@ -5,6 +5,7 @@ import type {
   ListedObject,
   ListObjects,
   NamedObject,
+  ObjectHead,
   ObjectStore,
   OpenedObject,
   OpenObject,
@@ -13,13 +14,15 @@ import type {
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../core/object-key.ts'
 import { ensureFolder, syncFolder } from './durable-folder.ts'
 import { openFileBody } from './file-body.ts'
+import { readMetadata, removeMetadata, writeMetadata } from './metadata-link.ts'
 import { receive, type Source } from './receive.ts'
 import { unavailable } from './unavailable.ts'
 
 /**
  * Keeps objects as files, `<directory>/users/<user_id>/<version>`, for one machine. An object is written beside
  * its place as `<version>.tmp`, synchronised, renamed, and the folder synchronised: it is there whole, also after
- * a power cut, or not at all. Metadata is not kept. The deadline of a call is the operating system's.
+ * a power cut, or not at all. Metadata lies beside it (`metadata-link.ts`). The deadline of a call is the operating
+ * system's.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
   return new FilesystemStore(resolve(options.directory))
@@ -34,10 +37,12 @@ class FilesystemStore implements ObjectStore {
     this.#users = resolve(directory, OBJECT_KEY_PREFIX)
   }
 
-  async put({ key, body, signal }: PutObject): Promise<{ readonly size: number }> {
+  async put({ key, body, metadata, signal }: PutObject): Promise<{ readonly size: number }> {
     const path = this.#pathOf(key)
     try {
-      const size = await receive({ body, signal }, (source) => this.#write(path, source))
+      const size = await receive({ body, signal }, (source) =>
+        this.#write({ path, metadata, source }),
+      )
       return { size }
     } catch (error) {
       await removeFiles(path).catch(() => undefined)
@@ -50,11 +55,11 @@ class FilesystemStore implements ObjectStore {
     return attempt(signal, () => orMissing(openFileBody(path, { range, signal })))
   }
 
-  async head({ key, signal }: NamedObject): Promise<{ readonly size: number } | undefined> {
+  async head({ key, signal }: NamedObject): Promise<ObjectHead | undefined> {
     const path = this.#pathOf(key)
     return attempt(signal, async () => {
       const stats = await orMissing(lstat(path))
-      return stats && { size: stats.size }
+      return stats && { size: stats.size, metadata: await readMetadata(path) }
     })
   }
 
@@ -70,8 +75,9 @@ class FilesystemStore implements ObjectStore {
     for await (const folder of this.#folders({ prefix, signal })) {
       for await (const version of entriesOf(join(this.#directory, folder), signal)) {
         const key = `${folder}${version}`
-        const found = isObjectKey(key) ? await this.head({ key, signal }) : undefined
-        if (isObjectKey(key) && found !== undefined) yield { key, size: found.size }
+        if (!isObjectKey(key)) continue
+        const stats = await attempt(signal, () => orMissing(lstat(this.#pathOf(key))))
+        if (stats !== undefined) yield { key, size: stats.size }
       }
     }
   }
@@ -105,9 +111,11 @@ class FilesystemStore implements ObjectStore {
     await access(this.#users, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
-  async #write(path: string, source: Source): Promise<number> {
+  async #write({ path, metadata, source }: Writing): Promise<number> {
     await ensureFolder(dirname(path), this.#users)
     const size = await writeFile(temporary(path), source)
+    // Before the object has its name, so that none is ever seen without its metadata.
+    if (metadata !== undefined) await writeMetadata(path, metadata)
     if (source.signal.aborted) throw source.signal.reason
     await rename(temporary(path), path)
     await syncFolder(dirname(path))
@@ -119,6 +127,12 @@ class FilesystemStore implements ObjectStore {
     if (!isObjectKey(key)) throw unavailable(new TypeError('Not an object key'))
     return join(this.#directory, key)
   }
+}
+
+interface Writing {
+  readonly path: string
+  readonly metadata: PutObject['metadata']
+  readonly source: Source
 }
 
 const ANY_VERSION = '00000000-0000-7000-8000-000000000000'
@@ -145,6 +159,7 @@ async function writeFile(path: string, source: Source): Promise<number> {
 /** The temporary file goes first: a put that renames it in between then still loses what it made. */
 async function removeFiles(path: string): Promise<void> {
   await rm(temporary(path), { force: true })
+  await removeMetadata(path)
   await rm(path, { force: true })
 }
 

@@ -2,6 +2,7 @@ import type {
   ListedObject,
   ListObjects,
   NamedObject,
+  ObjectHead,
   ObjectStore,
   OpenedObject,
   OpenObject,
@@ -14,7 +15,7 @@ import { unavailable } from './unavailable.ts'
 
 /**
  * Keeps objects in this process's memory, for tests and trials: the port's promises hold but that of surviving
- * the process, and each `put` holds its whole body. Metadata is not kept.
+ * the process, and each `put` holds its whole body.
  */
 export function createMemoryStore(): ObjectStore {
   return new MemoryStore()
@@ -22,21 +23,26 @@ export function createMemoryStore(): ObjectStore {
 
 const CHUNK_BYTES = 64 * 1024
 
-class MemoryStore implements ObjectStore {
-  readonly #objects = new Map<ObjectKey, Buffer>()
+interface StoredObject {
+  readonly content: Buffer
+  readonly metadata: ObjectHead['metadata']
+}
 
-  async put({ key, body, signal }: PutObject): Promise<{ readonly size: number }> {
+class MemoryStore implements ObjectStore {
+  readonly #objects = new Map<ObjectKey, StoredObject>()
+
+  async put({ key, body, metadata = {}, signal }: PutObject): Promise<{ readonly size: number }> {
     const content = await receive({ body, signal }, async (source) => {
       const chunks: Uint8Array[] = []
       for await (const chunk of source.bytes) chunks.push(Uint8Array.from(chunk))
       return Buffer.concat(chunks)
     })
-    this.#objects.set(key, content)
+    this.#objects.set(key, { content, metadata })
     return { size: content.byteLength }
   }
 
   async open({ key, range, signal }: OpenObject): Promise<OpenedObject | undefined> {
-    const content = this.#find({ key, signal })
+    const content = this.#find({ key, signal })?.content
     if (content === undefined) return undefined
     const first = range?.first ?? 0
     const end = range === undefined ? content.byteLength : range.last + 1
@@ -51,9 +57,9 @@ class MemoryStore implements ObjectStore {
     }
   }
 
-  async head(object: NamedObject): Promise<{ readonly size: number } | undefined> {
-    const content = this.#find(object)
-    return content && { size: content.byteLength }
+  async head(object: NamedObject): Promise<ObjectHead | undefined> {
+    const found = this.#find(object)
+    return found && { size: found.content.byteLength, metadata: found.metadata }
   }
 
   async remove({ key, signal }: NamedObject): Promise<void> {
@@ -62,7 +68,7 @@ class MemoryStore implements ObjectStore {
   }
 
   async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
-    for (const [key, content] of this.#objects) {
+    for (const [key, { content }] of this.#objects) {
       throwIfAborted(signal)
       if (key.startsWith(prefix)) yield { key, size: content.byteLength }
     }
@@ -78,7 +84,7 @@ class MemoryStore implements ObjectStore {
 
   async close(): Promise<void> {}
 
-  #find({ key, signal }: NamedObject): Buffer | undefined {
+  #find({ key, signal }: NamedObject): StoredObject | undefined {
     throwIfAborted(signal)
     return this.#objects.get(key)
   }

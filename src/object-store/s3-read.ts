@@ -4,22 +4,23 @@ import {
   type GetObjectCommandOutput,
   HeadObjectCommand,
 } from '@aws-sdk/client-s3'
-import type { NamedObject, OpenedObject, OpenObject } from '../core/object-store.ts'
+import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
 import { type ByteSource, createCountedBody } from './counted-body.ts'
 import { timeoutError, withDeadline } from './deadline.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { orMissing } from './s3-errors.ts'
 
-/** The size that the store states, in bytes, or `undefined` when it holds no such object. */
+/** What the store states of an object, or `undefined` when it holds no such object. */
 export async function headObject(
   bucket: S3Bucket,
   { key, signal }: NamedObject,
-): Promise<{ readonly size: number } | undefined> {
+): Promise<ObjectHead | undefined> {
   const { client, name, deadlines } = bucket
   const call = () =>
     withDeadline({ ms: deadlines.callMs, signal }, async (abortSignal) => {
       const command = new HeadObjectCommand({ Bucket: name, Key: key })
-      return { size: stated((await client.send(command, { abortSignal })).ContentLength) }
+      const { ContentLength, Metadata = {} } = await client.send(command, { abortSignal })
+      return { size: stated(ContentLength), metadata: Metadata }
     })
   return orMissing(bucket, { signal, call })
 }

@@ -87,7 +87,7 @@ async function confirm(
     throw new Error(`${source.count()} bytes were sent, the store states ${found?.size}`)
   }
   if (sender.mayHaveStray) await abortOpenUploads(bucket, { key, signal: source.signal })
-  return found
+  return { size: found.size }
 }
 
 /** Best effort: whoever called `put` removes the key again, and the first cause is the one to report. */

@@ -4,6 +4,7 @@ import type {
   ListedObject,
   ListObjects,
   NamedObject,
+  ObjectHead,
   ObjectStore,
   OpenedObject,
   OpenObject,
@@ -58,7 +59,7 @@ class S3Store implements ObjectStore {
     return openObject(this.#readers, object)
   }
 
-  head(object: NamedObject): Promise<{ readonly size: number } | undefined> {
+  head(object: NamedObject): Promise<ObjectHead | undefined> {
     return headObject(this.#bucket, object)
   }
 

@@ -10,6 +10,8 @@ import { createUsers } from '../../src/core/users.ts'
 import { outage } from '../support/faults.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
+import { backUp } from '../../src/database/backup.ts'
+import { createTestRebuilder } from '../support/rebuild.ts'
 import { createTestVerifier } from '../support/verify.ts'
 
 interface Outcome {
@@ -42,6 +44,8 @@ async function open(): Promise<CommandServices> {
     grants: createGrants({ users, deviceCapacity: 100, deviceModels: new Map([['camera', 200]]) }),
     sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
     verifier: createTestVerifier(core),
+    rebuilder: createTestRebuilder(core),
+    backup: (file) => backUp(core.database, file),
     close: async () => {
       closed += 1
     },

@@ -11,6 +11,8 @@ import { contentOf } from '../support/incoming-file.ts'
 import { never } from '../support/objects.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
+import { backUp } from '../../src/database/backup.ts'
+import { createTestRebuilder } from '../support/rebuild.ts'
 import { createTestVerifier } from '../support/verify.ts'
 
 let core: TestCore
@@ -34,6 +36,8 @@ async function open(): Promise<CommandServices> {
     grants: createGrants({ users, deviceCapacity: 100, deviceModels: new Map() }),
     sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
     verifier: createTestVerifier(core),
+    rebuilder: createTestRebuilder(core),
+    backup: (file) => backUp(core.database, file),
     close: async () => {},
   }
 }

@@ -84,7 +84,7 @@ function testRoundTrips(current: Current): void {
     const key = freshKey()
     await expect(put(store, { key, content })).resolves.toEqual({ size })
     expect(await read(store, key)).toEqual({ size, sha256: digest(content) })
-    await expect(store.head({ key, signal: never() })).resolves.toEqual({ size })
+    await expect(store.head({ key, signal: never() })).resolves.toEqual({ size, metadata: {} })
     expect(await current().residue(key)).toEqual([])
   })
 
@@ -99,12 +99,19 @@ function testRoundTrips(current: Current): void {
     }
   })
 
-  it('take metadata', async () => {
+  it.each([
+    ['of a small object', 7, 'r%C3%A9sum%C3%A9.pdf'],
+    ['of one in parts', PART_SIZE + 1, "a%26b!'()*-._~"],
+    ['as long as a name can make them', 0, '%F0%9F%92%BE'.repeat(63)],
+  ])('keep metadata %s', async (_case, size, name) => {
     const { store } = current()
     const key = freshKey()
-    const metadata = { 'file-name': 'r%C3%A9sum%C3%A9.pdf' }
-    const body = Readable.from([Buffer.from('content')])
-    await expect(store.put({ key, body, metadata, signal: never() })).resolves.toEqual({ size: 7 })
+    const put = { key, body: chunked(Buffer.alloc(size)), metadata: { name } }
+    await expect(store.put({ ...put, signal: never() })).resolves.toEqual({ size })
+    const head = { size, metadata: { name } }
+    await expect(store.head({ key, signal: never() })).resolves.toEqual(head)
+    await store.remove({ key, signal: never() })
+    await expectNothingLeft(current(), key)
   })
 
   it('serve twenty objects that are written at once', async () => {
@@ -130,6 +137,7 @@ function testRoundTrips(current: Current): void {
     await expect(writing).resolves.toEqual({ size: PART_SIZE + 70_000 })
     await expect(store.head({ key, signal: never() })).resolves.toEqual({
       size: PART_SIZE + 70_000,
+      metadata: {},
     })
   })
 

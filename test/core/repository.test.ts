@@ -82,7 +82,7 @@ describe('upload', () => {
     const old = { key: file.objectKey, signal: AbortSignal.timeout(1000) }
     core.clock.now += GARBAGE_DELAY_MS - 1
     await sweepOnce(core)
-    expect(await core.objects.head(old)).toEqual({ size: 3 })
+    expect(await core.objects.head(old)).toEqual({ size: 3, metadata: { name: 'a' } })
     core.clock.now += 1
     await sweepOnce(core)
     expect(await core.objects.head(old)).toBeUndefined()

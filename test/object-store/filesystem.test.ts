@@ -1,4 +1,13 @@
-import { mkdtemp, open, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises'
+import {
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Readable } from 'node:stream'
@@ -6,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
 import { objectStoreContract } from '../core/object-store-contract.ts'
-import { bytesOf, freshKey, never, put } from '../support/objects.ts'
+import { bytesOf, chunked, freshKey, never, put } from '../support/objects.ts'
 
 objectStoreContract('the filesystem store', async () => {
   const directory = await temporaryFolder()
@@ -14,8 +23,7 @@ objectStoreContract('the filesystem store', async () => {
   await store.prepare(never())
   return {
     store,
-    residue: async (key) =>
-      (await filesIn(directory)).filter((path) => path.endsWith(`${key}.tmp`)),
+    residue: async (key) => (await filesIn(directory)).filter((path) => path.includes(`${key}.`)),
     dispose: () => rm(directory, { recursive: true }),
   }
 })
@@ -47,6 +55,29 @@ describe('the filesystem store', () => {
       { path: `${key}.tmp`, files: [`${key}.tmp`] },
       { path: 'users/ada', files: [key] },
     ])
+  })
+
+  it('has the metadata beside the object when it synchronises the folder, and no fsync more', async () => {
+    const store = createFilesystemStore({ directory })
+    await store.prepare(never())
+    const key = freshKey('ada')
+    const synchronised = await recordSyncs(directory)
+    await store.put({
+      key,
+      body: chunked(Buffer.from('x')),
+      metadata: { name: 'n' },
+      signal: never(),
+    })
+    expect(synchronised.map(({ path }) => path)).toEqual(['users', `${key}.tmp`, 'users/ada'])
+    expect(synchronised.at(-1)?.files.toSorted()).toEqual([key, `${key}.metadata`])
+  })
+
+  it('has no metadata where what lies beside the object is not of its making', async () => {
+    const store = createFilesystemStore({ directory })
+    const key = freshKey('ada')
+    await put(store, { key, content: Buffer.from('content') })
+    await symlink('no JSON', join(directory, `${key}.metadata`))
+    await expect(store.head({ key, signal: never() })).resolves.toEqual({ size: 7, metadata: {} })
   })
 
   it('synchronises every folder that it makes, and the one above', async () => {
@@ -148,7 +179,7 @@ function temporaryFolder(): Promise<string> {
 async function filesIn(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   return entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
     .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
 }
 

@@ -349,7 +349,7 @@ describe('remove, list and prepare', () => {
       ['b', key],
       ['c', other],
     ] as const) {
-      s3.uploads.set(id, { key: name, parts: new Map() })
+      s3.uploads.set(id, { key: name, metadata: {}, parts: new Map() })
     }
     await store.remove({ key, signal: never() })
     expect([...s3.uploads.keys()]).toEqual(['c'])
@@ -357,7 +357,7 @@ describe('remove, list and prepare', () => {
 
   it('remove rejects when an upload may be left', async () => {
     const key = freshKey()
-    s3.uploads.set('a', { key, parts: new Map() })
+    s3.uploads.set('a', { key, metadata: {}, parts: new Map() })
     s3.inject('AbortMultipartUpload', DENIED)
     const removing = store.remove({ key, signal: never() })
     await expect(removing).rejects.toMatchObject({ code: 'unavailable' })

@@ -18,6 +18,7 @@ interface StoredObject {
 
 interface OpenUpload {
   readonly key: string
+  readonly metadata: StoredObject['metadata']
   readonly parts: Map<number, Buffer>
 }
 
@@ -83,7 +84,7 @@ export class FakeS3 {
       case 'PutObject':
         return this.#store(key, bytesOf(request.body), request)
       case 'CreateMultipartUpload':
-        return this.#create(key)
+        return this.#create(key, request)
       case 'UploadPart':
         return this.#storePart(request)
       case 'CompleteMultipartUpload':
@@ -114,20 +115,14 @@ export class FakeS3 {
   }
 
   #store(key: string, content: Buffer, request: FakeRequest): FakeResponse {
-    const metadata = Object.entries(request.headers).filter(([name]) => name.startsWith(META))
-    this.objects.set(key, {
-      content,
-      metadata: Object.fromEntries(
-        metadata.map(([name, value]) => [name.slice(META.length), value]),
-      ),
-    })
+    this.objects.set(key, { content, metadata: metadataOf(request) })
     return answer(200, { etag: etagOf(content) })
   }
 
-  #create(key: string): FakeResponse {
+  #create(key: string, request: FakeRequest): FakeResponse {
     this.#uploadCount += 1
     const uploadId = `upload-${this.#uploadCount}`
-    this.uploads.set(uploadId, { key, parts: new Map() })
+    this.uploads.set(uploadId, { key, metadata: metadataOf(request), parts: new Map() })
     return xml(
       200,
       `<InitiateMultipartUploadResult><UploadId>${uploadId}</UploadId></InitiateMultipartUploadResult>`,
@@ -152,7 +147,7 @@ export class FakeS3 {
     )
     const parts = listed.map((number) => upload.parts.get(number) ?? Buffer.alloc(0))
     const content = Buffer.concat(parts)
-    this.objects.set(upload.key, { content, metadata: {} })
+    this.objects.set(upload.key, { content, metadata: upload.metadata })
     return xml(
       200,
       `<CompleteMultipartUploadResult><ETag>${etagOf(content)}</ETag></CompleteMultipartUploadResult>`,
@@ -193,13 +188,14 @@ export class FakeS3 {
   }
 
   #read(key: string, request: FakeRequest): FakeResponse {
-    const content = this.objects.get(key)?.content
+    const { content, metadata = {} } = this.objects.get(key) ?? {}
     if (content === undefined) return failure(404, 'NoSuchKey', request)
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers['range'] ?? '') ?? []
     const part = first ? content.subarray(Number(first), Number(last) + 1) : content
     const headers = {
       etag: etagOf(content),
       'content-length': String(part.length),
+      ...Object.fromEntries(Object.entries(metadata).map(([name, text]) => [META + name, text])),
       ...(first && { 'content-range': `bytes ${first}-${last}/${content.length}` }),
     }
     const body = request.method === 'HEAD' ? Readable.from([]) : chunked(part)
@@ -208,6 +204,11 @@ export class FakeS3 {
 }
 
 const META = 'x-amz-meta-'
+
+function metadataOf({ headers }: FakeRequest): StoredObject['metadata'] {
+  const sent = Object.entries(headers).filter(([name]) => name.startsWith(META))
+  return Object.fromEntries(sent.map(([name, text]) => [name.slice(META.length), text]))
+}
 
 /** S3's name of the operation that a request asks for. */
 export function operationOf(request: FakeRequest): string {

@@ -22,6 +22,14 @@ export async function findInstalled(): Promise<PostgresPrograms> {
   throw new Error('no initdb and postgres on this machine')
 }
 
+/** A program of PostgreSQL's own, of the newest version on this machine. */
+export async function findPostgresProgram(name: string): Promise<string> {
+  for (const folder of [...(await debianFolders()), ...pathFolders()]) {
+    if (await isExecutable(join(folder, name))) return join(folder, name)
+  }
+  throw new Error(`no ${name} on this machine`)
+}
+
 /** Debian keeps each version's programs off the PATH; the newest comes first. */
 async function debianFolders(): Promise<string[]> {
   const root = '/usr/lib/postgresql'

@@ -12,16 +12,20 @@ export interface Started {
 
 export interface Program {
   readonly args: readonly string[]
+  /** Where its code lies, when not here. */
+  readonly cwd?: string
   readonly environment?: Readonly<Record<string, string>>
   /** Ends what is started, and removes its folder. */
   readonly opened: AsyncDisposableStack
 }
 
 /** Runs the program as a process of its own, in a folder of its own, on any free port. */
-export async function startProgram({ args, environment = {}, opened }: Program): Promise<Started> {
+export async function startProgram(program: Program): Promise<Started> {
+  const { args, environment = {}, cwd = '.', opened } = program
   const DATA_DIR = environment['DATA_DIR'] ?? (await temporaryFolder(opened))
   const child = spawn(process.execPath, ['src/main.ts', ...args], {
     env: { PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   opened.defer(async () => {

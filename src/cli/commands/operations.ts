@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { REBUILD } from './rebuild.ts'
 import { VERIFY } from './verify.ts'
 
 export const OPERATIONS: readonly Command[] = [
@@ -18,7 +19,18 @@ export const OPERATIONS: readonly Command[] = [
       }
     },
   },
+  {
+    words: ['backup'],
+    operands: ['file'],
+    flags: [],
+    summary: 'copy the embedded database to a new file, while the service runs',
+    run: async (services, { operands: [file = ''] }) => ({
+      file,
+      ...(await services.backup(file)),
+    }),
+  },
   VERIFY,
+  REBUILD,
   {
     words: ['migrate'],
     operands: [],

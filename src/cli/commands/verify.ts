@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts'
 import { type Finding, FINDING_KINDS, type FindingKind } from '../../core/finding.ts'
 import type { Verification } from '../../core/verify.ts'
 import { parseCount, userIdOf, type Command, type CommandCall } from '../command.ts'
+import { findingLine } from '../finding-line.ts'
 import { metricsOf } from '../metrics.ts'
 import type { Row } from '../render.ts'
 
@@ -21,7 +22,7 @@ export const VERIFY: Command = {
       onFinding: (finding) => {
         if (switches.has('metrics')) return
         const row = rowOf(finding)
-        print(json ? JSON.stringify(row) : lineOf(row))
+        print(json ? JSON.stringify(row) : findingLine(row))
       },
       onProgress: progress(call),
       signal: interruption(),
@@ -68,12 +69,6 @@ function rowOf(finding: Finding): Row {
     found: finding.found ?? null,
     repaired: finding.repaired,
   }
-}
-
-function lineOf({ kind, repaired, ...facts }: Row): string {
-  const said = Object.entries(facts).filter(([, value]) => value !== null)
-  const words = said.map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-  return [String(kind).padEnd(17), ...words, ...(repaired === true ? ['repaired'] : [])].join(' ')
 }
 
 function summary(verification: Verification, kinds: readonly FindingKind[]): Row {

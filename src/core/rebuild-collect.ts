@@ -1,0 +1,50 @@
+import { inParallel } from './in-parallel.ts'
+import { inBatches } from './in-batches.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
+import { nameIn } from './object-metadata.ts'
+import type { RebuildRun } from './rebuild.ts'
+import type { FoundObject } from './rebuild-journal.ts'
+import { isVersion, timeOf } from './version.ts'
+
+const OBJECTS_PER_BATCH = 500
+const PARALLEL_HEADS = 16
+
+/** Notes every object of the store that can be a file's, and reports those that can't. */
+export async function collectObjects(run: RebuildRun): Promise<void> {
+  const { journal, objects, signal, counts } = run
+  const listing = objects.list({ prefix: OBJECT_KEY_PREFIX, signal })
+  for await (const batch of inBatches(listing, OBJECTS_PER_BATCH)) {
+    signal.throwIfAborted()
+    const keys = batch.map(({ key }) => key)
+    const known = await journal.findKnown(keys)
+    const found: FoundObject[] = []
+    const fresh = keys.filter((key) => !known.has(key))
+    await inParallel(fresh, PARALLEL_HEADS, async (key) => {
+      const object = await examine(run, key)
+      if (object !== undefined) found.push(object)
+    })
+    for (const objectKey of await journal.add(found)) {
+      run.report({ kind: 'copied_object', objectKey })
+    }
+    counts.listed += batch.length
+    run.onProgress?.(counts)
+  }
+}
+
+async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObject | undefined> {
+  const userId = ownerOf(objectKey)
+  const version = versionOf(objectKey)
+  if (userId === undefined || !isVersion(version)) {
+    run.report({ kind: 'foreign_object', objectKey })
+    return undefined
+  }
+  const head = await run.objects.head({ key: objectKey, signal: run.signal })
+  // It was removed since it was listed.
+  if (head === undefined) return undefined
+  const name = nameIn(head.metadata)
+  if (name === undefined) {
+    run.report({ kind: 'unnamed_object', userId, objectKey })
+    return undefined
+  }
+  return { userId, version, objectKey, name, size: head.size, beganAt: timeOf(version) }
+}

@@ -1,0 +1,111 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { type ObjectKey, versionOf } from '../core/object-key.ts'
+import type { FoundObject, RebuildJournal } from '../core/rebuild-journal.ts'
+import type { Database, Fragments } from './database.ts'
+import { countJournal } from './rebuild-figures.ts'
+import { isAfter, isNewest, type RebuildRow, toObject } from './rebuild-row.ts'
+import { settleObjects } from './rebuild-settle.ts'
+import type { Tables } from './schema.ts'
+
+/** The journal of a rebuild, in the table `rebuild_objects`, which is no part of the schema: it comes and goes. */
+export function createRebuildJournal(database: Database): RebuildJournal {
+  const paged = <T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
+    database.transaction(async (db) => {
+      await database.keepIndexOrder?.execute(db)
+      return await work(db)
+    })
+  return {
+    begin: () => database.transaction((db) => begin(db, database)),
+    isUnfinished: () => database.query(hasJournal),
+    findKnown: (keys) => database.query((db) => findKnown(db, keys)),
+    add: (objects) => database.transaction((db) => add(db, objects)),
+    listUnread: (page) => paged((db) => listUnread(db, page)),
+    addDigests: (digests) =>
+      database.transaction(async (db) => {
+        for (const { version, sha256 } of digests) {
+          await sql`UPDATE rebuild_objects SET sha256 = ${sha256} WHERE version = ${version}`.execute(
+            db,
+          )
+        }
+      }),
+    settle: (options) => paged((db) => settleObjects({ ...database, db }, options)),
+    figures: () => countJournal(database),
+    finish: () =>
+      database.query(async (db) => {
+        await sql`DROP TABLE IF EXISTS rebuild_objects`.execute(db)
+      }),
+  }
+}
+
+async function hasJournal(db: Kysely<Tables>): Promise<boolean> {
+  const tables = await db.introspection.getTables()
+  return tables.some(({ name }) => name === 'rebuild_objects')
+}
+
+async function begin(db: Kysely<Tables>, { bytewise }: Fragments): Promise<boolean> {
+  if (await hasJournal(db)) return true
+  if (!(await isEmpty(db))) return false
+  const text = sql`text COLLATE ${bytewise} NOT NULL`
+  await sql`CREATE TABLE rebuild_objects (
+    user_id ${text},
+    name ${text},
+    version ${text} UNIQUE,
+    object_key ${text},
+    size bigint NOT NULL,
+    began_at bigint NOT NULL,
+    sha256 text,
+    settled integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (user_id, name, version)
+  )`.execute(db)
+  return true
+}
+
+async function isEmpty(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT 1 FROM (SELECT 1) AS one WHERE
+      EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM quotas) OR EXISTS (SELECT 1 FROM files)
+      OR EXISTS (SELECT 1 FROM uploads) OR EXISTS (SELECT 1 FROM garbage)
+  `.execute(db)
+  return rows.length === 0
+}
+
+async function findKnown(
+  db: Kysely<Tables>,
+  keys: readonly ObjectKey[],
+): Promise<ReadonlySet<ObjectKey>> {
+  if (keys.length === 0) return new Set()
+  const versions = keys.map(versionOf)
+  const { rows } = await sql<Pick<RebuildRow, 'object_key'>>`
+    SELECT object_key FROM rebuild_objects WHERE version IN (${sql.join(versions)})
+  `.execute(db)
+  return new Set(rows.map(({ object_key }) => object_key))
+}
+
+async function add(
+  db: Kysely<Tables>,
+  objects: readonly FoundObject[],
+): Promise<readonly ObjectKey[]> {
+  const taken: ObjectKey[] = []
+  for (const { userId, name, version, objectKey, size, beganAt } of objects) {
+    const { rows } = await sql`
+      INSERT INTO rebuild_objects (user_id, name, version, object_key, size, began_at)
+      VALUES (${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${beganAt})
+      ON CONFLICT DO NOTHING
+      RETURNING version
+    `.execute(db)
+    if (rows.length === 0) taken.push(objectKey)
+  }
+  return taken
+}
+
+async function listUnread(
+  db: Kysely<Tables>,
+  { after, limit }: Parameters<RebuildJournal['listUnread']>[0],
+): Promise<readonly FoundObject[]> {
+  const { rows } = await sql<RebuildRow>`
+    SELECT * FROM rebuild_objects AS r
+    WHERE ${isAfter(after)} AND sha256 IS NULL AND ${isNewest}
+    ORDER BY user_id, name, version LIMIT ${limit}
+  `.execute(db)
+  return rows.map(toObject)
+}

@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { FileName } from '../core/file-name.ts'
+import type { ObjectKey } from '../core/object-key.ts'
+import type { FoundObject, RebuildPosition } from '../core/rebuild-journal.ts'
+import type { UserId } from '../core/user-id.ts'
+import type { Version } from '../core/version.ts'
+
+/** A row of the journal of a rebuild. */
+export interface RebuildRow {
+  readonly user_id: UserId
+  readonly name: FileName
+  readonly version: Version
+  readonly object_key: ObjectKey
+  readonly size: number
+  readonly began_at: number
+}
+
+/** SQL for whether the statement's row of `rebuild_objects`, called `r`, is the newest of its name. */
+export const isNewest = sql`NOT EXISTS (
+  SELECT 1 FROM rebuild_objects AS newer
+  WHERE newer.user_id = r.user_id AND newer.name = r.name AND newer.version > r.version
+)`
+
+/** SQL for whether `r` stands after a position. */
+export function isAfter(position: RebuildPosition | undefined): RawBuilder<unknown> {
+  const { userId = '', name = '', version = '' } = position ?? {}
+  return sql`(r.user_id, r.name, r.version) > (${userId}, ${name}, ${version})`
+}
+
+export function toObject(row: RebuildRow): FoundObject {
+  return {
+    userId: row.user_id,
+    name: row.name,
+    version: row.version,
+    objectKey: row.object_key,
+    size: row.size,
+    beganAt: row.began_at,
+  }
+}

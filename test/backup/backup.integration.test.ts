@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, inject } from 'vitest'
+import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
+import { createDatabase } from '../support/postgres.ts'
+import { findPostgresProgram } from '../support/postgres-program.ts'
+import { temporaryFolder } from '../support/program.ts'
+import { runSql } from '../support/run-sql.ts'
+import { s3Settings } from '../support/s3-settings.ts'
+import { freshBucket, removeBucket } from '../support/test-bucket.ts'
+import { type BackupBed, backupSuite } from './backup-suite.ts'
+
+const minio = inject('minio')
+const postgres = inject('postgres')
+const tools = await Promise.all([
+  findPostgresProgram('pg_dump'),
+  findPostgresProgram('pg_restore'),
+]).catch(() => undefined)
+if (tools === undefined) console.warn('SKIPPED: no pg_dump and pg_restore on this machine')
+
+describe.skipIf(minio === undefined || postgres === undefined || tools === undefined)(
+  'with real servers',
+  () => {
+    backupSuite('PostgreSQL and MinIO', openProduction)
+  },
+)
+
+const run = promisify(execFile)
+
+async function openProduction(opened: AsyncDisposableStack): Promise<BackupBed> {
+  const [pgDump = '', pgRestore = ''] = tools ?? []
+  const file = join(await temporaryFolder(opened), 'database.dump')
+  const [live, restored] = [await newDatabase(opened), await newDatabase(opened)]
+  const [bucket, copy] = [await newBucket(opened), await newBucket(opened)]
+  return {
+    environment: { DATABASE_URL: live, ...s3Settings(bucket) },
+    backUpDatabase: async () => {
+      await run(pgDump, ['--format=custom', `--file=${file}`, live])
+    },
+    backUpObjects: () => copyObjects(bucket, copy),
+    restore: async (objects) => {
+      await run(pgRestore, ['--no-owner', `--dbname=${restored}`, file])
+      return { DATABASE_URL: restored, ...s3Settings(objects === 'backup' ? copy : bucket) }
+    },
+    letTimePass: async () => {
+      await runSql(live, 'UPDATE garbage SET not_before = 0')
+    },
+  }
+}
+
+async function newDatabase(opened: AsyncDisposableStack): Promise<string> {
+  const own = await createDatabase(postgres ?? '')
+  opened.defer(() => own.drop())
+  return own.url
+}
+
+async function newBucket(opened: AsyncDisposableStack): Promise<S3StoreOptions> {
+  const bucket = freshBucket(minio)
+  const store = createS3Store(bucket)
+  await store.prepare(AbortSignal.timeout(10_000))
+  await store.close()
+  opened.defer(() => removeBucket(bucket))
+  return bucket
+}
+
+/** What `mc mirror` and `rclone copy` do: objects that are listed, with their metadata. */
+async function copyObjects(from: S3StoreOptions, to: S3StoreOptions): Promise<void> {
+  const [source, target] = [createS3Store(from), createS3Store(to)]
+  const signal = AbortSignal.timeout(60_000)
+  for await (const { key } of source.list({ prefix: 'users/', signal })) {
+    const head = await source.head({ key, signal })
+    const object = await source.open({ key, signal })
+    if (object === undefined || head === undefined) continue
+    await target.put({ key, body: object.body, metadata: head.metadata, signal })
+  }
+  await Promise.all([source.close(), target.close()])
+}

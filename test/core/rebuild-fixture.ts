@@ -1,0 +1,149 @@
+import { setTimeout } from 'node:timers/promises'
+import { parseFileName } from '../../src/core/file-name.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import {
+  createRebuilder,
+  type RebuildFinding,
+  type RebuildRequest,
+  type Rebuilt,
+} from '../../src/core/rebuild.ts'
+import type { RebuildJournal } from '../../src/core/rebuild-journal.ts'
+import type { UserId } from '../../src/core/user-id.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
+import { faultyStore, outage } from '../support/faults.ts'
+import { bytesOf, never } from '../support/objects.ts'
+import { openBed, type VerifyAdapters, type VerifyBed } from './verify-fixture.ts'
+
+/** A database in use, an empty one to rebuild into, and the objects of the first. */
+export interface RebuildAdapters extends VerifyAdapters {
+  readonly empty: Database
+}
+
+export type OpenRebuildAdapters = () => Promise<RebuildAdapters>
+
+export const KEEP_MS = 30 * 24 * 60 * 60_000
+
+export interface Ports {
+  readonly objects?: ObjectStore
+  readonly journal?: RebuildJournal
+}
+
+/** What was uploaded by way of the database that gets lost, and the same objects on the empty one. */
+export interface RebuildBed extends RebuildAdapters {
+  readonly lost: VerifyBed
+  /** Opened anew each time, so that it shows what is there now. */
+  readonly rebuilt: () => Promise<VerifyBed>
+  /** One run, and its findings in the order of their kinds and keys. */
+  rebuild(
+    request?: Partial<RebuildRequest>,
+    ports?: Ports,
+  ): Promise<{ readonly outcome: Rebuilt; readonly findings: readonly RebuildFinding[] }>
+}
+
+export async function openRebuildBed(open: OpenRebuildAdapters): Promise<RebuildBed> {
+  const adapters = await open()
+  const { empty, objects } = adapters
+  return {
+    ...adapters,
+    lost: await openBed(async () => adapters),
+    rebuilt: () => openBed(async () => ({ ...adapters, database: empty })),
+    async rebuild(request = {}, ports = {}) {
+      const findings: RebuildFinding[] = []
+      const outcome = await createRebuilder({
+        journal: createRebuildJournal(empty),
+        objects,
+        garbageDelayMs: KEEP_MS,
+        ...ports,
+      }).rebuild({
+        dryRun: false,
+        onFinding: (finding) => findings.push(finding),
+        signal: never(),
+        ...request,
+      })
+      return { outcome, findings: findings.sort((a, b) => textOf(a).localeCompare(textOf(b))) }
+    },
+  }
+}
+
+function textOf({ kind, objectKey }: RebuildFinding): string {
+  return kind + objectKey
+}
+
+/** Two versions of one millisecond have no order, so overwrites wait for the next. */
+export async function uploadAfter(
+  bed: VerifyBed,
+  { userId, name, content }: { userId: UserId; name: string; content: string },
+): Promise<string> {
+  await setTimeout(2)
+  return await bed.upload(userId, name, content)
+}
+
+/** The content of a file as its owner downloads it, or `undefined`. */
+export async function contentIn(
+  bed: VerifyBed,
+  { userId, name }: { userId: UserId; name: string },
+): Promise<string | undefined> {
+  const file = await bed.ledger.findFile({ userId, name: parseFileName(name) })
+  if (file === undefined) return undefined
+  const opened = await bed.objects.open({ key: file.objectKey, signal: never() })
+  return (await bytesOf(opened?.body)).toString()
+}
+
+const TABLES = ['files', 'garbage', 'quotas', 'users'] as const
+
+/** Takes out of the empty database what a rebuild has put there. */
+export async function emptyAgain({ kysely }: Database): Promise<void> {
+  await kysely.schema.dropTable('rebuild_objects').ifExists().execute()
+  for (const table of TABLES) await kysely.deleteFrom(table).execute()
+}
+
+export interface Interruption {
+  /** The call that is interrupted, counted from 0. */
+  readonly at: number
+  /** Whether the call has its effect before it is. */
+  readonly afterEffect: boolean
+}
+
+/** The same ports, of which one call fails. `calls` tells how many there were. */
+export function interrupted(
+  { journal, objects }: { readonly journal: RebuildJournal; readonly objects: ObjectStore },
+  { at, afterEffect }: Interruption,
+): Required<Ports> & { readonly calls: () => number } {
+  let calls = 0
+  function wrap<A extends unknown[], R>(
+    call: (...args: A) => Promise<R>,
+    discard: (result: R) => void = () => undefined,
+  ) {
+    return async (...args: A): Promise<R> => {
+      const isHit = calls++ === at
+      if (isHit && !afterEffect) throw outage()
+      const result = await call(...args)
+      if (!isHit) return result
+      discard(result)
+      throw outage()
+    }
+  }
+  return {
+    calls: () => calls,
+    journal: {
+      begin: wrap(() => journal.begin()),
+      isUnfinished: wrap(() => journal.isUnfinished()),
+      findKnown: wrap((keys) => journal.findKnown(keys)),
+      add: wrap((found) => journal.add(found)),
+      listUnread: wrap((page) => journal.listUnread(page)),
+      addDigests: wrap((digests) => journal.addDigests(digests)),
+      settle: wrap((options) => journal.settle(options)),
+      figures: wrap(() => journal.figures()),
+      finish: wrap(() => journal.finish()),
+    },
+    objects: faultyStore(objects, {
+      head: wrap((object) => objects.head(object)),
+      open: wrap(
+        (object) => objects.open(object),
+        (opened) => void opened?.body.destroy(),
+      ),
+      check: wrap((signal) => objects.check(signal)),
+    }),
+  }
+}

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createRebuilder } from '../../src/core/rebuild.ts'
+import type { FoundObject } from '../../src/core/rebuild-journal.ts'
+import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
+import { faultyStore } from '../support/faults.ts'
+import { contentOf } from '../support/incoming-file.ts'
+import { freshKey, never } from '../support/objects.ts'
+import { openTestCore, type TestCore } from '../support/test-core.ts'
+
+const OBJECTS = 1300
+
+let core: TestCore
+
+beforeEach(async () => {
+  core = await openTestCore()
+  for (let index = 0; index < OBJECTS; index++) {
+    const object = { key: freshKey('ada'), body: contentOf([Buffer.from('x')]) }
+    await core.objects.put({ ...object, metadata: { name: `file-${index}` }, signal: never() })
+  }
+})
+afterEach(() => core[Symbol.asyncDispose]())
+
+describe('a rebuild of many objects', () => {
+  it('holds no more of the listing than a batch, and asks and reads several at a time', async () => {
+    const { objects } = core
+    const journal = createRebuildJournal(core.database)
+    const batches: number[] = []
+    let listed = 0
+    let added = 0
+    let mostAhead = 0
+    async function* list(options: Parameters<typeof objects.list>[0]) {
+      for await (const object of objects.list(options)) {
+        listed += 1
+        mostAhead = Math.max(mostAhead, listed - added)
+        yield object
+      }
+    }
+    async function add(found: readonly FoundObject[]) {
+      const copied = await journal.add(found)
+      batches.push(found.length)
+      added += found.length
+      return copied
+    }
+    const [heads, opens] = [atOnce(objects.head.bind(objects)), atOnce(objects.open.bind(objects))]
+    const outcome = await createRebuilder({
+      journal: { ...journal, add },
+      objects: faultyStore(objects, { list, head: heads.call, open: opens.call }),
+      garbageDelayMs: 0,
+    }).rebuild({ dryRun: false, onFinding: () => undefined, signal: never() })
+    expect(outcome).toMatchObject({ figures: { files: OBJECTS, settled: OBJECTS } })
+    expect({ batches, mostAhead }).toEqual({ batches: [500, 500, 300], mostAhead: 500 })
+    expect({ heads: heads.most(), opens: opens.most() }).toEqual({ heads: 16, opens: 8 })
+    const files = await core.database.kysely.selectFrom('files').select('name').execute()
+    expect(files).toHaveLength(OBJECTS)
+  })
+})
+
+/** The same call, which takes a moment, and how many of it were under way at once at most. */
+function atOnce<A, R>(call: (argument: A) => Promise<R>) {
+  let running = 0
+  let most = 0
+  return {
+    most: () => most,
+    call: async (argument: A): Promise<R> => {
+      running += 1
+      most = Math.max(most, running)
+      try {
+        await new Promise((resolve) => setImmediate(resolve))
+        return await call(argument)
+      } finally {
+        running -= 1
+      }
+    },
+  }
+}

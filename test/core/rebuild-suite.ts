@@ -1,0 +1,249 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isAppError } from '../../src/core/errors.ts'
+import { parseFileName } from '../../src/core/file-name.ts'
+import { type ObjectKey, versionOf } from '../../src/core/object-key.ts'
+import { isVersion, timeOf } from '../../src/core/version.ts'
+import { contentOf } from '../support/incoming-file.ts'
+import { digest, never } from '../support/objects.ts'
+import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
+import { faultyStore, outage } from '../support/faults.ts'
+import { kindsFound, verify } from '../support/verify.ts'
+import {
+  contentIn,
+  emptyAgain,
+  interrupted,
+  KEEP_MS,
+  openRebuildBed,
+  type OpenRebuildAdapters,
+  type RebuildBed,
+  uploadAfter,
+} from './rebuild-fixture.ts'
+import { ALICE, BOB, strayKey } from './verify-fixture.ts'
+
+const NAMES = ['plain.txt', 'résumé 100%.pdf', '日本語', '💾'.repeat(63), "a&b=c+d?e#f'(g)!*~", ' ']
+
+/** `false` for an outage; anything else is a failure of the test. */
+function isOutage(error: unknown): false {
+  if (isAppError(error, 'unavailable')) return false
+  throw error
+}
+
+const DEEP = { readOneIn: 1 }
+
+/** A database that is lost comes back from the object store. */
+export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
+  describe(`rebuild on ${name}`, () => {
+    let bed: RebuildBed
+    beforeEach(async () => {
+      bed = await openRebuildBed(open)
+    })
+    afterEach(() => bed.close())
+
+    it('brings back every file of every user, byte-exact, with exact quotas', async () => {
+      for (const name of NAMES) {
+        for (const userId of [ALICE, BOB]) await bed.lost.upload(userId, name, `${userId} ${name}`)
+      }
+      const { outcome, findings } = await bed.rebuild()
+      expect(findings).toEqual([])
+      const bytes = NAMES.reduce((sum, name) => sum + 2 * Buffer.byteLength(name) + 10, 0)
+      expect(outcome).toMatchObject({
+        refused: false,
+        counts: { listed: 12, readObjects: 12, readBytes: bytes, settled: 12 },
+        figures: { users: 2, files: 12, bytes, replaced: 0 },
+      })
+      expect(await verify({ ...bed, database: bed.empty }, DEEP)).toMatchObject({
+        findings: [],
+        verification: { users: 2, files: 12, readFiles: 12 },
+      })
+      const rebuilt = await bed.rebuilt()
+      for (const name of NAMES) {
+        for (const userId of [ALICE, BOB]) {
+          expect(await contentIn(rebuilt, { userId, name })).toBe(`${userId} ${name}`)
+        }
+      }
+    })
+
+    it('says of a file what its object says: version, times, size, digest, and that it is private', async () => {
+      const key = await bed.lost.upload(ALICE, 'a', 'hello')
+      await bed.rebuild()
+      const { ledger, users } = await bed.rebuilt()
+      const version = versionOf(key)
+      const began = isVersion(version) ? timeOf(version) : 0
+      expect(Math.abs(Date.now() - began)).toBeLessThan(60_000)
+      expect(await ledger.findFile({ userId: ALICE, name: parseFileName('a') })).toEqual({
+        userId: ALICE,
+        name: 'a',
+        version,
+        objectKey: key,
+        size: 5,
+        sha256: digest(Buffer.from('hello')),
+        visibility: 'private',
+        createdAt: began,
+        updatedAt: began,
+      })
+      const user = { userId: ALICE, status: 'active', createdAt: began }
+      expect(await users.findUser(ALICE)).toEqual(user)
+    })
+
+    it('takes the newest of a name, and keeps what it replaced for a month', async () => {
+      const older = await bed.lost.upload(ALICE, 'a', 'old')
+      await uploadAfter(bed.lost, { userId: ALICE, name: 'a', content: 'newer' })
+      const { outcome, findings } = await bed.rebuild()
+      expect(findings).toMatchObject([{ kind: 'replaced_object', name: 'a', objectKey: older }])
+      expect(outcome).toMatchObject({ figures: { users: 1, files: 1, bytes: 5, replaced: 1 } })
+      const rebuilt = await bed.rebuilt()
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'a' })).toBe('newer')
+      const garbage = await bed.empty.kysely.selectFrom('garbage').selectAll().execute()
+      expect(garbage.map(({ object_key }) => object_key)).toEqual([older])
+      expect((garbage[0]?.not_before ?? 0) - Date.now()).toBeGreaterThan(KEEP_MS - 60_000)
+      await rebuilt.sweep()
+      expect(await rebuilt.has(older)).toBe(true)
+      expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
+    })
+
+    it('brings a renamed file back under the name with which it was uploaded', async () => {
+      await bed.lost.upload(ALICE, 'before', 'x')
+      await bed.lost.rename(ALICE, 'before', 'after')
+      await bed.rebuild()
+      const rebuilt = await bed.rebuilt()
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'before' })).toBe('x')
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'after' })).toBeUndefined()
+    })
+
+    it('refuses a database that has users, and changes nothing', async () => {
+      await bed.lost.upload(ALICE, 'a', 'hello')
+      // It makes users.
+      const before = await (await bed.rebuilt()).everything()
+      expect((await bed.rebuild()).outcome).toEqual({ refused: true })
+      expect((await bed.rebuild({ dryRun: true })).outcome).toEqual({ refused: true })
+      expect(await (await bed.rebuilt()).everything()).toEqual(before)
+    })
+
+    it('refuses a database that has nothing but garbage', async () => {
+      await bed.lost.upload(ALICE, 'a', 'hello')
+      const row = { object_key: strayKey(BOB), not_before: 2 ** 50 }
+      await bed.empty.kysely.insertInto('garbage').values(row).execute()
+      expect((await bed.rebuild()).outcome).toEqual({ refused: true })
+      expect(await bed.empty.kysely.selectFrom('users').selectAll().execute()).toEqual([])
+    })
+
+    it('says in a dry run what it would do, and leaves the database empty', async () => {
+      await bed.lost.upload(ALICE, 'a', 'old')
+      await uploadAfter(bed.lost, { userId: ALICE, name: 'a', content: 'newer' })
+      await bed.lost.upload(BOB, 'b', 'bob')
+      const figures = { users: 2, files: 2, bytes: 8, replaced: 1, settled: 0 }
+      for (let run = 0; run < 2; run++) {
+        const { outcome } = await bed.rebuild({ dryRun: true })
+        expect(outcome).toMatchObject({
+          counts: { listed: 3, readObjects: 0, settled: 0 },
+          figures,
+        })
+      }
+      const tables = await bed.empty.kysely.introspection.getTables()
+      expect(tables.map(({ name }) => name)).not.toContain('rebuild_objects')
+      expect(await bed.empty.kysely.selectFrom('users').selectAll().execute()).toEqual([])
+      expect((await bed.rebuild()).outcome).toMatchObject({ figures: { ...figures, settled: 3 } })
+    })
+
+    it('leaves alone and reports what it can make no file of', async () => {
+      await bed.lost.upload(ALICE, 'a', 'hello')
+      const copy = strayKey(BOB)
+      const original = await bed.lost.upload(ALICE, 'b', 'hi')
+      const putNamed = async (key: ObjectKey, name: string): Promise<ObjectKey> => {
+        const body = contentOf([Buffer.from('x')])
+        await bed.objects.put({ key, body, metadata: { name }, signal: never() })
+        return key
+      }
+      const copied = copy.replace(versionOf(copy), versionOf(original)) as ObjectKey
+      await putNamed(copied, 'b')
+      const unnamed = [
+        await bed.lost.stray(strayKey(ALICE)),
+        await putNamed(strayKey(ALICE), '100%'),
+        await putNamed(strayKey(ALICE), 'a%2Fb'),
+      ]
+      const foreign = [
+        await putNamed('users/me/01935000-0000-7000-8000-000000000000' as ObjectKey, 'c'),
+        await putNamed('users/alice/01935000-0000-4000-8000-000000000000' as ObjectKey, 'c'),
+      ]
+      const { outcome, findings } = await bed.rebuild()
+      const kinds = findings.map(({ kind }) => kind)
+      expect(kinds).toEqual([
+        'copied_object',
+        ...foreign.map(() => 'foreign_object'),
+        ...unnamed.map(() => 'unnamed_object'),
+      ])
+      // Of two with one version either may be the first that is listed.
+      expect([copied, original]).toContain(findings[0]?.objectKey)
+      const named = findings.slice(1).map(({ objectKey }) => objectKey)
+      expect(named.sort()).toEqual([...foreign, ...unnamed].sort())
+      expect(outcome).toMatchObject({ counts: { listed: 8 }, figures: { files: 2 } })
+      for (const { objectKey } of findings) expect(await bed.lost.has(objectKey)).toBe(true)
+    })
+
+    it('makes no file of an older object when the newest of its name can not be read', async () => {
+      const older = await bed.lost.upload(ALICE, 'a', 'old')
+      const newest = await uploadAfter(bed.lost, { userId: ALICE, name: 'a', content: 'newer' })
+      await bed.lost.upload(ALICE, 'b', 'fine')
+      const { objects } = bed
+      const { outcome, findings } = await bed.rebuild(
+        {},
+        {
+          objects: faultyStore(objects, {
+            open: (object) =>
+              object.key === newest ? Promise.reject(outage()) : objects.open(object),
+          }),
+        },
+      )
+      expect(findings).toMatchObject([{ kind: 'unreadable_object', name: 'a', objectKey: newest }])
+      expect(outcome).toMatchObject({ counts: { settled: 1, readObjects: 1 } })
+      const rebuilt = await bed.rebuilt()
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'a' })).toBeUndefined()
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'b' })).toBe('fine')
+      expect(await bed.empty.kysely.selectFrom('garbage').selectAll().execute()).toEqual([])
+      expect(await rebuilt.has(older)).toBe(true)
+    })
+
+    it.each([
+      ['before', false],
+      ['after', true],
+    ])('goes on when it was interrupted %s the effect of any call', async (_when, afterEffect) => {
+      const names = ['a', 'b', 'c']
+      for (const name of names) await bed.lost.upload(ALICE, name, `old ${name}`)
+      for (const name of names) {
+        await uploadAfter(bed.lost, { userId: ALICE, name, content: `new ${name}` })
+      }
+      const ports = { journal: createRebuildJournal(bed.empty), objects: bed.objects }
+      let at = 0
+      for (; ; at++) {
+        await emptyAgain(bed.empty)
+        const failing = interrupted(ports, { at, afterEffect })
+        // A read is tried twice, so not every interruption ends the run.
+        const isWhole = await bed.rebuild({}, failing).then(() => true, isOutage)
+        if (failing.calls() <= at) break
+        if (!isWhole) await bed.rebuild()
+        const { findings, verification } = await verify({ ...bed, database: bed.empty }, DEEP)
+        expect({ at, findings }).toEqual({ at, findings: [] })
+        expect(verification).toMatchObject({ users: 1, files: 3, readFiles: 3, objects: 6 })
+        expect(await ports.journal.isUnfinished()).toBe(false)
+      }
+      expect(at).toBeGreaterThan(15)
+      const rebuilt = await bed.rebuilt()
+      for (const name of names) {
+        expect(await contentIn(rebuilt, { userId: ALICE, name })).toBe(`new ${name}`)
+      }
+    })
+
+    it('stops when it is told to, and goes on from there', async () => {
+      await bed.lost.upload(ALICE, 'a', 'hello')
+      const reason = new Error('Interrupted.')
+      const running = new AbortController()
+      const onProgress = () => running.abort(reason)
+      const { signal } = running
+      await expect(bed.rebuild({ onProgress, signal })).rejects.toBe(reason)
+      expect(await createRebuildJournal(bed.empty).isUnfinished()).toBe(true)
+      const dry = await bed.rebuild({ dryRun: true })
+      expect(dry.outcome).toMatchObject({ figures: { files: 1, settled: 0 } })
+      expect((await bed.rebuild()).outcome).toMatchObject({ figures: { files: 1, settled: 1 } })
+    })
+  })
+}
