@@ -61,23 +61,18 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
     etag: `"${file.version}"`,
     'last-modified': formatHttpDate(file.updatedAt),
     'cache-control': 'private, no-cache',
-    vary: 'Cookie',
   })
   if (selection === 'nothing') void reply.code(304)
   else describeContent(reply, { file, selection })
 }
 
-/** Whatever the content is, a browser shall save it and never run it. */
+/** Whatever the content is, a browser shall save it and never run it; see `inert-headers.ts` too. */
 function describeContent(reply: FastifyReply, { file, selection }: Answer): void {
   void reply.headers({
     'accept-ranges': 'bytes',
     'content-type': 'application/octet-stream',
     'content-length': file.size,
     'content-disposition': contentDisposition(file.name),
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'no-referrer',
   })
   if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
     void reply.header('repr-digest', formatReprDigest(file.sha256))
