@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { MIB, type OpenService, pathOf, upload } from '../http/fixture.ts'
-import { findBrowser, startBrowser } from '../support/browser.ts'
+import { findBrowser, openOwnPage, startBrowser } from '../support/browser.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { createFolder, findProgram } from '../support/local-server.ts'
 import { openOnS3 } from '../support/s3-service.ts'
@@ -122,9 +122,9 @@ async function createFilm(): Promise<Buffer> {
   return film
 }
 
-/** A page of the service's own origin, as a product in front of it would serve. */
+/** Every answer of the service forbids its content to load anything, so the page is not one of those. */
 async function openPlayer(page: Page, service: TestService): Promise<void> {
-  await page.goto(`${service.url}/livez`)
+  await openOwnPage(page, service.url)
   await page.setContent(`<video preload="metadata" muted src="${pathOf(NAME)}"></video>`)
 }
 

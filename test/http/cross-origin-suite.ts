@@ -218,8 +218,9 @@ export function crossOriginSuite(open: OpenService): void {
     })
 
     it.each([
-      ['a file', ['Cookie']],
-      ['what has not changed', ['Cookie']],
+      ['a file', ['Cookie', 'Want-Repr-Digest']],
+      ['a range', ['Cookie', 'Want-Repr-Digest']],
+      ['what has not changed', ['Cookie', 'Want-Repr-Digest']],
       ['what is not there', ['Cookie']],
       ['no token', ['Cookie']],
       ['a listing', ['Cookie']],

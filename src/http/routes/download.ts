@@ -11,6 +11,7 @@ import { requireUser } from '../plugins/access-token.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
 import { selectContent } from '../select-content.ts'
+import { addVary } from '../vary.ts'
 
 export interface DownloadOptions {
   readonly repository: Repository
@@ -57,11 +58,16 @@ interface Answer {
 }
 
 function describe(reply: FastifyReply, { file, selection }: Answer): void {
+  addVary(reply, 'Want-Repr-Digest')
   void reply.headers({
     etag: `"${file.version}"`,
     'last-modified': formatHttpDate(file.updatedAt),
     'cache-control': 'private, no-cache',
   })
+  // Of a 304 too: the browser's cache that asked may hold the content from a time when nobody wanted the digest.
+  if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
+    void reply.header('repr-digest', formatReprDigest(file.sha256))
+  }
   if (selection === 'nothing') void reply.code(304)
   else describeContent(reply, { file, selection })
 }
@@ -74,9 +80,6 @@ function describeContent(reply: FastifyReply, { file, selection }: Answer): void
     'content-length': file.size,
     'content-disposition': contentDisposition(file.name),
   })
-  if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
-    void reply.header('repr-digest', formatReprDigest(file.sha256))
-  }
   if (typeof selection === 'string') return
   const { first, last } = selection
   void reply.code(206).headers({
