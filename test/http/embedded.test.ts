@@ -2,6 +2,7 @@ import { describe } from 'vitest'
 import { openEmbedded, openEmbeddedTwins } from '../support/embedded-service.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
+import { connectionsSuite } from './connections-suite.ts'
 import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
@@ -20,6 +21,7 @@ describe('the service on SQLite and local files', () => {
   brokenUploadsSuite(openEmbedded)
   fileNamesSuite(openEmbedded)
   accessSuite(openEmbedded)
+  connectionsSuite(openEmbedded)
   crossOriginSuite(openEmbedded)
   inertAnswersSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)

@@ -16,6 +16,7 @@ import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
+import { connectionsSuite } from './connections-suite.ts'
 import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
@@ -38,6 +39,7 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   brokenUploadsSuite(openProduction)
   fileNamesSuite(openProduction)
   accessSuite(openProduction)
+  connectionsSuite(openProduction)
   crossOriginSuite(openProduction)
   inertAnswersSuite(openProduction)
   parserErrorsSuite(openProduction)

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { createFolder, findProgram } from './local-server.ts'
 
 /** Starts the Chromium or Chrome of this machine without a window. */
@@ -29,16 +29,6 @@ export async function startLenientBrowser(): Promise<{
       await folder.remove()
     },
   }
-}
-
-/** Opens a page of `origin` that no server has, as a product in front of the service would serve. */
-export async function openOwnPage(page: Page, origin: string): Promise<void> {
-  const url = `${origin}/a-page-of-the-product`
-  await page.route(url, (route) =>
-    route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }),
-  )
-  await page.goto(url)
-  await page.unroute(url)
 }
 
 /** Why no browser can be driven here, or `undefined`. */

@@ -10,7 +10,7 @@ export interface WebSite {
   /** `http://localhost:port`: to such a service another site. */
   readonly crossSite: string
   /** Path and query of each request so far. */
-  readonly visits: readonly string[]
+  readonly visits: string[]
   stop(): Promise<void>
 }
 
