@@ -7,6 +7,7 @@ import type { Repository } from '../core/repository.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
 import { accessTokenPlugin } from './plugins/access-token.ts'
 import { multipartUploadPlugin } from './plugins/multipart-upload.ts'
+import { preflightPlugin } from './plugins/preflight.ts'
 import { sameSitePlugin } from './plugins/same-site.ts'
 import { changeRoutes } from './routes/change.ts'
 import { capacityRoutes } from './routes/capacity.ts'
@@ -29,6 +30,7 @@ export interface AppOptions extends Pick<
   readonly maxFiles: number
   /** Prefix of every path, such as `/api`; empty for none. */
   readonly basePath: string
+  /** Other origins whose pages may use the API with the user's cookie. */
   readonly allowedOrigins: readonly string[]
   /** How long a body may stop coming, in milliseconds. */
   readonly idleTimeoutMs: number
@@ -40,6 +42,7 @@ export interface AppOptions extends Pick<
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, pathFault: nameFault })
   const prefix = options.basePath
+  await app.register(preflightPlugin, options)
   await app.register(healthRoutes, { ...options, prefix })
   await app.register((scope) => usersScope(scope, options), { prefix })
   return app

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, type ErrorCode } from '../core/errors.ts'
+import { INERT_HEADERS } from './inert-headers.ts'
 import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 export interface Connections {
@@ -84,6 +85,8 @@ function messageOf(problem: Problem): string {
     `Content-Type: ${PROBLEM_MEDIA_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${problem.request_id}`,
+    'Cache-Control: no-store',
+    ...Object.entries(INERT_HEADERS).map((pair) => pair.join(': ')),
     'Connection: close',
   ]
   return `${head.join('\r\n')}\r\n\r\n${body}`

@@ -4,9 +4,13 @@ import fastify, {
   type FastifyBaseLogger,
   type FastifyHttpOptions,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
 } from 'fastify'
 import { AppError } from '../core/errors.ts'
 import { createConnections } from './connections.ts'
+import { shareAnswer } from './cross-origin.ts'
+import { INERT_HEADERS } from './inert-headers.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingerPlugin } from './plugins/linger.ts'
 import { requestHeadPlugin } from './plugins/request-head.ts'
@@ -19,6 +23,8 @@ export interface ListenerOptions {
   readonly trustedProxies: readonly string[]
   /** Whether the service takes no new work, so that a balancer should look elsewhere. */
   readonly isStopping: () => boolean
+  /** Origins whose pages may read the answers; none when left out. */
+  readonly allowedOrigins?: readonly string[]
   /** What a path that the router cannot read is refused with, where there is more to say than that. */
   readonly pathFault?: (url: string | undefined) => AppError | undefined
   /** Fastify's own options that the listener wants otherwise. */
@@ -31,12 +37,17 @@ export interface ListenerOptions {
  */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
   const connections = createConnections(options.logger)
-  const app = fastify({ ...serverOptions(options), clientErrorHandler: connections.answer })
+  const forBrowsers = browserHeaders(options.allowedOrigins ?? [])
+  const app = fastify({
+    ...serverOptions(options, forBrowsers),
+    clientErrorHandler: connections.answer,
+  })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
   await app.register(connections.plugin)
+  app.addHook('onRequest', async (request, reply) => forBrowsers(request, reply))
   app.addHook('onSend', async (_request, reply) => {
     // Else an idle connection would keep the process until its client lets go of it.
     if (options.isStopping()) void reply.header('connection', 'close')
@@ -53,7 +64,21 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
 
 const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }
 
-function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
+type DescribeAnswer = (request: FastifyRequest, reply: FastifyReply) => void
+
+/** Sets what every answer says to a browser before anything can refuse the request. */
+function browserHeaders(allowedOrigins: readonly string[]): DescribeAnswer {
+  const allowed = new Set(allowedOrigins)
+  return (request, reply) => {
+    void reply.headers(INERT_HEADERS)
+    shareAnswer(allowed, { request, reply })
+  }
+}
+
+function serverOptions(
+  options: ListenerOptions,
+  forBrowsers: DescribeAnswer,
+): FastifyHttpOptions<Server> {
   const { logger, trustedProxies, pathFault = () => undefined, server = {} } = options
   return {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
@@ -73,6 +98,7 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       logWhenOver(request, reply)
+      forBrowsers(request, reply)
       void sendProblem(pathFault(request.raw.url) ?? error, request, reply)
     },
     // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.

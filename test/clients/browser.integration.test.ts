@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import { MIB, type OpenService, pathOf, upload } from '../http/fixture.ts'
 import { findBrowser, startBrowser } from '../support/browser.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
+import { type Front, startFront } from '../support/front.ts'
 import { createFolder, findProgram } from '../support/local-server.ts'
 import { openOnS3 } from '../support/s3-service.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
@@ -53,25 +54,28 @@ interface SeekingSuite {
 
 function seekingSuite({ open, film, browser }: SeekingSuite): void {
   let service: TestService
+  let front: Front
   let user: TestUser
   let page: Page
   let traffic: Traffic
 
   beforeAll(async () => {
     service = await open()
+    front = await startFront(service)
     user = await service.createUser(64 * MIB)
     await upload(service, { user, name: NAME, content: film() })
   })
-  afterAll(() => service?.stop())
+  afterAll(async () => {
+    await front?.stop()
+    await service?.stop()
+  })
   beforeEach(async () => {
     const context = await browser().newContext()
     const [name = '', value = ''] = user.cookie.split('=')
-    await context.addCookies([
-      { name, value, url: service.url, httpOnly: true, sameSite: 'Strict' },
-    ])
+    await context.addCookies([{ name, value, url: front.url, httpOnly: true, sameSite: 'Strict' }])
     page = await context.newPage()
     traffic = await watch(await context.newCDPSession(page), pathOf(NAME))
-    await openPlayer(page, service)
+    await openPlayer(page, front)
   })
   afterEach(() => page.context().close())
 
@@ -122,9 +126,9 @@ async function createFilm(): Promise<Buffer> {
   return film
 }
 
-/** A page of the service's own origin, as a product in front of it would serve. */
-async function openPlayer(page: Page, service: TestService): Promise<void> {
-  await page.goto(`${service.url}/livez`)
+/** Every answer of the service forbids its content to load anything, so the page is not one of those. */
+async function openPlayer(page: Page, front: Front): Promise<void> {
+  await page.goto(`${front.url}/page`)
   await page.setContent(`<video preload="metadata" muted src="${pathOf(NAME)}"></video>`)
 }
 

@@ -90,6 +90,16 @@ export function brokenUploadsSuite(open: OpenService): void {
       await expectUntouched(service, next)
     })
 
+    it.each(['gzip', 'br', 'identity, gzip'])(
+      'A27 with the encoding "%s" is refused and changes nothing (I2)',
+      async (encoding) => {
+        const headers = { 'Content-Encoding': encoding }
+        const reply = await upload(service, { user: placed.user, content: 'new', headers })
+        expectProblem(reply, { status: 400, code: 'format_error' })
+        await expectUntouched(service, placed)
+      },
+    )
+
     it('A16 of 900 fields of 1 MiB before the file takes little memory', async () => {
       const { user } = placed
       const mebibyte = Buffer.alloc(MIB, 'x')

@@ -2,8 +2,11 @@ import { describe } from 'vitest'
 import { openEmbedded, openEmbeddedTwins } from '../support/embedded-service.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
+import { connectionsSuite } from './connections-suite.ts'
+import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
+import { inertAnswersSuite } from './inert-answers-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
@@ -19,6 +22,9 @@ describe('the service on SQLite and local files', () => {
   brokenUploadsSuite(openEmbedded)
   fileNamesSuite(openEmbedded)
   accessSuite(openEmbedded)
+  connectionsSuite(openEmbedded)
+  crossOriginSuite(openEmbedded)
+  inertAnswersSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
   slowReadersSuite(openEmbedded)

@@ -132,7 +132,7 @@ export function parserErrorsSuite(open: OpenService): void {
       expect(body.equals(big.content.subarray(0, body.length))).toBe(true)
     })
 
-    it('is not looked at behind one that is still being answered (H08)', async () => {
+    it('H08 is not looked at behind one that is still being answered', async () => {
       const { user } = placed
       const big = fileBody(randomBytes(MIB))
       const small = fileBody('overtaken')

@@ -16,8 +16,11 @@ import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
+import { connectionsSuite } from './connections-suite.ts'
+import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
+import { inertAnswersSuite } from './inert-answers-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
@@ -37,6 +40,9 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   brokenUploadsSuite(openProduction)
   fileNamesSuite(openProduction)
   accessSuite(openProduction)
+  connectionsSuite(openProduction)
+  crossOriginSuite(openProduction)
+  inertAnswersSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
   slowReadersSuite(openProduction)

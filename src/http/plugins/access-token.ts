@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/access-tokens.ts'
 import { AppError } from '../../core/errors.ts'
 import type { User } from '../../core/user-store.ts'
+import { addVary } from '../vary.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +26,8 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens }) => {
     await app.register(fastifyCookie)
     app.decorateRequest('user', null)
-    app.addHook('onRequest', async (request) => {
+    app.addHook('onRequest', async (request, reply) => {
+      addVary(reply, 'Cookie')
       const secret = request.cookies['access_token']
       if (secret !== undefined) request.user = await accessTokens.verify(secret)
     })

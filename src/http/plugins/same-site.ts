@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError } from '../../core/errors.ts'
+import { addVary } from '../vary.ts'
 
 export interface SameSiteOptions {
   /** Origins, such as `https://app.example.com`, whose pages may write with the user's cookie. */
@@ -17,8 +18,10 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 export const sameSitePlugin = fp<SameSiteOptions>(
   async (app, { allowedOrigins }) => {
     const allowed = new Set(allowedOrigins)
-    app.addHook('onRequest', async (request) => {
-      if (SAFE_METHODS.has(request.method) || isSameSite(request, allowed)) return
+    app.addHook('onRequest', async (request, reply) => {
+      if (SAFE_METHODS.has(request.method)) return
+      addVary(reply, 'Origin', 'Sec-Fetch-Site')
+      if (isSameSite(request, allowed)) return
       throw new AppError('cross_site_request', 'Pages of another site may not write here.')
     })
   },

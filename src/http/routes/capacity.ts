@@ -50,7 +50,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
       if (report === undefined) {
         throw notActive(undefined)
       }
-      void reply.headers({ 'cache-control': 'no-store', vary: 'Cookie' })
+      void reply.header('cache-control', 'no-store')
       return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
     },
   })

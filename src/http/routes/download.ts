@@ -12,6 +12,7 @@ import { watchReader } from '../reader-pace.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
 import { selectContent } from '../select-content.ts'
+import { addVary } from '../vary.ts'
 
 export interface DownloadOptions {
   readonly repository: Repository
@@ -61,31 +62,28 @@ interface Answer {
 }
 
 function describe(reply: FastifyReply, { file, selection }: Answer): void {
+  addVary(reply, 'Want-Repr-Digest')
   void reply.headers({
     etag: `"${file.version}"`,
     'last-modified': formatHttpDate(file.updatedAt),
     'cache-control': 'private, no-cache',
-    vary: 'Cookie',
   })
+  // Of a 304 too: the browser's cache that asked may hold the content from a time when nobody wanted the digest.
+  if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
+    void reply.header('repr-digest', formatReprDigest(file.sha256))
+  }
   if (selection === 'nothing') void reply.code(304)
   else describeContent(reply, { file, selection })
 }
 
-/** Whatever the content is, a browser shall save it and never run it. */
+/** Whatever the content is, a browser shall save it and never run it; see `inert-headers.ts` too. */
 function describeContent(reply: FastifyReply, { file, selection }: Answer): void {
   void reply.headers({
     'accept-ranges': 'bytes',
     'content-type': 'application/octet-stream',
     'content-length': file.size,
     'content-disposition': contentDisposition(file.name),
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'no-referrer',
   })
-  if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
-    void reply.header('repr-digest', formatReprDigest(file.sha256))
-  }
   if (typeof selection === 'string') return
   const { first, last } = selection
   void reply.code(206).headers({

@@ -13,6 +13,7 @@ export const fallbackRoutes: FastifyPluginAsync<FallbackOptions> = async (app, {
   for (const [url, methods] of Object.entries(allowed)) {
     app.route({
       url,
+      config: { allowedMethods: methods },
       method: METHODS.filter((method) => !methods.includes(method)),
       // Refused before its body is looked at, whatever type that says it has.
       onRequest: async (_request, reply) => {

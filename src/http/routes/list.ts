@@ -50,7 +50,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
         after: cursor === undefined ? undefined : parseListCursor(cursor, order),
         limit: parsePageLimit(limit),
       })
-      void reply.headers({ 'cache-control': 'private, no-cache', vary: 'Cookie' })
+      void reply.header('cache-control', 'private, no-cache')
       return {
         files: files.map(fileReply),
         next_cursor: next === undefined ? null : formatListCursor(next, order),
