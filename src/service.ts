@@ -21,6 +21,7 @@ import { openPostgres } from './database/postgres.ts'
 import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
 import { createJwtVerifier } from './jwt/jwt-verifier.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
 import { createS3Store } from './object-store/s3.ts'
 
@@ -35,6 +36,7 @@ export interface Service {
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly readiness: Readiness
+  readonly metrics: Metrics
   close(): Promise<void>
 }
 
@@ -73,6 +75,8 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
   const { config, database, objects } = parts
   const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
   const ledger = createLedger(database, { baseCapacity })
+  const metrics = createMetrics({ ledger })
+  const sweeper = createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS })
   const userStore = createUserStore(database)
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
@@ -85,7 +89,8 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
     repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
-    sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
+    sweeper: metrics.meterSweeper(sweeper),
+    metrics,
     verifier: createVerifier({
       inventory: createInventory(database),
       objects,

@@ -17,6 +17,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { buildApp } from '../../src/http/app.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 
 /** What a service in a test stands on. Its owner closes it. */
 export interface TestAdapters {
@@ -84,6 +85,7 @@ export async function startTestService(
   })
   const grants = createGrants({ users, deviceCapacity, deviceModels })
   const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
+  const metrics = createMetrics({ ledger })
   const sweeper = createSweeper({
     ledger: {
       ...ledger,
@@ -92,6 +94,7 @@ export async function startTestService(
     objects,
     retentionMs: 60_000,
   })
+  const metered = metrics.meterSweeper(sweeper)
   const edge = { isStopping: () => false, logger: options.logger, trustedProxies: [] }
   const app = await buildApp({
     ledger,
@@ -113,7 +116,7 @@ export async function startTestService(
     if (options.adminToken === undefined) return undefined
     const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
     const useCases = { users: createUsers({ users, ledger, onChange }), accessTokens, grants }
-    const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
+    const admin = await buildAdmin({ ...edge, ...useCases, metrics, token: options.adminToken })
     await admin.listen({ host: '127.0.0.1', port: 0 })
     return admin
   }
@@ -141,7 +144,7 @@ export async function startTestService(
       return user
     },
     setCapacity,
-    sweep: () => sweeper.sweep(AbortSignal.timeout(30_000)),
+    sweep: () => metered.sweep({ signal: AbortSignal.timeout(30_000) }),
     async storedKeys({ userId }) {
       const listing = objects.list({
         prefix: `users/${userId}/`,
