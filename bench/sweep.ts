@@ -170,10 +170,13 @@ async function run(subject: Subject, args: string[], leave = 0): Promise<Outcome
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const output = Array.fromAsync(child.stdout.setEncoding('utf8'))
-  let peakMiB = 0
+  let [peakMiB, isEnding] = [0, false]
   while (child.exitCode === null && child.signalCode === null) {
     peakMiB = Math.max(peakMiB, await peakOf(child.pid))
-    if (leave > 0 && (await countGarbage(subject.url)) <= leave) child.kill('SIGINT')
+    if (!isEnding && leave > 0 && (await countGarbage(subject.url)) <= leave) {
+      // A second signal would end it without its leave.
+      isEnding = child.kill('SIGINT')
+    }
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   const seconds = (performance.now() - started) / 1000

@@ -8,7 +8,8 @@ export async function measureBacklog(
   books: Books,
   cap: number,
 ): ReturnType<Ledger['measureBacklog']> {
-  const { now } = books
+  const { db, now, keepIndexOrder } = books
+  await keepIndexOrder?.execute(db)
   return {
     expiredUploads: await measure(
       books,

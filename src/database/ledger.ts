@@ -73,7 +73,7 @@ export function createLedger(
     listGarbage: (page) => inOrder((books) => sweep.listGarbage(books, page)),
     noteGarbageRemovals: (done) => transaction((books) => sweep.noteGarbageRemovals(books, done)),
     purgeDeletedUsers: (options) => transaction((books) => purgeDeletedUsers(books, options)),
-    measureBacklog: (cap) => query((books) => measureBacklog(books, cap)),
+    measureBacklog: (cap) => inOrder((books) => measureBacklog(books, cap)),
     holdChore: (chore) => query((books) => holdChore(books, chore)),
     leaveChore: (chore) => query((books) => leaveChore(books, chore)),
   }
