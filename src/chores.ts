@@ -1,14 +1,16 @@
-import { setInterval, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AccessTokens } from './core/access-tokens.ts'
 import type { Sweeper } from './core/sweeper.ts'
 
 export interface ChoresOptions {
   readonly sweeper: Sweeper
-  readonly accessTokens: AccessTokens
+  readonly accessTokens: Pick<AccessTokens, 'recordUses'>
   readonly logger: FastifyBaseLogger
   /** How often the use of access tokens is recorded, for tests; every minute when left out. */
   readonly recordIntervalMs?: number | undefined
+  /** How often a sweep begins and expired uploads are looked for, for tests; every 20 s when left out. */
+  readonly sweepIntervalMs?: number | undefined
 }
 
 export interface Chores {
@@ -20,17 +22,21 @@ export interface Chores {
 
 /** Starts what has to be done from time to time. What fails is logged and tried again the next time. */
 export function startChores(options: ChoresOptions): Chores {
-  const { sweeper, accessTokens, logger, recordIntervalMs = RECORD_INTERVAL_MS } = options
+  const { sweeper, accessTokens, logger } = options
+  const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const sweep = () => sweepOnce({ sweeper, logger, signal })
+  const expire = () => expireOnce({ sweeper, logger, signal })
   const record = () => recordUses({ accessTokens, logger })
-  const sweeps = repeat({ everyMs: SWEEP_INTERVAL_MS, run: sweep, logger, signal })
-  const records = repeat({ everyMs: recordIntervalMs, run: record, logger, signal })
+  // By itself, since a sweep can take long, and reservations without an owner must not wait for its end.
+  const expiries = repeat({ everyMs: sweepIntervalMs, run: expire, signal })
+  const sweeps = repeat({ everyMs: sweepIntervalMs, run: sweep, signal })
+  const records = repeat({ everyMs: recordIntervalMs, run: record, signal })
   return {
-    stop() {
+    async stop() {
       stopping.abort()
-      return sweeps
+      await Promise.all([sweeps, expiries])
     },
     async recordLast() {
       const recorded = Promise.all([records, record()])
@@ -45,23 +51,21 @@ const RECORD_INTERVAL_MS = 60_000
 /** It is only a time stamp, so a database that is gone does not hold up the end. */
 const LAST_RECORD_MS = 1_000
 
-/** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and the sweep itself. */
+/** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and what the abort takes. */
 const SWEEP_INTERVAL_MS = 20_000
 
 interface Chore {
   readonly everyMs: number
   readonly signal: AbortSignal
-  readonly logger: FastifyBaseLogger
   /** Logs what fails and never rejects. */
   readonly run: () => Promise<void>
 }
 
-/** Runs a chore from time to time until the signal aborts. */
-async function repeat({ everyMs, signal, logger, run }: Chore): Promise<void> {
-  try {
-    for await (const _ of setInterval(everyMs, undefined, { signal, ref: false })) await run()
-  } catch (error) {
-    if (!signal.aborted) logger.error({ err: error }, 'a chore ended')
+/** Runs a chore until the signal aborts, with a rest after each time, however long it took. */
+async function repeat({ everyMs, signal, run }: Chore): Promise<void> {
+  while (!signal.aborted) {
+    await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
+    if (!signal.aborted) await run()
   }
 }
 
@@ -73,17 +77,25 @@ interface SweepOptions {
 
 async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
   try {
-    const report = await sweeper.sweep(signal)
-    const { firstFailure, ...counts } = report
-    if (counts.failedRemovals > 0) logger.warn({ ...counts, err: firstFailure }, 'sweep')
+    const { firstFailure, end, ...counts } = await sweeper.sweep({ signal })
+    if (counts.failedRemovals > 0) logger.warn({ ...counts, end, err: firstFailure }, 'sweep')
     else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep')
   } catch (error) {
     if (!signal.aborted) logger.error({ err: error }, 'sweep failed')
   }
 }
 
+async function expireOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
+  try {
+    const expiredUploads = await sweeper.expire(signal)
+    if (expiredUploads > 0) logger.info({ expiredUploads }, 'expired uploads')
+  } catch (error) {
+    if (!signal.aborted) logger.error({ err: error }, 'expired uploads could not be aborted')
+  }
+}
+
 interface RecordOptions {
-  readonly accessTokens: AccessTokens
+  readonly accessTokens: Pick<AccessTokens, 'recordUses'>
   readonly logger: FastifyBaseLogger
 }
 

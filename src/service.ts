@@ -25,6 +25,7 @@ import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
 import { createJwtVerifier } from './jwt/jwt-verifier.ts'
+import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
 import { createS3Store } from './object-store/s3.ts'
 
@@ -42,6 +43,7 @@ export interface Service {
   readonly readiness: Readiness
   /** Copies the embedded database to a file that does not exist; see `database/backup.ts`. */
   backup(file: string): Promise<{ readonly bytes: number }>
+  readonly metrics: Metrics
   close(): Promise<void>
 }
 
@@ -82,6 +84,13 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
   const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
   const { garbageDelayMs } = config
   const ledger = createLedger(database, { baseCapacity })
+  const metrics = createMetrics({ ledger })
+  const sweeper = createSweeper({
+    ledger,
+    objects,
+    retentionMs: ABORTED_RETENTION_MS,
+    garbageDelayMs,
+  })
   const userStore = createUserStore(database)
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
@@ -95,12 +104,8 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
     repository: createRepository({ ledger, objects, memory, maxFileSize, maxFiles, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
-    sweeper: createSweeper({
-      ledger,
-      objects,
-      retentionMs: ABORTED_RETENTION_MS,
-      garbageDelayMs,
-    }),
+    sweeper: metrics.meterSweeper(sweeper),
+    metrics,
     verifier: createVerifier({
       inventory: createInventory(database),
       objects,

@@ -9,6 +9,7 @@ import { strictBodyPlugin } from './plugins/strict-body.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { grantRoutes } from './routes/grants.ts'
+import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
@@ -18,6 +19,7 @@ export interface AdminOptions extends Pick<
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
+  readonly metrics: ExposedMetrics
   /** What a request has to show in `Authorization: Bearer`. */
   readonly token: string
 }
@@ -34,8 +36,10 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   await app.register(accessTokenRoutes, options)
   await app.register(deviceRoutes, options)
   await app.register(grantRoutes, options)
+  await app.register(metricsRoutes, options)
   await app.register(fallbackRoutes, {
     allowed: {
+      '/metrics': ['GET'],
       '/admin/users': ['GET', 'POST'],
       '/admin/users/:user_id': ['GET', 'PUT', 'PATCH', 'DELETE'],
       '/admin/users/:user_id/access-tokens': ['GET', 'POST'],

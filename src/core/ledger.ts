@@ -3,6 +3,7 @@ import type { FileName, FileNamePrefix } from './file-name.ts'
 import type { Audience, FileOrder, FilePosition } from './file-page.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { Precondition } from './precondition.ts'
+import type { SweepLedger } from './sweep-ledger.ts'
 import type { UserId } from './user-id.ts'
 import type { Grant, User } from './user-store.ts'
 import type { Version } from './version.ts'
@@ -113,12 +114,6 @@ export interface ListFiles {
 /** What `abort` found or made of an upload. */
 export type Settled = 'aborted' | 'committed'
 
-/** An upload whose object is to be removed. */
-export interface AbortedUpload {
-  readonly version: Version
-  readonly objectKey: ObjectKey
-}
-
 /**
  * PORT: everything that must be atomic. One method is one short transaction (or one statement); nothing but
  * SQL happens inside it, and none is held while a body or the network is awaited (I6). All times are taken
@@ -128,7 +123,7 @@ export interface AbortedUpload {
  * does not answer in time. For `commit` that means *unknown*: settle it with `abort`.
  * Transactions that the database itself asks to repeat (busy, serialization failure, deadlock) are repeated.
  */
-export interface Ledger {
+export interface Ledger extends SweepLedger {
   /**
    * Guarantees that the upload's key stands in the journal and that its growth is reserved, or that nothing
    * has changed. The growth is `bytes` less the size of the file it will replace, at least 0; it is accepted
@@ -213,42 +208,4 @@ export interface Ledger {
 
   /** The figures and what makes them, read in one statement; `undefined` for an unknown or deleted user. */
   reportCapacity(userId: UserId): Promise<CapacityReport | undefined>
-
-  /** Up to `limit` pending uploads whose lease has ended, oldest first. */
-  listExpiredUploads(limit: number): Promise<readonly { userId: UserId; version: Version }[]>
-
-  /**
-   * Up to `limit` aborted uploads after `after` (a version; versions ascend), whose objects are to be removed.
-   * A row stays for `retentionMs` after its abort, since a write that was on its way can still land.
-   */
-  listAbortedUploads(page: {
-    readonly after: Version | undefined
-    readonly limit: number
-  }): Promise<readonly AbortedUpload[]>
-
-  /** Forgets up to `limit` uploads, committed or all, that were settled more than `retentionMs` ago; says how many. */
-  forgetUploads(options: {
-    readonly which: 'committed' | 'settled'
-    readonly retentionMs: number
-    readonly limit: number
-  }): Promise<number>
-
-  /** Up to `limit` keys in `garbage` whose time has come, in key order after `after`. */
-  listGarbage(page: {
-    readonly after: ObjectKey | undefined
-    readonly limit: number
-  }): Promise<readonly ObjectKey[]>
-
-  /** Forgets keys whose objects have been removed. */
-  forgetGarbage(keys: readonly ObjectKey[]): Promise<void>
-
-  /**
-   * Takes up to `limit` files of deleted users off the books and hands their objects to `garbage`, aborts those
-   * users' pending uploads, and forgets a user of whom nothing is left. Says how many rows it moved; 0 means done.
-   * The objects stay for `garbageDelayMs`: a repeated write of one that was just committed can still land.
-   */
-  purgeDeletedUsers(options: {
-    readonly limit: number
-    readonly garbageDelayMs: number
-  }): Promise<number>
 }

@@ -1,8 +1,9 @@
-import { inParallel } from './in-parallel.ts'
+import { randomUUID } from 'node:crypto'
+import { keepChore, type KeptChore } from './kept-chore.ts'
 import type { Ledger } from './ledger.ts'
-import type { ObjectKey } from './object-key.ts'
 import type { ObjectStore } from './object-store.ts'
-import type { Version } from './version.ts'
+import { pause } from './pause.ts'
+import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './sweep-removals.ts'
 
 export interface SweeperOptions {
   readonly ledger: Ledger
@@ -16,8 +17,16 @@ export interface SweeperOptions {
   readonly garbageDelayMs?: number
 }
 
-/** What one sweep did. */
-export interface SweepReport {
+export interface SweepRequest {
+  readonly signal: AbortSignal
+  /** Called often, with the figures so far. */
+  readonly onProgress?: (figures: SweepFigures) => void
+  /** Given, a sweep that another one keeps from its work waits for the end of that one, and calls this once. */
+  readonly onWait?: () => void
+}
+
+/** What one sweep has done. */
+export interface SweepFigures {
   readonly expiredUploads: number
   /** Keys of aborted uploads and of garbage that are now empty. */
   readonly removedObjects: number
@@ -30,117 +39,152 @@ export interface SweepReport {
   readonly purgedRows: number
 }
 
+export interface SweepReport extends SweepFigures {
+  /**
+   * `complete`: it went through all that was due. `gave_up`: the object store failed all removals of a page.
+   * `elsewhere`: another sweep was under way, or took this one for dead, and does the rest.
+   */
+  readonly end: 'complete' | 'gave_up' | 'elsewhere'
+}
+
 export interface Sweeper {
   /**
    * Settles what crashes and failures left: uploads whose lease has ended, what aborted uploads wrote, objects that
    * no file refers to any more, and what deleted users owned. It removes a key only after winning the upload's
    * compare-and-set, or from `garbage` after its time (I7), so it is safe beside running uploads and other sweepers.
-   * Objects that can't be removed now are left for the next sweep. Rejects with `unavailable` when the database fails.
+   * Of all sweepers one at a time does more than `expire`: that saves work, and nothing rests on it.
+   *
+   * At most 8 removals are under way at a time, which bounds its rate; memory holds a page of keys. Objects that
+   * can't be removed now are left for the next sweep. Rejects with `unavailable` when the database fails, and with the
+   * reason of the signal when that aborts; the next sweep goes on where it ended.
    */
-  sweep(signal: AbortSignal): Promise<SweepReport>
+  sweep(request: SweepRequest): Promise<SweepReport>
+
+  /** Aborts uploads whose lease has ended, and waits for no other sweeper; says how many. Rejects as `sweep` does. */
+  expire(signal: AbortSignal): Promise<number>
+}
+
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { ledger } = options
+
+  async function sweep(request: SweepRequest): Promise<SweepReport> {
+    const { signal, onProgress = () => undefined, onWait } = request
+    const report = { ...NOTHING_DONE }
+    const tell = (change: () => void): void => {
+      change()
+      onProgress({ ...report })
+    }
+    const run: SweepRun = {
+      ...options,
+      signal,
+      onExpired: (uploads) => tell(() => (report.expiredUploads += uploads)),
+      onPurged: (rows) => tell(() => (report.purgedRows += rows)),
+      onForgotten: (uploads) => tell(() => (report.forgottenUploads += uploads)),
+      onRemoved: () => tell(() => (report.removedObjects += 1)),
+      onFailed: (error) =>
+        tell(() => {
+          report.failedRemovals += 1
+          report.firstFailure ??= error
+        }),
+    }
+    await goThrough(expiry(run), signal)
+    const chore = keepChore({ ledger, name: 'sweep', holder: randomUUID() })
+    if (!(await chore.begin({ signal, onWait }))) return { ...report, end: 'elsewhere' }
+    try {
+      const end = await sweepAlone(run, chore)
+      return { ...report, end }
+    } finally {
+      await chore.end()
+    }
+  }
+
+  return {
+    sweep,
+    async expire(signal) {
+      let expired = 0
+      const onExpired = (uploads: number): void => void (expired += uploads)
+      await goThrough(expiry({ ledger, signal, onExpired }), signal)
+      return expired
+    },
+  }
+}
+
+const NOTHING_DONE = {
+  expiredUploads: 0,
+  removedObjects: 0,
+  failedRemovals: 0,
+  firstFailure: undefined as unknown,
+  forgottenUploads: 0,
+  purgedRows: 0,
+}
+
+interface SweepRun extends RemovalRun, Pick<SweeperOptions, 'garbageDelayMs'> {
+  readonly ledger: Ledger
+  readonly onExpired: (uploads: number) => void
+  readonly onPurged: (rows: number) => void
+}
+
+type Step = () => Promise<Progress>
+
+/** All but the expiry, for as long as the chore is ours. */
+async function sweepAlone(run: SweepRun, chore: KeptChore): Promise<SweepReport['end']> {
+  const steps = [purge(run), forgetCommitted(run), abortedRemover(run), garbageRemover(run)]
+  const ends: Progress[] = []
+  for (const step of steps) {
+    const end = await goThrough(async () => ((await chore.keep()) ? step() : 'lost'), run.signal)
+    if (end === 'lost') return 'elsewhere'
+    // The journal may be full of what nothing can remove while the garbage is not.
+    ends.push(end)
+  }
+  return ends.includes('gave_up') ? 'gave_up' : 'complete'
+}
+
+/** Takes one step after the other, as long as there is more, and lets requests have their turn in between. */
+async function goThrough<E extends string>(
+  step: () => Promise<E | 'more'>,
+  signal: AbortSignal,
+): Promise<E> {
+  for (;;) {
+    signal.throwIfAborted()
+    const progress = await step()
+    if (progress !== 'more') return progress
+    await pause(1, signal)
+  }
 }
 
 const PAGE = 100
-const PARALLEL_REMOVALS = 8
 
-export function createSweeper(options: SweeperOptions): Sweeper {
-  const { ledger, objects, retentionMs, garbageDelayMs = 0 } = options
-
-  async function sweep(signal: AbortSignal): Promise<SweepReport> {
-    const purge = { limit: PAGE, garbageDelayMs: Math.max(retentionMs, garbageDelayMs) }
-    const purgedRows = await repeat(() => ledger.purgeDeletedUsers(purge), signal)
-    const expiredUploads = await repeat(() => abortExpired(ledger), signal)
-    const removals: Removals = { objects, signal, removed: 0, failed: 0, firstFailure: undefined }
-    await removeAborted(ledger, removals)
-    // A row is the only trace of an object that could not be removed, so while one is left these rows stay.
-    const forgettable = removals.failed === 0 ? 'settled' : 'committed'
-    const forgottenUploads = await repeat(
-      () => ledger.forgetUploads({ which: forgettable, retentionMs, limit: PAGE }),
-      signal,
-    )
-    await removeGarbage(ledger, removals)
-    return {
-      expiredUploads,
-      removedObjects: removals.removed,
-      failedRemovals: removals.failed,
-      firstFailure: removals.firstFailure,
-      forgottenUploads,
-      purgedRows,
+function expiry({
+  ledger,
+  signal,
+  onExpired,
+}: Pick<SweepRun, 'ledger' | 'signal' | 'onExpired'>): Step {
+  return async () => {
+    const expired = await ledger.listExpiredUploads(PAGE)
+    let aborted = 0
+    for (const upload of expired) {
+      const settled = await ledger.abort({ ...upload, expiredOnly: true })
+      if (settled === 'aborted') aborted += 1
+      await pause(1, signal)
     }
+    onExpired(aborted)
+    return aborted > 0 ? 'more' : 'done'
   }
-
-  return { sweep }
 }
 
-async function abortExpired(ledger: Ledger): Promise<number> {
-  const expired = await ledger.listExpiredUploads(PAGE)
-  let aborted = 0
-  for (const upload of expired) {
-    const settled = await ledger.abort({ ...upload, expiredOnly: true })
-    if (settled === 'aborted') aborted += 1
+function purge({ ledger, retentionMs, garbageDelayMs = 0, onPurged }: SweepRun): Step {
+  const keptMs = Math.max(retentionMs, garbageDelayMs)
+  return async () => {
+    const rows = await ledger.purgeDeletedUsers({ limit: PAGE, garbageDelayMs: keptMs })
+    onPurged(rows)
+    return rows > 0 ? 'more' : 'done'
   }
-  return aborted
 }
 
-/** The removals of one sweep: what they need, and how they went. */
-interface Removals {
-  readonly objects: ObjectStore
-  readonly signal: AbortSignal
-  removed: number
-  failed: number
-  firstFailure: unknown
-}
-
-async function removeAborted(ledger: Ledger, removals: Removals): Promise<void> {
-  let after: Version | undefined
-  do {
-    removals.signal.throwIfAborted()
-    const page = await ledger.listAbortedUploads({ after, limit: PAGE })
-    await removeAll(
-      page.map(({ objectKey }) => objectKey),
-      removals,
-    )
-    after = page.at(-1)?.version
-  } while (after !== undefined)
-}
-
-async function removeGarbage(ledger: Ledger, removals: Removals): Promise<void> {
-  let after: ObjectKey | undefined
-  do {
-    removals.signal.throwIfAborted()
-    const page = await ledger.listGarbage({ after, limit: PAGE })
-    await ledger.forgetGarbage(await removeAll(page, removals))
-    after = page.at(-1)
-  } while (after !== undefined)
-}
-
-/** Removes objects a few at a time and returns the keys that are now empty. */
-async function removeAll(
-  keys: readonly ObjectKey[],
-  removals: Removals,
-): Promise<readonly ObjectKey[]> {
-  const { objects, signal } = removals
-  const gone: ObjectKey[] = []
-  await inParallel(keys, PARALLEL_REMOVALS, async (key) => {
-    try {
-      await objects.remove({ key, signal })
-      gone.push(key)
-    } catch (error) {
-      // Its row keeps it for the next sweep.
-      removals.failed += 1
-      removals.firstFailure ??= error
-    }
-  })
-  removals.removed += gone.length
-  return gone
-}
-
-/** Calls `step` until it has nothing more to do; adds up what it did. */
-async function repeat(step: () => Promise<number>, signal: AbortSignal): Promise<number> {
-  let total = 0
-  for (let done = await step(); done > 0; done = await step()) {
-    signal.throwIfAborted()
-    total += done
+function forgetCommitted({ ledger, retentionMs, onForgotten }: SweepRun): Step {
+  return async () => {
+    const uploads = await ledger.forgetUploads({ retentionMs, limit: PAGE })
+    onForgotten(uploads)
+    return uploads > 0 ? 'more' : 'done'
   }
-  return total
 }

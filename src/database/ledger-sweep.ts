@@ -1,9 +1,11 @@
-import { sql } from 'kysely'
-import type { AbortedUpload, Ledger } from '../core/ledger.ts'
+import { type QueryResult, type RawBuilder, sql } from 'kysely'
+import type { Ledger } from '../core/ledger.ts'
 import type { ObjectKey } from '../core/object-key.ts'
+import type { AbortedUpload, Garbage } from '../core/sweep-ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
-import { type Books, lockUser } from './books.ts'
+import type { Books } from './books.ts'
+import type { GarbageRow, UploadRow } from './schema.ts'
 
 /** The ledger's methods for the sweeper. */
 export async function listExpiredUploads(
@@ -19,28 +21,67 @@ export async function listExpiredUploads(
 }
 
 export async function listAbortedUploads(
-  { db }: Books,
-  { after, limit }: Parameters<Ledger['listAbortedUploads']>[0],
+  books: Books,
+  { after, limit, retentionMs }: Parameters<Ledger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
-  const { rows } = await sql<{ readonly version: Version; readonly object_key: ObjectKey }>`
-    SELECT version, object_key FROM uploads
-    WHERE state = 'aborted' AND version > ${after ?? ''}
-    ORDER BY version LIMIT ${limit}
+  const { db, now, keepIndexOrder } = books
+  await keepIndexOrder?.execute(db)
+  const { rows } = await sql<
+    Pick<UploadRow, 'version' | 'object_key' | 'remove_at'> & { readonly is_last: number }
+  >`
+    SELECT version, object_key, remove_at,
+      CASE WHEN settled_at < ${now} - ${retentionMs} THEN 1 ELSE 0 END AS is_last
+    FROM uploads
+    WHERE state = 'aborted' AND remove_at <= ${now}
+      AND (remove_at, version) > (${after?.removeAt ?? -1}, ${after?.version ?? ''})
+    ORDER BY remove_at, version LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => ({ version: row.version, objectKey: row.object_key }))
+  return rows.map((row) => ({
+    version: row.version,
+    objectKey: row.object_key,
+    removeAt: row.remove_at,
+    isLast: row.is_last === 1,
+  }))
 }
 
-const ALL = sql``
-const COMMITTED = sql`AND state = 'committed'`
+export async function noteAbortedRemovals(
+  { db, now }: Books,
+  removals: Parameters<Ledger['noteAbortedRemovals']>[0],
+): Promise<number> {
+  const { removed, failed, retryMs, recheckMs, retentionMs } = removals
+  const age = sql`(${now} - settled_at)`
+  const left = sql`(settled_at + ${retentionMs} + 1 - ${now})`
+  const soonest = sql`(CASE WHEN ${age} < ${left} THEN ${age} ELSE ${left} END)`
+  const forgotten = await forEach(versionsOf(removed.filter(({ isLast }) => isLast)), (versions) =>
+    sql`DELETE FROM uploads WHERE version IN (${versions})`.execute(db),
+  )
+  await forEach(versionsOf(removed.filter(({ isLast }) => !isLast)), (versions) =>
+    sql`
+      UPDATE uploads
+      SET remove_at = ${now} + CASE WHEN ${soonest} < ${recheckMs} THEN ${recheckMs} ELSE ${soonest} END
+      WHERE version IN (${versions})
+    `.execute(db),
+  )
+  await forEach(versionsOf(failed), (versions) =>
+    sql`UPDATE uploads SET remove_at = ${now} + ${retryMs} WHERE version IN (${versions})`.execute(
+      db,
+    ),
+  )
+  return forgotten
+}
+
+function versionsOf(uploads: readonly AbortedUpload[]): readonly Version[] {
+  return uploads.map(({ version }) => version)
+}
 
 export async function forgetUploads(
   { db, now }: Books,
-  { which, retentionMs, limit }: Parameters<Ledger['forgetUploads']>[0],
+  { retentionMs, limit }: Parameters<Ledger['forgetUploads']>[0],
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
       SELECT version FROM uploads
-      WHERE settled_at < ${now} - ${retentionMs} ${which === 'settled' ? ALL : COMMITTED}
+      WHERE state = 'committed' AND settled_at < ${now} - ${retentionMs}
       ORDER BY settled_at LIMIT ${limit}
     )
   `.execute(db)
@@ -48,110 +89,49 @@ export async function forgetUploads(
 }
 
 export async function listGarbage(
-  { db, now }: Books,
+  { db, now, keepIndexOrder }: Books,
   { after, limit }: Parameters<Ledger['listGarbage']>[0],
-): Promise<readonly ObjectKey[]> {
-  const { rows } = await sql<{ readonly object_key: ObjectKey }>`
-    SELECT object_key FROM garbage
-    WHERE not_before <= ${now} AND object_key > ${after ?? ''}
-    ORDER BY object_key LIMIT ${limit}
+): Promise<readonly Garbage[]> {
+  await keepIndexOrder?.execute(db)
+  const { rows } = await sql<GarbageRow>`
+    SELECT object_key, not_before FROM garbage
+    WHERE not_before <= ${now}
+      AND (not_before, object_key) > (${after?.notBefore ?? -1}, ${after?.objectKey ?? ''})
+    ORDER BY not_before, object_key LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => row.object_key)
+  return rows.map((row) => ({ objectKey: row.object_key, notBefore: row.not_before }))
+}
+
+export async function noteGarbageRemovals(
+  { db, now }: Books,
+  { removed, failed, retryMs }: Parameters<Ledger['noteGarbageRemovals']>[0],
+): Promise<void> {
+  await forEach(keysOf(removed), (keys) =>
+    sql`DELETE FROM garbage WHERE object_key IN (${keys})`.execute(db),
+  )
+  await forEach(keysOf(failed), (keys) =>
+    sql`
+      UPDATE garbage SET not_before = ${now} + ${retryMs} WHERE object_key IN (${keys})
+    `.execute(db),
+  )
+}
+
+function keysOf(garbage: readonly Garbage[]): readonly ObjectKey[] {
+  return garbage.map(({ objectKey }) => objectKey)
 }
 
 const MAX_KEYS_PER_STATEMENT = 500
 
-export async function forgetGarbage({ db }: Books, keys: readonly ObjectKey[]): Promise<void> {
-  for (let first = 0; first < keys.length; first += MAX_KEYS_PER_STATEMENT) {
-    const some = keys.slice(first, first + MAX_KEYS_PER_STATEMENT)
-    await sql`DELETE FROM garbage WHERE object_key IN (${sql.join(some)})`.execute(db)
+/** Runs a statement for a list, in pieces; says how many rows it changed in all. */
+async function forEach(
+  values: readonly string[],
+  statement: (list: RawBuilder<unknown>) => Promise<QueryResult<unknown>>,
+): Promise<number> {
+  let changed = 0
+  for (let first = 0; first < values.length; first += MAX_KEYS_PER_STATEMENT) {
+    const some = values.slice(first, first + MAX_KEYS_PER_STATEMENT)
+    const { numAffectedRows = 0n } = await statement(sql.join(some))
+    changed += Number(numAffectedRows)
   }
-}
-
-/** One call works on one user, so that it holds one user's lock and only for a while. */
-export async function purgeDeletedUsers(
-  books: Books,
-  { limit, garbageDelayMs }: Parameters<Ledger['purgeDeletedUsers']>[0],
-): Promise<number> {
-  const userId = await findUserToPurge(books)
-  if (userId === undefined) return 0
-  await lockUser(books, userId)
-  // While the lock was awaited the id can have been forgotten and given to a new user.
-  if (!(await isDeleted(books, userId))) return 0
-  const files = await discardFiles(books, { userId, limit, garbageDelayMs })
-  const uploads = await abortUploads(books, userId)
-  const users = await forgetUser(books, userId)
-  return files + uploads + users
-}
-
-/** A user whose aborted uploads are all that is left waits until those are forgotten. */
-async function findUserToPurge({ db }: Books): Promise<UserId | undefined> {
-  const { rows } = await sql<{ readonly id: UserId }>`
-    SELECT id FROM users
-    WHERE status = 'deleted' AND (
-      EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
-      OR EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id AND state = 'pending')
-      OR NOT EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id AND state = 'aborted')
-    )
-    ORDER BY id LIMIT 1
-  `.execute(db)
-  return rows[0]?.id
-}
-
-async function isDeleted({ db }: Books, userId: UserId): Promise<boolean> {
-  const { rows } = await sql`
-    SELECT id FROM users WHERE id = ${userId} AND status = 'deleted'
-  `.execute(db)
-  return rows.length === 1
-}
-
-interface Discard {
-  readonly userId: UserId
-  readonly limit: number
-  readonly garbageDelayMs: number
-}
-
-async function discardFiles(
-  { db, now }: Books,
-  { userId, limit, garbageDelayMs }: Discard,
-): Promise<number> {
-  const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`
-  await sql`
-    INSERT INTO garbage (object_key, not_before)
-    SELECT object_key, ${now} + ${garbageDelayMs} ${some}
-  `.execute(db)
-  const { rows } = await sql<{ readonly size: number }>`
-    DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some}) RETURNING size
-  `.execute(db)
-  const bytes = rows.reduce((sum, row) => sum + row.size, 0)
-  await sql`
-    UPDATE quotas
-    SET used_bytes = used_bytes - ${bytes}, file_count = file_count - ${rows.length}
-    WHERE user_id = ${userId}
-  `.execute(db)
-  return rows.length
-}
-
-async function abortUploads({ db, now }: Books, userId: UserId): Promise<number> {
-  const { rows } = await sql<{ readonly reserved_bytes: number }>`
-    UPDATE uploads SET state = 'aborted', settled_at = ${now}
-    WHERE user_id = ${userId} AND state = 'pending'
-    RETURNING reserved_bytes
-  `.execute(db)
-  const bytes = rows.reduce((sum, row) => sum + row.reserved_bytes, 0)
-  await sql`
-    UPDATE quotas SET reserved_bytes = reserved_bytes - ${bytes} WHERE user_id = ${userId}
-  `.execute(db)
-  return rows.length
-}
-
-/** Access tokens, grants, the quota and committed uploads go with the user's row. */
-async function forgetUser({ db }: Books, userId: UserId): Promise<number> {
-  const { numAffectedRows } = await sql`
-    DELETE FROM users
-    WHERE id = ${userId} AND status = 'deleted'
-      AND NOT EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
-      AND NOT EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id AND state <> 'committed')
-  `.execute(db)
-  return Number(numAffectedRows)
+  return changed
 }

@@ -23,9 +23,12 @@ import {
   whyRefused,
 } from './books.ts'
 import type { Database } from './database.ts'
+import { measureBacklog } from './ledger-backlog.ts'
 import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
+import { holdChore, leaveChore } from './ledger-chores.ts'
 import { listFiles } from './ledger-list.ts'
+import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import * as sweep from './ledger-sweep.ts'
 
@@ -64,11 +67,15 @@ export function createLedger(
     listAccounts: (page) => query((books) => accounts.listAccounts(books, page)),
     reportCapacity: (userId) => query((books) => accounts.reportCapacity(books, userId)),
     listExpiredUploads: (limit) => query((books) => sweep.listExpiredUploads(books, limit)),
-    listAbortedUploads: (page) => query((books) => sweep.listAbortedUploads(books, page)),
+    listAbortedUploads: (page) => inOrder((books) => sweep.listAbortedUploads(books, page)),
+    noteAbortedRemovals: (done) => transaction((books) => sweep.noteAbortedRemovals(books, done)),
     forgetUploads: (options) => query((books) => sweep.forgetUploads(books, options)),
-    listGarbage: (page) => query((books) => sweep.listGarbage(books, page)),
-    forgetGarbage: (keys) => query((books) => sweep.forgetGarbage(books, keys)),
-    purgeDeletedUsers: (options) => transaction((books) => sweep.purgeDeletedUsers(books, options)),
+    listGarbage: (page) => inOrder((books) => sweep.listGarbage(books, page)),
+    noteGarbageRemovals: (done) => transaction((books) => sweep.noteGarbageRemovals(books, done)),
+    purgeDeletedUsers: (options) => transaction((books) => purgeDeletedUsers(books, options)),
+    measureBacklog: (cap) => inOrder((books) => measureBacklog(books, cap)),
+    holdChore: (chore) => query((books) => holdChore(books, chore)),
+    leaveChore: (chore) => query((books) => leaveChore(books, chore)),
   }
 }
 
@@ -142,7 +149,7 @@ async function abort(books: Books, upload: AbortUpload): Promise<Settled | undef
   await lockUser(books, userId)
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     UPDATE uploads
-    SET state = 'aborted', settled_at = ${now}
+    SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
       AND (${bigint(expiredOnly ? 0 : 1)} = 1 OR lease_until <= ${now})
     RETURNING reserved_bytes

@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.ts'
 import type { Database } from './database.ts'
 import { initial } from './migrations/2026-11-21-initial.ts'
 import { listFiles } from './migrations/2026-11-21-list-files.ts'
+import { sweepInOrder } from './migrations/2026-11-21-sweep-in-order.ts'
 
 /**
  * Guarantees that the database has every table of `schema.ts`, or that nothing has changed. Runs
@@ -57,5 +58,6 @@ export function migrations({ bytewise }: Database): Readonly<Record<string, Migr
   return {
     '2026-11-21-initial': initial(bytewise),
     '2026-11-21-list-files': listFiles(),
+    '2026-11-21-sweep-in-order': sweepInOrder(bytewise),
   }
 }

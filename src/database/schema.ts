@@ -18,6 +18,7 @@ export interface Tables {
   readonly files: FileRow
   readonly uploads: UploadRow
   readonly garbage: GarbageRow
+  readonly chores: ChoreRow
 }
 
 export interface UserRow {
@@ -84,6 +85,8 @@ export interface UploadRow {
   readonly state: 'pending' | 'committed' | 'aborted'
   readonly lease_until: number
   readonly settled_at: number | null
+  /** From when what an aborted upload may have left is to be removed, for the first time or again. */
+  readonly remove_at: number
   /** What the commit answered, as JSON, so that a repeated commit answers the same. */
   readonly outcome: string | null
 }
@@ -91,4 +94,11 @@ export interface UploadRow {
 export interface GarbageRow {
   readonly object_key: ObjectKey
   readonly not_before: number
+}
+
+/** Which instance does a chore that one does for all, and until when nobody else does. */
+export interface ChoreRow {
+  readonly name: string
+  readonly holder: string
+  readonly lease_until: number
 }

@@ -20,6 +20,8 @@ export interface Call {
   readonly method: string
   /** After `/admin/users`. */
   readonly path?: string
+  /** The whole path, in place of the one that `path` makes. */
+  readonly at?: string
   /** Sent as JSON. */
   readonly body?: unknown
   /** Sent as it is, in place of `body`. */
@@ -37,13 +39,13 @@ export function call(service: TestService, what: Call): Promise<Reply> {
 
 /** The same without a token. */
 export async function send(service: TestService, what: Call): Promise<Reply> {
-  const { method, path = '', body, headers = {} } = what
+  const { method, path = '', at = `/admin/users${path}`, body, headers = {} } = what
   const raw = what.raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const request = httpRequest({
     host: '127.0.0.1',
     port: service.adminPort,
     method,
-    path: `/admin/users${path}`,
+    path: at,
     headers: {
       ...(raw === undefined ? {} : { ...JSON_TYPE, 'content-length': Buffer.byteLength(raw) }),
       ...headers,

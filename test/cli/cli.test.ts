@@ -8,7 +8,12 @@ import { createSweeper } from '../../src/core/sweeper.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { createUsers } from '../../src/core/users.ts'
 import { outage } from '../support/faults.ts'
-import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
+import {
+  GARBAGE_DELAY_MS,
+  openTestCore,
+  RETENTION_MS,
+  type TestCore,
+} from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
 import { backUp } from '../../src/database/backup.ts'
 import { createTestRebuilder } from '../support/rebuild.ts'
@@ -260,12 +265,53 @@ describe('grants', () => {
 describe('operations', () => {
   it('sweep reports what it did', async () => {
     expect(await json('sweep')).toEqual({
+      end: 'complete',
       expired_uploads: 0,
       removed_objects: 0,
       failed_removals: 0,
       forgotten_uploads: 0,
       purged_rows: 0,
     })
+  })
+
+  it('sweep waits for one of another instance, says so, and then sweeps', async () => {
+    const chore = { name: 'sweep', holder: 'another' } as const
+    await core.ledger.holdChore({ ...chore, leaseMs: 60_000 })
+    const { upload } = await openTestRepository(core)
+    await upload('a', 'old')
+    await upload('a', 'new')
+    const services = async (): Promise<CommandServices> => {
+      const opened = await open()
+      const sweep: CommandServices['sweeper']['sweep'] = ({ onWait, ...request }) =>
+        opened.sweeper.sweep({
+          ...request,
+          onWait: () => {
+            onWait?.()
+            // That the other has died is known when its lease has ended.
+            core.clock.now += GARBAGE_DELAY_MS
+          },
+        })
+      return { ...opened, sweeper: { ...opened.sweeper, sweep } }
+    }
+    const { code, out, err } = await run('sweep --json', services)
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'Another instance sweeps; waiting for its end.',
+    })
+    expect(JSON.parse(out)).toMatchObject({ end: 'complete', removed_objects: 1 })
+  })
+
+  it('sweep fails when the object store does', async () => {
+    const services = async (): Promise<CommandServices> => {
+      const opened = await open()
+      const sweep: CommandServices['sweeper']['sweep'] = async (request) => {
+        return { ...(await opened.sweeper.sweep(request)), failedRemovals: 64, end: 'gave_up' }
+      }
+      return { ...opened, sweeper: { ...opened.sweeper, sweep } }
+    }
+    const { code, out } = await run('sweep --json', services)
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({ end: 'gave_up', failed_removals: 64 })
   })
 
   it('migrate opens the services, which is all there is to do', async () => {

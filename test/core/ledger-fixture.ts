@@ -34,6 +34,8 @@ export interface LedgerHarness {
   audit(userId: UserId): Promise<Audit>
   /** Keys that files of the user refer to, and those in `garbage`, with their times. */
   keys(userId: UserId): Promise<Keys>
+  /** The versions of the user's uploads in the journal, in their order. */
+  journal(userId: UserId): Promise<readonly Version[]>
   close(): Promise<void>
 }
 

@@ -1,15 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import type { Version } from '../../src/core/version.ts'
+import type { AbortedUpload, Garbage } from '../../src/core/sweep-ledger.ts'
 import {
   type Account,
   BASE_CAPACITY,
   type LedgerHarness,
+  LONG_MS,
   openAccount,
   outcomeOf,
 } from './ledger-fixture.ts'
 
-const SOON_MS = 150
+const SOON_MS = 600
+
+/** How long the objects of purged users stay: longer than a purge takes on a busy machine. */
+const PURGED_MS = 1_500
+
+/** When what was removed is due again at the earliest, and what failed. */
+const TIMES = { recheckMs: 400, retryMs: 400 } as const
 
 /** The rules of the port `Ledger` on users that stop and on what the sweeper takes up. */
 export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarness>): void {
@@ -30,17 +39,26 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       return uploads.filter(({ userId }) => userId === account.userId).map(({ version }) => version)
     }
     const aborted = async (): Promise<readonly Version[]> => {
-      const uploads = await harness.ledger.listAbortedUploads({ after: undefined, limit: 1000 })
-      return uploads
-        .filter(({ objectKey }) => objectKey.includes(account.userId))
-        .map(({ version }) => version)
+      return (await due()).map(({ version }) => version)
     }
+    const due = async (retentionMs = LONG_MS): Promise<readonly AbortedUpload[]> => {
+      const page = { after: undefined, limit: 1000, retentionMs }
+      return ours(await harness.ledger.listAbortedUploads(page))
+    }
+    const ours = <T extends { readonly objectKey: ObjectKey }>(all: readonly T[]): readonly T[] =>
+      all.filter(({ objectKey }) => objectKey.includes(account.userId))
+    /** Says that the objects of all that are due were removed, and how many were forgotten for that. */
+    const removeDue = async (retentionMs: number): Promise<number> => {
+      const removals = { removed: await due(retentionMs), failed: [], ...TIMES }
+      return await harness.ledger.noteAbortedRemovals({ ...removals, retentionMs })
+    }
+    const dueGarbage = async (): Promise<readonly Garbage[]> =>
+      ours(await harness.ledger.listGarbage({ after: undefined, limit: 1000 }))
     const garbage = async (): Promise<readonly ObjectKey[]> => {
-      const keys = await harness.ledger.listGarbage({ after: undefined, limit: 1000 })
-      return keys.filter((key) => key.includes(account.userId))
+      return (await dueGarbage()).map(({ objectKey }) => objectKey)
     }
     const purgeSome = (): Promise<number> =>
-      harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: SOON_MS })
+      harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: PURGED_MS })
     const purge = async (): Promise<void> => {
       while ((await purgeSome()) > 0);
     }
@@ -85,37 +103,99 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
     })
 
     describe('journal', () => {
-      it('keeps settled uploads for the retention, then forgets them, never a pending one', async () => {
+      it('keeps committed uploads for the retention, then forgets them, and no other', async () => {
         const committed = (await account.put('a', 1)).file.version
         const dropped = await account.begin('b', 1)
         await account.abort(dropped)
         const pending = await account.begin('c', 1)
-        await harness.ledger.forgetUploads({ which: 'settled', retentionMs: 60_000, limit: 1000 })
-        expect(await aborted()).toEqual([dropped])
+        const forget = (retentionMs: number): Promise<number> =>
+          harness.ledger.forgetUploads({ retentionMs, limit: 1000 })
+        await forget(60_000)
+        expect(await harness.journal(account.userId)).toEqual(
+          [committed, dropped, pending].toSorted(),
+        )
         await harness.advance(20)
-        await harness.ledger.forgetUploads({ which: 'committed', retentionMs: 10, limit: 1000 })
-        expect(await aborted()).toEqual([dropped])
-        await harness.ledger.forgetUploads({ which: 'settled', retentionMs: 10, limit: 1000 })
-        expect(await aborted()).toEqual([])
+        expect(await forget(10)).toBeGreaterThan(0)
+        expect(await harness.journal(account.userId)).toEqual([dropped, pending].toSorted())
         expect(await account.abort(committed)).toBe('committed')
         expect(await account.abort(dropped)).toBe('aborted')
         expect(await account.size('a')).toBe(1)
         await account.commit(pending, 1)
       })
 
-      it('lists aborted uploads in pages, in the order of their versions', async () => {
+      it('has an aborted upload due at once, and after a removal when it is as old again', async () => {
+        const dropped = await account.begin('a', 1)
+        const abortedAt = harness.now()
+        await account.abort(dropped)
+        expect(await aborted()).toEqual([dropped])
+        await removeDue(LONG_MS)
+        expect(await aborted()).toEqual([])
+        await harness.advance(2 * TIMES.recheckMs)
+        expect(await aborted()).toEqual([dropped])
+        const least = harness.now() - abortedAt
+        expect(await removeDue(LONG_MS)).toBe(0)
+        const age = harness.now() - abortedAt
+        expect(await aborted()).toEqual([])
+        await harness.advance(age + 20)
+        const [again] = await due()
+        expect(again?.version).toBe(dropped)
+        // The abort itself came a little after it was asked for.
+        expect((again?.removeAt ?? 0) - abortedAt).toBeGreaterThan(1.7 * least)
+      })
+
+      it('has an aborted upload due right after the retention, when that comes sooner', async () => {
+        const retentionMs = 10 * SOON_MS
+        const dropped = await account.begin('a', 1)
+        await account.abort(dropped)
+        await harness.advance(8 * SOON_MS)
+        const removals = { removed: await due(retentionMs), failed: [], ...TIMES, retentionMs }
+        await harness.ledger.noteAbortedRemovals({ ...removals, recheckMs: 1 })
+        await harness.advance(2 * SOON_MS + 20)
+        expect(await due(retentionMs)).toMatchObject([{ version: dropped, isLast: true }])
+      })
+
+      it('forgets an aborted upload by a removal that began after the retention, and by no other', async () => {
+        const retentionMs = SOON_MS
+        const dropped = await account.begin('a', 1)
+        await account.abort(dropped)
+        const early = await due(retentionMs)
+        await harness.advance(retentionMs + 20)
+        const late = { removed: early, failed: [], ...TIMES, retentionMs }
+        expect(await harness.ledger.noteAbortedRemovals(late)).toBe(0)
+        expect(await harness.journal(account.userId)).toEqual([dropped])
+        await harness.advance(TIMES.recheckMs + 20)
+        expect(await removeDue(retentionMs)).toBe(1)
+        expect(await harness.journal(account.userId)).toEqual([])
+        expect(await account.abort(dropped)).toBe('aborted')
+      })
+
+      it('keeps an aborted upload whose removal failed, and has it due again soon', async () => {
+        const dropped = await account.begin('a', 1)
+        await account.abort(dropped)
+        await harness.advance(20)
+        const failed = await due(0)
+        expect(failed).toMatchObject([{ isLast: true }])
+        const removals = { removed: [], failed, ...TIMES, retentionMs: 0 }
+        expect(await harness.ledger.noteAbortedRemovals(removals)).toBe(0)
+        expect(await aborted()).toEqual([])
+        await harness.advance(TIMES.retryMs + 20)
+        expect(await aborted()).toEqual([dropped])
+      })
+
+      it('lists aborted uploads in pages, in the order in which they are due', async () => {
         const versions: Version[] = []
-        for (const name of ['a', 'b', 'c']) {
-          const version = await account.begin(name, 1)
+        for (const name of ['a', 'b', 'c', 'd']) versions.push(await account.begin(name, 1))
+        const [a, b, c, d] = versions as [Version, Version, Version, Version]
+        for (const version of [d, a, c, b]) {
           await account.abort(version)
-          versions.push(version)
+          await harness.advance(2)
         }
-        const [first, ...others] = versions.sort()
-        const after = await harness.ledger.listAbortedUploads({ after: first, limit: 1000 })
-        const ours = after.filter(({ objectKey }) => objectKey.includes(account.userId))
-        expect(ours.map(({ version }) => version)).toEqual(others)
-        const page = await harness.ledger.listAbortedUploads({ after: undefined, limit: 1 })
-        expect(page).toHaveLength(1)
+        expect(await aborted()).toEqual([d, a, c, b])
+        const after = (await due()).at(0)
+        const page = { after, limit: 1000, retentionMs: 0 }
+        const rest = ours(await harness.ledger.listAbortedUploads(page))
+        expect(rest.map(({ version }) => version)).toEqual([a, c, b])
+        expect(await harness.ledger.listAbortedUploads({ ...page, limit: 1 })).toHaveLength(1)
       })
     })
 
@@ -126,21 +206,85 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         expect(await garbage()).toEqual([])
         await harness.advance(SOON_MS + 20)
         expect(await garbage()).toEqual([file.objectKey])
-        await harness.ledger.forgetGarbage(await garbage())
-        await harness.ledger.forgetGarbage([])
+        const removals = { failed: [], retryMs: SOON_MS }
+        await harness.ledger.noteGarbageRemovals({ ...removals, removed: await dueGarbage() })
+        await harness.ledger.noteGarbageRemovals({ ...removals, removed: [] })
         expect(await garbage()).toEqual([])
         expect(await account.size('a')).toBe(2)
       })
 
-      it('is listed in pages in the order of its keys', async () => {
+      it('is listed in pages in the order in which it is due, and by key', async () => {
         for (const size of [1, 2, 3, 4]) await account.put('a', size, { garbageDelayMs: 0 })
         await harness.advance(2)
-        const keys = await garbage()
-        expect(keys).toHaveLength(3)
-        expect(keys).toEqual([...keys].sort())
-        const rest = await harness.ledger.listGarbage({ after: keys[0], limit: 1000 })
-        expect(rest.filter((key) => key.includes(account.userId))).toEqual(keys.slice(1))
-        expect(await harness.ledger.listGarbage({ after: keys[0], limit: 1 })).toHaveLength(1)
+        const listed = await dueGarbage()
+        expect(listed).toHaveLength(3)
+        const place = ({ notBefore, objectKey }: Garbage): string => `${notBefore} ${objectKey}`
+        expect(listed.map(place)).toEqual(listed.map(place).toSorted())
+        const rest = await harness.ledger.listGarbage({ after: listed[0], limit: 1000 })
+        expect(ours(rest)).toEqual(listed.slice(1))
+        expect(await harness.ledger.listGarbage({ after: listed[0], limit: 1 })).toHaveLength(1)
+      })
+
+      it('that could not be removed loses its place', async () => {
+        for (const size of [1, 2, 3]) await account.put('a', size, { garbageDelayMs: 0 })
+        await harness.advance(2)
+        const [first, second] = await dueGarbage()
+        if (first === undefined || second === undefined) throw new Error('There is none.')
+        const removals = { removed: [], failed: [first], retryMs: TIMES.retryMs }
+        await harness.ledger.noteGarbageRemovals(removals)
+        expect(await garbage()).toEqual([second.objectKey])
+        await harness.advance(TIMES.retryMs + 20)
+        expect(await garbage()).toEqual([second.objectKey, first.objectKey])
+      })
+    })
+
+    describe('chores', () => {
+      it('are had by one at a time, until it lets go', async () => {
+        const { ledger, other } = harness
+        const [mine, theirs] = [choreOf('mine'), choreOf('theirs')]
+        const both = await Promise.all([ledger.holdChore(mine), other.holdChore(theirs)])
+        expect(both.filter(Boolean)).toHaveLength(1)
+        const [had, missed] = both[0] ? [mine, theirs] : [theirs, mine]
+        expect(await ledger.holdChore(had)).toBe(true)
+        await ledger.leaveChore(missed)
+        expect(await other.holdChore(missed)).toBe(false)
+        await ledger.leaveChore(had)
+        expect(await other.holdChore(missed)).toBe(true)
+        expect(await ledger.holdChore(had)).toBe(false)
+        await ledger.leaveChore(missed)
+      })
+
+      it('are free again when the lease of one that died has ended', async () => {
+        const { ledger, other } = harness
+        const [mine, theirs] = [choreOf('mine', SOON_MS), choreOf('theirs')]
+        expect(await ledger.holdChore(mine)).toBe(true)
+        expect(await other.holdChore(theirs)).toBe(false)
+        await harness.advance(SOON_MS + 20)
+        expect(await other.holdChore(theirs)).toBe(true)
+        expect(await ledger.holdChore(mine)).toBe(false)
+        await other.leaveChore(theirs)
+      })
+    })
+
+    describe('the backlog', () => {
+      it('counts what is due, up to a cap, and says how long the oldest has waited', async () => {
+        const before = await harness.ledger.measureBacklog(1000)
+        await account.begin('a', 1, { leaseMs: 0 })
+        await account.begin('b', 1)
+        for (const name of ['c', 'd', 'e']) await account.abort(await account.begin(name, 1))
+        for (const size of [1, 2, 3, 4, 5]) await account.put('f', size, { garbageDelayMs: 0 })
+        await account.put('f', 6)
+        await harness.advance(20)
+        const { expiredUploads, abortedUploads, garbage } =
+          await harness.ledger.measureBacklog(1000)
+        expect(expiredUploads.count).toBe(before.expiredUploads.count + 1)
+        expect(abortedUploads.count).toBe(before.abortedUploads.count + 3)
+        expect(garbage.count).toBe(before.garbage.count + 4)
+        for (const { oldestMs } of [expiredUploads, abortedUploads, garbage]) {
+          expect(oldestMs).toBeGreaterThanOrEqual(20)
+          expect(oldestMs).toBeLessThan(LONG_MS)
+        }
+        expect((await harness.ledger.measureBacklog(2)).garbage.count).toBe(2)
       })
     })
 
@@ -192,14 +336,14 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         await purge()
         expect(await harness.audit(account.userId)).toEqual({ used: 0, reserved: 0, fileCount: 0 })
         expect(await garbage()).toEqual([])
-        await harness.advance(SOON_MS + 20)
+        await harness.advance(PURGED_MS + 20)
         expect([...(await garbage())].sort()).toEqual(keys.sort())
         expect(await aborted()).toEqual([pending])
         expect(await harness.users.findUser(account.userId)).toMatchObject({ status: 'deleted' })
         expect(await outcomeOf(harness.users.createUser(account.userId))).toBe('user_exists')
 
         await harness.advance(5)
-        await harness.ledger.forgetUploads({ which: 'settled', retentionMs: 0, limit: 1000 })
+        expect(await removeDue(0)).toBe(1)
         await purge()
         expect(await harness.users.findUser(account.userId)).toBeUndefined()
         expect([...(await garbage())].sort()).toEqual(keys)
@@ -223,4 +367,8 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       })
     })
   })
+}
+
+function choreOf(holder: string, leaseMs = LONG_MS): Parameters<Ledger['holdChore']>[0] {
+  return { name: 'sweep', holder, leaseMs }
 }

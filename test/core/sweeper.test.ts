@@ -28,7 +28,14 @@ const NOTHING_DONE = {
   firstFailure: undefined,
   forgottenUploads: 0,
   purgedRows: 0,
+  end: 'complete',
 }
+
+/** From one sweep of an instance to the next; what failed is due again by then. */
+const SWEEP_INTERVAL_MS = 20_000
+
+/** The least time from one removal of what an aborted upload left to the next. */
+const RECHECK_MS = 20_000
 
 const signal = (): AbortSignal => AbortSignal.timeout(5000)
 
@@ -113,7 +120,7 @@ describe('sweep', () => {
     await sweepOnce(core)
     core.clock.now += RETENTION_MS
     expect(await sweepOnce(core)).toMatchObject({ forgottenUploads: 0 })
-    core.clock.now += 1
+    core.clock.now += RECHECK_MS
     expect(await sweepOnce(core)).toMatchObject({ forgottenUploads: 1 })
     expect(await journalled(core)).toEqual([])
   })
@@ -153,6 +160,7 @@ describe('an object that can not be removed', () => {
       forgottenUploads: 0,
     })
     expect(await journalled(core)).toEqual(['aborted'])
+    core.clock.now += SWEEP_INTERVAL_MS
     expect(await sweepOnce(core)).toMatchObject({ removedObjects: 1, forgottenUploads: 1 })
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
@@ -166,6 +174,7 @@ describe('an object that can not be removed', () => {
     const faulty = { ...core, objects: stubborn(core, [file.objectKey]) }
     expect(await sweepOnce(faulty)).toMatchObject({ removedObjects: 0, failedRemovals: 1 })
     expect(await has(core, file.objectKey)).toBe(true)
+    core.clock.now += SWEEP_INTERVAL_MS
     expect(await sweepOnce(core)).toMatchObject({ removedObjects: 1, failedRemovals: 0 })
     expect(await sweepOnce(core)).toMatchObject({ removedObjects: 0, failedRemovals: 0 })
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
@@ -366,7 +375,9 @@ describe('a sweep ends', () => {
     const { key } = await crashedUpload(core)
     core.clock.now += LEASE_MS
     const sweeper = createSweeper({ ...core, retentionMs: RETENTION_MS })
-    await expect(sweeper.sweep(AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
+    await expect(sweeper.sweep({ signal: AbortSignal.abort(new Error('stop')) })).rejects.toThrow(
+      'stop',
+    )
     await sweepOnce(core)
     expect(await has(core, key)).toBe(false)
   })

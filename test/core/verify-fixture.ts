@@ -83,7 +83,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
     sweep: async () => {
       // What became garbage in this millisecond is not yet due.
       await setTimeout(2)
-      await sweeper.sweep(never())
+      await sweeper.sweep({ signal: never() })
     },
     everything: async () => ({
       tables: await Promise.all(TABLES.map((table) => rowsOf(database, table))),

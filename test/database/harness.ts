@@ -43,6 +43,11 @@ export function createHarness({ database, twin, clock, cleanUp }: HarnessOptions
         WHERE object_key LIKE ${`users/${userId}/%`} ORDER BY not_before, object_key`.execute(db)
       return { referenced: files.map((file) => file.object_key), garbage: garbage.rows }
     },
+    journal: async (userId) => {
+      const query = database.kysely.selectFrom('uploads').select('version')
+      const rows = await query.where('user_id', '=', userId).orderBy('version').execute()
+      return rows.map(({ version }) => version)
+    },
     close: async () => {
       await Promise.all([database.close(), twin.close()])
       await cleanUp()

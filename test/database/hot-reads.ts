@@ -60,9 +60,20 @@ async function runHotReads(database: Database): Promise<void> {
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens(userId)
   await ledger.listExpiredUploads(10)
-  await ledger.listAbortedUploads({ after: createVersion(), limit: 10 })
-  await ledger.forgetUploads({ which: 'settled', retentionMs: 1, limit: 10 })
-  await ledger.listGarbage({ after: objectKey(userId, createVersion()), limit: 10 })
+  const place = { objectKey: objectKey(userId, createVersion()), version: createVersion() }
+  const aborted = { ...place, removeAt: 0, isLast: false }
+  await ledger.listAbortedUploads({ after: aborted, limit: 10, retentionMs: 1 })
+  const times = { retentionMs: 1, recheckMs: 1, retryMs: 1 }
+  const removals = { removed: [aborted, { ...aborted, isLast: true }], failed: [aborted] }
+  await ledger.noteAbortedRemovals({ ...removals, ...times })
+  await ledger.forgetUploads({ retentionMs: 1, limit: 10 })
+  const garbage = { ...place, notBefore: 0 }
+  await ledger.listGarbage({ after: garbage, limit: 10 })
+  await ledger.noteGarbageRemovals({ removed: [garbage], failed: [garbage], retryMs: 1 })
+  await ledger.measureBacklog(10)
+  const chore = { name: 'sweep', holder: 'hot' } as const
+  await ledger.holdChore({ ...chore, leaseMs: 1 })
+  await ledger.leaveChore(chore)
   await ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
 }
 

@@ -33,6 +33,7 @@ import { runSql } from '../support/run-sql.ts'
 import { createHarness } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles } from './list-plans.ts'
+import { explainSweeps, fillWithLeftovers } from './sweep-plans.ts'
 
 const server = inject('postgres')
 
@@ -301,6 +302,20 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await sql`ANALYZE`.execute(listed.kysely)
     await expectIndexes()
     await listed.close()
+    await fresh.drop()
+  })
+
+  it('reads what is due from the index of its order, and sorts nothing', async () => {
+    const fresh = await createDatabase(serverUrl())
+    const swept = await openPostgres({ url: fresh.url })
+    await migrate(swept)
+    await fillWithLeftovers(swept)
+    await sql`ANALYZE`.execute(swept.kysely)
+    for (const { index, plan } of await explainSweeps(swept, 'EXPLAIN')) {
+      expect(plan).toMatch(index)
+      expect(plan).not.toMatch(/Sort|Seq Scan on (uploads|garbage)|Bitmap/)
+    }
+    await swept.close()
     await fresh.drop()
   })
 })

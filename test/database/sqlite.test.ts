@@ -24,6 +24,7 @@ import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
 import { userStoreContract } from '../core/user-store-contract.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles } from './list-plans.ts'
+import { explainSweeps, fillWithLeftovers } from './sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './sqlite-harness.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
@@ -186,6 +187,15 @@ describe('SQLite', () => {
     for (const { listing, index, plan } of await explainListings(database, 'EXPLAIN QUERY PLAN')) {
       expect(`${listing}: ${plan}`).toMatch(index)
       expect(`${listing}: ${plan}`).not.toMatch(/TEMP B-TREE|SCAN files/)
+    }
+  })
+
+  it('reads what is due from the index of its order, and sorts nothing', async () => {
+    await fillWithLeftovers(database)
+    const plans = await explainSweeps(database, 'EXPLAIN QUERY PLAN')
+    for (const { index, plan } of plans) {
+      expect(plan).toMatch(index)
+      expect(plan).not.toMatch(/TEMP B-TREE|SCAN (uploads|garbage)/)
     }
   })
 })

@@ -112,7 +112,11 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'listAbortedUploads':
     case 'forgetUploads':
     case 'listGarbage':
-    case 'forgetGarbage':
+    case 'noteAbortedRemovals':
+    case 'noteGarbageRemovals':
+    case 'measureBacklog':
+    case 'holdChore':
+    case 'leaveChore':
       break
   }
 }

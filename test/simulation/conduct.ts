@@ -50,7 +50,7 @@ export function crash(world: World, index: number): void {
 /** Has an instance sweep. What it can't do is no fault; what it should not do the checker sees. */
 export function sweep({ timeline, report }: World, { process, sweeper }: Instance): void {
   timeline.runAs({ process, name: 'sweep', operation: undefined }, () => {
-    sweeper.sweep(new AbortController().signal).catch((error: unknown) => {
+    sweeper.sweep(new AbortController()).catch((error: unknown) => {
       try {
         demand(isAppError(error, 'unavailable'), 'X', `a sweep failed with ${String(error)}`)
       } catch (violation) {

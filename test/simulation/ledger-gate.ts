@@ -28,7 +28,11 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),
     forgetUploads: gate('forgetUploads', (options) => ledger.forgetUploads(options)),
     listGarbage: gate('listGarbage', (page) => ledger.listGarbage(page)),
-    forgetGarbage: gate('forgetGarbage', (keys) => ledger.forgetGarbage(keys)),
+    noteAbortedRemovals: gate('noteAbortedRemovals', (done) => ledger.noteAbortedRemovals(done)),
+    noteGarbageRemovals: gate('noteGarbageRemovals', (done) => ledger.noteGarbageRemovals(done)),
+    measureBacklog: (cap) => ledger.measureBacklog(cap),
+    holdChore: gate('holdChore', (chore) => ledger.holdChore(chore)),
+    leaveChore: gate('leaveChore', (chore) => ledger.leaveChore(chore)),
     purgeDeletedUsers: gate('purgeDeletedUsers', (limit) => ledger.purgeDeletedUsers(limit)),
   }
 }

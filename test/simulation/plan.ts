@@ -13,6 +13,8 @@ export interface Plan {
   /** Share of calls that fail, 0 to 1. */
   readonly faultRate: number
   readonly plannedFaults: readonly PlannedFault[]
+  /** Whether sweeps meet: the lease that lets one at a time work is everyone's. */
+  readonly sweepsMeet: boolean
   /** Number of the event after which an instance dies, if one does. */
   readonly crashAfter?: { readonly event: number; readonly process: number }
   readonly steps: readonly Step[]
@@ -160,6 +162,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   faultRate: fc.constantFrom(0, 0.02, 0.05, 0.15, 0.3),
   plannedFaults: fc.constant([]),
   steps: fc.array(fc.record({ after: gap, action }), { minLength: 2, maxLength: 40, size: 'max' }),
+  sweepsMeet: fc.boolean(),
 })
 
 function often<T extends string>(weight: number, usual: T, rare: readonly T[]): fc.Arbitrary<T> {

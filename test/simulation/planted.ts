@@ -59,7 +59,8 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
     sweeper: (ports, { timeline, database }) => {
       const sweeper = createSweeper({ ...ports, retentionMs: RETENTION_MS })
       return {
-        async sweep(signal) {
+        ...sweeper,
+        async sweep({ signal }) {
           for await (const { key } of ports.objects.list({ prefix: 'users/', signal })) {
             const { rows } = await sql`
               SELECT name FROM files WHERE object_key = ${key}
@@ -67,7 +68,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
             const isOld = bornAt(key) < timeline.now - LEASE_MS
             if (isOld && rows.length === 0) await ports.objects.remove({ key, signal })
           }
-          return sweeper.sweep(signal)
+          return sweeper.sweep({ signal })
         },
       }
     },
@@ -172,7 +173,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'forgets uploads whose objects it could not remove': {
     ledger: ({ ledger }) => ({
-      forgetUploads: (options) => ledger.forgetUploads({ ...options, which: 'settled' }),
+      noteAbortedRemovals: (removals) => {
+        const { removed, failed } = removals
+        return ledger.noteAbortedRemovals({ ...removals, removed: [...removed, ...failed] })
+      },
     }),
     retentionMs: 120_000,
   },

@@ -76,7 +76,8 @@ export function planOfScenario(
   steps: readonly Step[],
   faults: Pick<Plan, 'crashAfter'> & Partial<Pick<Plan, 'plannedFaults'>> = {},
 ): Plan {
-  return { seed: 1, processes: 2, skews: [], faultRate: 0, plannedFaults: [], steps, ...faults }
+  const chance = { seed: 1, processes: 2, skews: [], faultRate: 0, sweepsMeet: false }
+  return { ...chance, plannedFaults: [], steps, ...faults }
 }
 
 function upload(changes: Partial<UploadAction> = {}): UploadAction {

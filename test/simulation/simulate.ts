@@ -81,6 +81,7 @@ function createWorld(options: WorldOptions): World {
   const model = new Model()
   const bucket = new FakeS3()
   const operations: World['operations'] = []
+  const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
   const faults = createFaults({ random, rate: plan.faultRate, planned: plan.plannedFaults })
   return {
     timeline,
@@ -89,7 +90,7 @@ function createWorld(options: WorldOptions): World {
     strays: new Set(),
     observer: createChecker({ model, books, bucket, operations, report }),
     database,
-    ledger: createLedger(database, { baseCapacity: BASE_CAPACITY }),
+    ledger: { ...ledger, ...(plan.sweepsMeet ? { holdChore: async () => true } : {}) },
     users: createUserStore(database),
     books,
     bucket,

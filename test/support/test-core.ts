@@ -48,7 +48,7 @@ export async function openTestCore(options: { baseCapacity?: number } = {}): Pro
 /** One sweep by the given ports. */
 export async function sweepOnce(ports: Pick<TestCore, 'ledger' | 'objects'>): Promise<SweepReport> {
   const sweeper = createSweeper({ ...ports, retentionMs: RETENTION_MS })
-  return await sweeper.sweep(AbortSignal.timeout(10_000))
+  return await sweeper.sweep({ signal: AbortSignal.timeout(10_000) })
 }
 
 /** Two sweeps, with every lease, delay and retention over: what the real ports hold then stays. */

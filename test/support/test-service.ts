@@ -17,6 +17,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { buildApp } from '../../src/http/app.ts'
+import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createWatchedLogger, keepOutOfLogs } from './secret-watch.ts'
 import { ampleMemory } from './upload-memory.ts'
 
@@ -88,6 +89,7 @@ export async function startTestService(
   const grants = createGrants({ users, deviceCapacity, deviceModels })
   const memory = ampleMemory()
   const limits = { memory, maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
+  const metrics = createMetrics({ ledger })
   const sweeper = createSweeper({
     ledger: {
       ...ledger,
@@ -96,6 +98,7 @@ export async function startTestService(
     objects,
     retentionMs: 60_000,
   })
+  const metered = metrics.meterSweeper(sweeper)
   const logger = options.logger ?? createWatchedLogger()
   if (options.adminToken !== undefined) keepOutOfLogs(options.adminToken)
   const edge = { isStopping: () => false, logger, trustedProxies: [] }
@@ -119,7 +122,7 @@ export async function startTestService(
     if (options.adminToken === undefined) return undefined
     const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
     const useCases = { users: createUsers({ users, ledger, onChange }), accessTokens, grants }
-    const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
+    const admin = await buildAdmin({ ...edge, ...useCases, metrics, token: options.adminToken })
     await admin.listen({ host: '127.0.0.1', port: 0 })
     return admin
   }
@@ -147,7 +150,7 @@ export async function startTestService(
       return user
     },
     setCapacity,
-    sweep: () => sweeper.sweep(AbortSignal.timeout(30_000)),
+    sweep: () => metered.sweep({ signal: AbortSignal.timeout(30_000) }),
     async storedKeys({ userId }) {
       const listing = objects.list({
         prefix: `users/${userId}/`,

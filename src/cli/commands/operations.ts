@@ -8,9 +8,14 @@ export const OPERATIONS: readonly Command[] = [
     operands: [],
     flags: [],
     summary: 'settle what crashes and failures left, once',
-    run: async ({ sweeper }) => {
-      const report = await sweeper.sweep(new AbortController().signal)
+    run: async ({ sweeper }, { printError, fail, interruption }) => {
+      const report = await sweeper.sweep({
+        signal: interruption(),
+        onWait: () => printError('Another instance sweeps; waiting for its end.'),
+      })
+      if (report.end !== 'complete') fail()
       return {
+        end: report.end,
         expired_uploads: report.expiredUploads,
         removed_objects: report.removedObjects,
         failed_removals: report.failedRemovals,

@@ -1,0 +1,88 @@
+import { inParallel } from './in-parallel.ts'
+import type { ObjectKey } from './object-key.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { AbortedUpload, Garbage, Removals, SweepLedger } from './sweep-ledger.ts'
+
+/** What the removals of a sweep need, and whom they tell. */
+export interface RemovalRun {
+  readonly ledger: SweepLedger
+  readonly objects: ObjectStore
+  readonly signal: AbortSignal
+  readonly retentionMs: number
+  readonly onRemoved: () => void
+  readonly onFailed: (error: unknown) => void
+  readonly onForgotten: (uploads: number) => void
+}
+
+/** `gave_up`: a whole page failed, so the object store is taken for lost. */
+export type Progress = 'more' | 'done' | 'gave_up'
+
+/** One call removes a page of what aborted uploads left; the next call goes on after it. */
+export function abortedRemover(run: RemovalRun): () => Promise<Progress> {
+  const { ledger, retentionMs } = run
+  let after: AbortedUpload | undefined
+  return async () => {
+    const page = await ledger.listAbortedUploads({ after, limit: PAGE, retentionMs })
+    const { progress, ...removals } = await removePage(page, run)
+    const times = { retryMs: RETRY_MS, recheckMs: RECHECK_MS, retentionMs }
+    if (page.length > 0) {
+      run.onForgotten(await ledger.noteAbortedRemovals({ ...removals, ...times }))
+    }
+    after = page.at(-1)
+    return progress
+  }
+}
+
+/** One call removes a page of garbage; the next call goes on after it. */
+export function garbageRemover(run: RemovalRun): () => Promise<Progress> {
+  const { ledger } = run
+  let after: Garbage | undefined
+  return async () => {
+    const page = await ledger.listGarbage({ after, limit: PAGE })
+    const { progress, ...removals } = await removePage(page, run)
+    if (page.length > 0) await ledger.noteGarbageRemovals({ ...removals, retryMs: RETRY_MS })
+    after = page.at(-1)
+    return progress
+  }
+}
+
+/** Small enough for a store that answers nothing to be given up within the lease of the chore. */
+const PAGE = 64
+
+/** With what a removal takes, this bounds the rate, and what the removals take away from requests. */
+const PARALLEL_REMOVALS = 8
+
+/** Less than from one sweep to the next, which so tries again what failed. */
+const RETRY_MS = 10_000
+
+/** The least time from one removal of what an aborted upload left to the next. */
+const RECHECK_MS = 20_000
+
+type RemovedPage<T> = Omit<Removals<T>, 'retryMs'> & { readonly progress: Progress }
+
+async function removePage<T extends { readonly objectKey: ObjectKey }>(
+  page: readonly T[],
+  { objects, signal, onRemoved, onFailed }: RemovalRun,
+): Promise<RemovedPage<T>> {
+  const [removed, failed]: [T[], T[]] = [[], []]
+  await inParallel(page, PARALLEL_REMOVALS, async (item) => {
+    if (signal.aborted) return
+    try {
+      await objects.remove({ key: item.objectKey, signal })
+      removed.push(item)
+      onRemoved()
+    } catch (error) {
+      // What the end of the sweep cuts off has not failed.
+      if (signal.aborted) return
+      failed.push(item)
+      onFailed(error)
+    }
+  })
+  return { removed, failed, progress: progressOf(page.length, failed.length) }
+}
+
+function progressOf(tried: number, failed: number): Progress {
+  if (tried < PAGE) return 'done'
+  // Nothing speaks for trying the other thousands.
+  return failed === tried ? 'gave_up' : 'more'
+}

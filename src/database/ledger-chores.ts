@@ -1,0 +1,24 @@
+import { sql } from 'kysely'
+import type { Ledger } from '../core/ledger.ts'
+import type { Clocked } from './books.ts'
+
+/** Takes the chore or prolongs its lease: the WHERE of the UPDATE decides, so of all who ask at once one has it. */
+export async function holdChore(
+  { db, now }: Clocked,
+  { name, holder, leaseMs }: Parameters<Ledger['holdChore']>[0],
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, lease_until = excluded.lease_until
+    WHERE chores.holder = excluded.holder OR chores.lease_until <= ${now}
+  `.execute(db)
+  return numAffectedRows === 1n
+}
+
+export async function leaveChore(
+  { db }: Clocked,
+  { name, holder }: Parameters<Ledger['leaveChore']>[0],
+): Promise<void> {
+  await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
+}

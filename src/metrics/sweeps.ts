@@ -1,0 +1,99 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { SweepFigures, Sweeper } from '../core/sweeper.ts'
+
+/** Counts what a sweeper does while it does it, and when its sweeps began and ended. */
+export function meterSweeper({
+  registry,
+  sweeper,
+}: {
+  readonly registry: Registry
+  readonly sweeper: Sweeper
+}): Sweeper {
+  const registers = [registry]
+  const counters = FIGURES.map(([figure, name, help]) => {
+    return {
+      figure,
+      counter: new Counter({ name: `cloud_repository_${name}_total`, help, registers }),
+    }
+  })
+  const ends = new Counter({
+    name: 'cloud_repository_sweeps_total',
+    help: 'Sweeps by how they ended; elsewhere: left to another instance.',
+    labelNames: ['end'],
+    registers,
+  })
+  for (const end of ['complete', 'gave_up', 'elsewhere', 'failed']) ends.inc({ end }, 0)
+  const last = lastSweep(registers)
+
+  /** Adds what came to the figures since it was called before. */
+  function progress(): (figures: SweepFigures) => void {
+    let before: Partial<SweepFigures> = {}
+    return (figures) => {
+      for (const { figure, counter } of counters) {
+        counter.inc(figures[figure] - (before[figure] ?? 0))
+      }
+      before = figures
+    }
+  }
+
+  return {
+    async sweep(request) {
+      const count = progress()
+      const { onProgress = () => undefined } = request
+      const began = Date.now()
+      let end = 'failed'
+      try {
+        const report = await sweeper.sweep({
+          ...request,
+          onProgress: (figures) => {
+            count(figures)
+            onProgress(figures)
+          },
+        })
+        end = report.end
+        return report
+      } finally {
+        ends.inc({ end })
+        if (end !== 'elsewhere') last({ began, ended: Date.now() })
+      }
+    },
+    async expire(signal) {
+      const expired = await sweeper.expire(signal)
+      progress()({ ...NOTHING, expiredUploads: expired })
+      return expired
+    },
+  }
+}
+
+type Counted = Exclude<keyof SweepFigures, 'firstFailure'>
+
+const FIGURES = [
+  ['expiredUploads', 'expired_uploads', 'Uploads that were aborted since their lease had ended.'],
+  ['removedObjects', 'removed_objects', 'Object keys that the sweeper has emptied.'],
+  ['failedRemovals', 'failed_removals', 'Removals of objects that failed, each time counted.'],
+  ['forgottenUploads', 'forgotten_uploads', 'Settled uploads that were taken out of the journal.'],
+  ['purgedRows', 'purged_rows', 'Rows of deleted users that were taken off the books.'],
+] as const satisfies readonly (readonly [Counted, string, string])[]
+
+const NOTHING: SweepFigures = {
+  expiredUploads: 0,
+  removedObjects: 0,
+  failedRemovals: 0,
+  firstFailure: undefined,
+  forgottenUploads: 0,
+  purgedRows: 0,
+}
+
+/** The times of the last sweep of this instance that was not left to another. */
+function lastSweep(registers: Registry[]): (sweep: { began: number; ended: number }) => void {
+  const gauge = (name: string, help: string): Gauge =>
+    new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, registers })
+  const start = gauge('start_timestamp', 'When the last sweep of this instance began.')
+  const end = gauge('end_timestamp', 'When the last sweep of this instance ended.')
+  const duration = gauge('duration', 'How long the last sweep of this instance took.')
+  return ({ began, ended }) => {
+    start.set(began / 1000)
+    end.set(ended / 1000)
+    duration.set((ended - began) / 1000)
+  }
+}

@@ -1,0 +1,164 @@
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { parseFileName } from '../../src/core/file-name.ts'
+import { objectKey } from '../../src/core/object-key.ts'
+import type { Ledger } from '../../src/core/ledger.ts'
+import { createSweeper } from '../../src/core/sweeper.ts'
+import { createVersion } from '../../src/core/version.ts'
+import {
+  LEASE_MS,
+  openTestCore,
+  RETENTION_MS,
+  sweepOnce,
+  type TestCore,
+} from '../support/test-core.ts'
+import { createTestUser } from '../support/test-repository.ts'
+import { countGarbage, litter, watched } from './sweeper-fixture.ts'
+
+/** How long a sweep is taken to be alive without a word. */
+const CHORE_LEASE_MS = 5 * 60_000
+
+const signal = (): AbortSignal => AbortSignal.timeout(10_000)
+
+/** A sweep that has begun to remove and stands still until it is let go. */
+async function standingSweep(core: TestCore) {
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { objects } = watched(core.objects, () => {
+    begun.resolve()
+    return gate.promise
+  })
+  const sweeping = sweepOnce({ ...core, objects })
+  await begun.promise
+  return { sweeping, go: gate.resolve }
+}
+
+async function expiredUpload(core: TestCore) {
+  const [userId, version] = [await createTestUser(core), createVersion()]
+  const upload = { userId, version, name: parseFileName('a'), bytes: 5, maxFiles: 9 }
+  const key = objectKey(userId, version)
+  await core.ledger.begin({ ...upload, objectKey: key, leaseMs: LEASE_MS })
+  core.clock.now += LEASE_MS
+  return userId
+}
+
+describe('of two sweeps at once', () => {
+  it('the second aborts expired uploads and leaves the rest to the first', async () => {
+    await using core = await openTestCore()
+    await litter(core, 200)
+    const { sweeping, go } = await standingSweep(core)
+    const userId = await expiredUpload(core)
+    const second = await sweepOnce(core)
+    expect(second).toMatchObject({ end: 'elsewhere', expiredUploads: 1, removedObjects: 0 })
+    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 0 })
+    go()
+    expect(await sweeping).toMatchObject({ end: 'complete', removedObjects: 200 })
+  })
+
+  it('the second waits for the end of the first when it is told to, and then sweeps', async () => {
+    await using core = await openTestCore()
+    await litter(core, 70)
+    const { sweeping, go } = await standingSweep(core)
+    let waits = 0
+    const sweeper = createSweeper({ ...core, retentionMs: RETENTION_MS })
+    const second = sweeper.sweep({ signal: signal(), onWait: () => (waits += 1) })
+    await expect.poll(() => waits).toBe(1)
+    go()
+    expect(await sweeping).toMatchObject({ end: 'complete' })
+    await litter(core, 1)
+    expect(await second).toMatchObject({ end: 'complete', removedObjects: 1 })
+    expect(waits).toBe(1)
+  })
+
+  it('the one that waits ends when its signal aborts', async () => {
+    await using core = await openTestCore()
+    await litter(core, 1)
+    const { sweeping, go } = await standingSweep(core)
+    const stop = new AbortController()
+    const sweeper = createSweeper({ ...core, retentionMs: RETENTION_MS })
+    const onWait = (): void => stop.abort(new Error('stop'))
+    await expect(sweeper.sweep({ signal: stop.signal, onWait })).rejects.toThrow('stop')
+    go()
+    await sweeping
+  })
+})
+
+describe('a sweep', () => {
+  it('does what one left that died, when the lease of that one has ended', async () => {
+    await using core = await openTestCore()
+    await litter(core, 3)
+    const dead = { name: 'sweep', holder: 'dead', leaseMs: CHORE_LEASE_MS } as const
+    await core.ledger.holdChore(dead)
+    expect(await sweepOnce(core)).toMatchObject({ end: 'elsewhere' })
+    core.clock.now += CHORE_LEASE_MS
+    expect(await sweepOnce(core)).toMatchObject({ end: 'complete', removedObjects: 3 })
+  })
+
+  it('that was taken for dead leaves the rest to the one that took over', async () => {
+    await using core = await openTestCore()
+    await litter(core, 200)
+    const { sweeping, go } = await standingSweep(core)
+    core.clock.now += CHORE_LEASE_MS
+    const stolen = { name: 'sweep', holder: 'another', leaseMs: CHORE_LEASE_MS } as const
+    expect(await core.ledger.holdChore(stolen)).toBe(true)
+    const now = performance.now.bind(performance)
+    // It asks again whether the chore is its own when some of the lease is used up.
+    performance.now = () => now() + CHORE_LEASE_MS
+    try {
+      go()
+      expect(await sweeping).toMatchObject({ end: 'elsewhere' })
+    } finally {
+      Reflect.deleteProperty(performance, 'now')
+    }
+    expect(await countGarbage(core)).toBeGreaterThan(0)
+    expect(await core.ledger.holdChore({ ...stolen, holder: 'third' })).toBe(false)
+  })
+
+  it('lets go of the chore when it fails, and ends well when it can not', async () => {
+    await using core = await openTestCore()
+    await litter(core, 1)
+    const fail = async (): Promise<never> => {
+      await setTimeout(1)
+      throw new TypeError('a defect')
+    }
+    const ledger: Ledger = { ...core.ledger, listGarbage: fail }
+    await expect(sweepOnce({ ...core, ledger })).rejects.toThrow('a defect')
+    const mute: Ledger = { ...core.ledger, leaveChore: fail }
+    expect(await sweepOnce({ ...core, ledger: mute })).toMatchObject({ end: 'complete' })
+  })
+})
+
+describe('what an aborted upload may have left', () => {
+  it('is looked for ever more seldom, and once after the retention', async () => {
+    await using core = await openTestCore()
+    const userId = await expiredUpload(core)
+    const abortedAt = core.clock.now
+    const ages: number[] = []
+    const { objects } = watched(core.objects, async () => {
+      ages.push((core.clock.now - abortedAt) / 1000)
+    })
+    while (core.clock.now < abortedAt + 2 * RETENTION_MS) {
+      await sweepOnce({ ...core, objects })
+      core.clock.now += 20_000
+    }
+    expect(ages).toEqual([0, 20, 40, 80, 160, 320, 640, 920])
+    expect(await core.database.kysely.selectFrom('uploads').selectAll().execute()).toEqual([])
+    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 0 })
+  })
+
+  it('and can not be removed keeps no other upload in the journal', async () => {
+    await using core = await openTestCore()
+    await expiredUpload(core)
+    await expiredUpload(core)
+    await sweepOnce(core)
+    core.clock.now += RETENTION_MS + 1
+    let removals = 0
+    const { objects } = watched(core.objects, async () => {
+      removals += 1
+      if (removals === 1) throw new Error('stubborn')
+    })
+    const report = await sweepOnce({ ...core, objects })
+    expect(report).toMatchObject({ failedRemovals: 1, forgottenUploads: 1, end: 'complete' })
+    core.clock.now += 20_000
+    expect(await sweepOnce(core)).toMatchObject({ failedRemovals: 0, forgottenUploads: 1 })
+  })
+})

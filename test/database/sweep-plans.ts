@@ -1,0 +1,66 @@
+import { type CompiledQuery, sql } from 'kysely'
+import { objectKey } from '../../src/core/object-key.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createVersion } from '../../src/core/version.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { explainAll, recording } from './hot-reads.ts'
+
+export interface SweepPlan {
+  /** The one index from which the rows are to be read. */
+  readonly index: RegExp
+  readonly plan: string
+}
+
+const USER = parseUserId('swept')
+const FUTURE = 2 ** 50
+
+/** The plans of what a sweep lists and a scrape counts, among many rows of which few are due. */
+export async function explainSweeps(database: Database, explain: string): Promise<SweepPlan[]> {
+  const place = { objectKey: objectKey(USER, createVersion()), version: createVersion() }
+  const aborted = { ...place, removeAt: 5, isLast: false }
+  const plans: SweepPlan[] = []
+  for (const [index, read] of [
+    [/uploads_to_remove/, (l) => l.listAbortedUploads({ ...FIRST, retentionMs: 1 })],
+    [
+      /uploads_to_remove/,
+      (l) => l.listAbortedUploads({ ...FIRST, after: aborted, retentionMs: 1 }),
+    ],
+    [/uploads_committed/, (l) => l.forgetUploads({ retentionMs: 1, limit: 100 })],
+    [/garbage_in_order/, (l) => l.listGarbage(FIRST)],
+    [/garbage_in_order/, (l) => l.listGarbage({ ...FIRST, after: { ...place, notBefore: 5 } })],
+    [/uploads_by_lease/, (l) => l.listExpiredUploads(100)],
+    [/uploads_by_lease[^]*uploads_to_remove[^]*garbage_in_order/, (l) => l.measureBacklog(10_000)],
+  ] as const satisfies [RegExp, (ledger: ReturnType<typeof createLedger>) => Promise<unknown>][]) {
+    const statements: CompiledQuery[] = []
+    await read(createLedger(recording(database, statements), { baseCapacity: 0 }))
+    plans.push({ index, plan: (await explainAll({ database, statements, explain })).join('\n') })
+  }
+  return plans
+}
+
+const FIRST = { after: undefined, limit: 100 } as const
+
+/** Ten thousand rows of each kind that are not due, and a hundred that are. */
+export async function fillWithLeftovers(database: Database): Promise<void> {
+  await createUserStore(database).createUser(USER)
+  const due = sql`CASE WHEN n <= 100 THEN n ELSE ${sql.lit(FUTURE)} + n END`
+  const numbers = sql`
+    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 10100)
+  `
+  await sql`
+    INSERT INTO garbage (object_key, not_before)
+    ${numbers} SELECT 'users/swept/' || n, ${due} FROM numbers
+  `.execute(database.kysely)
+  for (const state of ['pending', 'committed', 'aborted'] as const) {
+    const settledAt = state === 'pending' ? sql`CAST(NULL AS BIGINT)` : due
+    await sql`
+      INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until,
+        settled_at, remove_at)
+      ${numbers} SELECT ${state} || n, 'swept', 'f' || n, 'users/swept/' || n, 0, ${state}, ${due},
+        ${settledAt}, ${due}
+      FROM numbers
+    `.execute(database.kysely)
+  }
+}
