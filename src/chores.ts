@@ -1,18 +1,20 @@
 import { setInterval, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AccessTokens } from './core/access-tokens.ts'
+import type { GuessLimiter } from './core/guess-limiter.ts'
 import type { Sweeper } from './core/sweeper.ts'
 
 export interface ChoresOptions {
   readonly sweeper: Sweeper
   readonly accessTokens: AccessTokens
+  readonly guesses: GuessLimiter
   readonly logger: FastifyBaseLogger
   /** How often the use of access tokens is recorded, for tests; every minute when left out. */
   readonly recordIntervalMs?: number | undefined
 }
 
 export interface Chores {
-  /** Begins no further one, and resolves when no sweep runs any more. */
+  /** Begins no further one, and resolves when none runs any more but the recording of uses. */
   stop(): Promise<void>
   /** Records the uses of access tokens since the last time, unless that takes long. Never rejects. */
   recordLast(): Promise<void>
@@ -20,17 +22,22 @@ export interface Chores {
 
 /** Starts what has to be done from time to time. What fails is logged and tried again the next time. */
 export function startChores(options: ChoresOptions): Chores {
-  const { sweeper, accessTokens, logger, recordIntervalMs = RECORD_INTERVAL_MS } = options
+  const { sweeper, accessTokens, guesses, logger } = options
+  const { recordIntervalMs = RECORD_INTERVAL_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const sweep = () => sweepOnce({ sweeper, logger, signal })
-  const record = () => recordUses({ accessTokens, logger })
+  const record = logged(() => accessTokens.recordUses(), { logger, failure: USES_NOT_RECORDED })
   const sweeps = repeat({ everyMs: SWEEP_INTERVAL_MS, run: sweep, logger, signal })
+  const share = logged(() => guesses.share(), { logger, failure: GUESSES_NOT_SHARED })
+  const forget = logged(() => guesses.forgetExpired(), { logger, failure: GUESSES_NOT_FORGOTTEN })
+  const shares = repeat({ everyMs: SHARE_INTERVAL_MS, run: share, logger, signal })
+  const forgets = repeat({ everyMs: FORGET_INTERVAL_MS, run: forget, logger, signal })
   const records = repeat({ everyMs: recordIntervalMs, run: record, logger, signal })
   return {
-    stop() {
+    async stop() {
       stopping.abort()
-      return sweeps
+      await Promise.all([sweeps, shares, forgets])
     },
     async recordLast() {
       const recorded = Promise.all([records, record()])
@@ -41,6 +48,14 @@ export function startChores(options: ChoresOptions): Chores {
 
 /** How old `last_used_at` of an access token can be while the token is in use. */
 const RECORD_INTERVAL_MS = 60_000
+
+/** How long an address that one instance has blocked can go on at another. */
+const SHARE_INTERVAL_MS = 1_000
+const FORGET_INTERVAL_MS = 60_000
+
+const USES_NOT_RECORDED = 'the use of access tokens was not recorded'
+const GUESSES_NOT_SHARED = 'guesses were not shared with the other instances'
+const GUESSES_NOT_FORGOTTEN = 'guesses that are over were not forgotten'
 
 /** It is only a time stamp, so a database that is gone does not hold up the end. */
 const LAST_RECORD_MS = 1_000
@@ -82,15 +97,16 @@ async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<voi
   }
 }
 
-interface RecordOptions {
-  readonly accessTokens: AccessTokens
-  readonly logger: FastifyBaseLogger
-}
-
-async function recordUses({ accessTokens, logger }: RecordOptions): Promise<void> {
-  try {
-    await accessTokens.recordUses()
-  } catch (error) {
-    logger.warn({ err: error }, 'the use of access tokens was not recorded')
+/** Work that may fail now and then without harm. */
+function logged(
+  work: () => Promise<void>,
+  { logger, failure }: { readonly logger: FastifyBaseLogger; readonly failure: string },
+): () => Promise<void> {
+  return async () => {
+    try {
+      await work()
+    } catch (error) {
+      logger.warn({ err: error }, failure)
+    }
   }
 }

@@ -30,6 +30,7 @@ export interface Config {
   readonly deviceModels: ReadonlyMap<string, number>
   readonly maxFileSize: number
   readonly maxFiles: number
+  readonly maxUploads: number
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   /** The identity provider whose JWTs are access tokens too, if there is one. */
@@ -97,6 +98,7 @@ export function readConfig(environment: Environment): Config {
     deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
+    maxUploads: setting('MAX_UPLOADS', '100', parseCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),

@@ -2,6 +2,7 @@ import { type Migration, Migrator } from 'kysely/migration'
 import type { Database } from './database.ts'
 import { initial } from './migrations/2026-11-21-initial.ts'
 import { listFiles } from './migrations/2026-11-21-list-files.ts'
+import { guessing } from './migrations/2026-11-22-guessing.ts'
 
 /**
  * Guarantees that the database has every table of `schema.ts`, or that nothing has changed. Runs
@@ -30,5 +31,6 @@ function migrations(database: Database): Record<string, Migration> {
   return {
     '2026-11-21-initial': initial(database.bytewise),
     '2026-11-21-list-files': listFiles(),
+    '2026-11-22-guessing': guessing(database.bytewise),
   }
 }

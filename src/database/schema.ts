@@ -1,3 +1,4 @@
+import type { ClientAddress } from '../core/client-address.ts'
 import type { Visibility } from '../core/file.ts'
 import type { FileName } from '../core/file-name.ts'
 import type { ObjectKey } from '../core/object-key.ts'
@@ -18,6 +19,7 @@ export interface Tables {
   readonly files: FileRow
   readonly uploads: UploadRow
   readonly garbage: GarbageRow
+  readonly guesses: GuessRow
 }
 
 export interface UserRow {
@@ -91,4 +93,14 @@ export interface UploadRow {
 export interface GarbageRow {
   readonly object_key: ObjectKey
   readonly not_before: number
+}
+
+/** How often an address was wrong about tokens, for as long as that matters; see `core/guess-count.ts`. */
+export interface GuessRow {
+  readonly address: ClientAddress
+  readonly guesses: number
+  readonly window_ends_at: number
+  readonly blocks: number
+  readonly blocked_until: number
+  readonly expires_at: number
 }

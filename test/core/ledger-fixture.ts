@@ -94,7 +94,8 @@ export function accountOf(parts: {
   const account: Account = {
     userId,
     begin: async (name, bytes, options = {}) => {
-      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS, maxFiles: 1000 }
+      const limits = { maxFiles: 1000, maxUploads: 1000 }
+      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS, ...limits }
       await ledger.begin({ ...upload, ...options })
       return options.version ?? upload.version
     },

@@ -55,6 +55,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
     objects,
     maxFileSize: 10_000,
     maxFiles: 1000,
+    maxUploads: 1000,
     leaseMs: 60_000,
     garbageDelayMs: 0,
   })

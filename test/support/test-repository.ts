@@ -17,6 +17,7 @@ export interface TestRepositoryOptions {
   readonly objects?: Partial<ObjectStore>
   readonly maxFileSize?: number
   readonly maxFiles?: number
+  readonly maxUploads?: number
   readonly leaseMs?: number
 }
 
@@ -53,12 +54,14 @@ export async function openTestRepository(
   options: TestRepositoryOptions = {},
 ): Promise<TestRepository> {
   const { maxFileSize = 2 ** 30, maxFiles = 1000, leaseMs = LEASE_MS } = options
+  const { maxUploads = 1000 } = options
   const userId = await createTestUser(core)
   const repository = createRepository({
     ledger: { ...core.ledger, ...options.ledger },
     objects: faultyStore(core.objects, options.objects ?? {}),
     maxFileSize,
     maxFiles,
+    maxUploads,
     leaseMs,
     garbageDelayMs: GARBAGE_DELAY_MS,
   })
