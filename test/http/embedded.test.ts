@@ -4,6 +4,8 @@ import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
+import { guessingSuite } from './guessing-suite.ts'
+import { parallelUploadsSuite } from './parallel-uploads-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
@@ -26,5 +28,7 @@ describe('the service on SQLite and local files', () => {
 
 describe('two instances of the service on SQLite and local files', () => {
   revocationSuite(openEmbeddedTwins)
+  guessingSuite(openEmbeddedTwins)
+  parallelUploadsSuite(openEmbeddedTwins)
   writeRacesSuite(openEmbeddedTwins)
 })

@@ -13,11 +13,14 @@ import {
 } from '../support/test-service.ts'
 import { adminBadInputSuite } from '../admin/bad-input-suite.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
+import { adminGuessingSuite } from '../admin/guessing-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
+import { guessingSuite } from './guessing-suite.ts'
+import { parallelUploadsSuite } from './parallel-uploads-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
@@ -41,6 +44,7 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
   adminBadInputSuite(openProduction)
+  adminGuessingSuite(openProduction)
   writeSuites(openProduction)
 })
 
@@ -48,6 +52,8 @@ describe.skipIf(missing)('two instances of the service on PostgreSQL and MinIO',
   racesSuite(openTwins)
   writeRacesSuite(openTwins)
   revocationSuite(openTwins)
+  guessingSuite(openTwins)
+  parallelUploadsSuite(openTwins)
 })
 
 /** Two instances of a service on a new database and a new bucket, which the end of both removes. */
