@@ -10,6 +10,8 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
+import { secrecySuite } from './secrecy-suite.ts'
+import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -20,6 +22,8 @@ describe('the service on SQLite and local files', () => {
   brokenUploadsSuite(openEmbedded)
   fileNamesSuite(openEmbedded)
   accessSuite(openEmbedded)
+  secrecySuite(openEmbedded)
+  secrecyTimingSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
   writeSuites(openEmbedded)

@@ -91,7 +91,9 @@ export function guessingSuite(openTwins: OpenTwins): void {
     })
 
     it('C08 at 100 a second changes nothing for those who share the address', async () => {
-      const [service] = await open()
+      // However slow the machine is, the block must outlast the test.
+      const guessPolicy = { ...GUESS_POLICY, firstBlockMs: 3_600_000 }
+      const [service] = await open({ guessPolicy })
       const users = [await service.createUser(1000), await service.createUser(1000)]
       for (const user of users) await upload(service, { user, content: 'hello' })
       await block(service)
@@ -191,7 +193,7 @@ async function measure(
   users: readonly TestUser[],
 ): Promise<readonly number[]> {
   const times: number[] = []
-  for (let request = 0; request < 100; request += 1) {
+  for (let request = 0; request < 60; request += 1) {
     const user = users[request % users.length]
     const start = performance.now()
     const reply = await download(service, user === undefined ? {} : { user })

@@ -30,7 +30,9 @@ export function parallelUploadsSuite(openTwins: OpenTwins): void {
         const name = `file-${index}`
         const paused = pauseUpload(either(index), { user, name, content })
         void go.then(async () => (await paused).resume())
-        return await (await paused).reply
+        return await (
+          await paused
+        ).reply
       })
       // A refusal comes at once, so those that are let in are what is left.
       const refused: unknown[] = []

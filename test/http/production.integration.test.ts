@@ -25,6 +25,8 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
+import { secrecySuite } from './secrecy-suite.ts'
+import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -39,6 +41,8 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   brokenUploadsSuite(openProduction)
   fileNamesSuite(openProduction)
   accessSuite(openProduction)
+  secrecySuite(openProduction)
+  secrecyTimingSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
   adminUsersSuite(openProduction)
