@@ -11,10 +11,13 @@ export interface ChoresOptions {
   readonly logger: FastifyBaseLogger
   /** How often the use of access tokens is recorded, for tests; every minute when left out. */
   readonly recordIntervalMs?: number | undefined
+  /** Likewise for what is counted of guessing: every second, and every minute what is over is forgotten. */
+  readonly shareIntervalMs?: number | undefined
+  readonly forgetIntervalMs?: number | undefined
 }
 
 export interface Chores {
-  /** Begins no further one, and resolves when none runs any more but the recording of uses. */
+  /** Begins no further one, and resolves when no sweep runs any more. */
   stop(): Promise<void>
   /** Records the uses of access tokens since the last time, unless that takes long. Never rejects. */
   recordLast(): Promise<void>
@@ -24,6 +27,7 @@ export interface Chores {
 export function startChores(options: ChoresOptions): Chores {
   const { sweeper, accessTokens, guesses, logger } = options
   const { recordIntervalMs = RECORD_INTERVAL_MS } = options
+  const { shareIntervalMs = SHARE_INTERVAL_MS, forgetIntervalMs = FORGET_INTERVAL_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const sweep = () => sweepOnce({ sweeper, logger, signal })
@@ -31,16 +35,16 @@ export function startChores(options: ChoresOptions): Chores {
   const sweeps = repeat({ everyMs: SWEEP_INTERVAL_MS, run: sweep, logger, signal })
   const share = logged(() => guesses.share(), { logger, failure: GUESSES_NOT_SHARED })
   const forget = logged(() => guesses.forgetExpired(), { logger, failure: GUESSES_NOT_FORGOTTEN })
-  const shares = repeat({ everyMs: SHARE_INTERVAL_MS, run: share, logger, signal })
-  const forgets = repeat({ everyMs: FORGET_INTERVAL_MS, run: forget, logger, signal })
+  const shares = repeat({ everyMs: shareIntervalMs, run: share, logger, signal })
+  const forgets = repeat({ everyMs: forgetIntervalMs, run: forget, logger, signal })
   const records = repeat({ everyMs: recordIntervalMs, run: record, logger, signal })
   return {
-    async stop() {
+    stop() {
       stopping.abort()
-      await Promise.all([sweeps, shares, forgets])
+      return sweeps
     },
     async recordLast() {
-      const recorded = Promise.all([records, record()])
+      const recorded = Promise.all([records, record(), shares, forgets])
       await Promise.race([recorded, delay(LAST_RECORD_MS, undefined, { ref: false })])
     },
   }

@@ -137,8 +137,8 @@ export async function whyRefused(books: Books, refused: Refused): Promise<AppErr
   const found = await readUsage(books, refused.userId)
   if (found?.status !== 'active') return notActive(found?.status)
   const { usage } = found
-  const { maxUploads = Infinity } = refused
-  if ((await countUploads(books, refused.userId)) >= maxUploads) {
+  const { maxUploads } = refused
+  if (maxUploads !== undefined && (await countUploads(books, refused.userId)) >= maxUploads) {
     return uploadCountExceeded(maxUploads)
   }
   if (refused.newFiles > 0 && usage.fileCount >= refused.maxFiles) {

@@ -46,6 +46,17 @@ export function adminGuessingSuite(open: OpenService): void {
       expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
     })
 
+    it('C09 looks for the token in its header alone', async () => {
+      const right = encodeURIComponent(ADMIN_TOKEN)
+      for (const path of [`?token=${right}`, `?access_token=${right}`, `?ADMIN_TOKEN=${right}`]) {
+        expectProblem(await send(service, { method: 'GET', path }), UNAUTHORIZED)
+      }
+      const headers = { cookie: `access_token=${ADMIN_TOKEN}`, 'x-api-key': ADMIN_TOKEN }
+      expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
+      expectProblem(await show(ADMIN_TOKEN.slice(0, -1)), UNAUTHORIZED)
+      expectProblem(await show(`${ADMIN_TOKEN}x`), UNAUTHORIZED)
+    })
+
     it('C09 is not counted where no token is shown', async () => {
       const headers = { 'x-forwarded-for': '203.0.113.7' }
       for (let request = 0; request < 2 * maxGuesses; request += 1) {
