@@ -29,14 +29,16 @@ describe('a client address', () => {
 
   it('of one network of 64 bits is one, however it is written', () => {
     const group = fc.integer({ min: 0, max: 0xffff })
-    const groups = fc.array(group, { minLength: 8, maxLength: 8 })
+    // What stands for an IPv4 address begins with five groups of 0, and the test before this one has it.
+    const groups = fc
+      .array(group, { minLength: 8, maxLength: 8 })
+      .filter((groups) => groups.slice(0, 5).some((group) => group !== 0))
     const property = fc.property(groups, fc.ipV6(), (groups, other) => {
       const text = groups.map((group) => group.toString(16)).join(':')
       const url = new URL(`http://[${text}]`).hostname.slice(1, -1)
       const network = groups.slice(0, 4).map((group) => group.toString(16))
-      const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
       expect(parseClientAddress(url)).toBe(parseClientAddress(text))
-      if (!isMapped) expect(parseClientAddress(text)).toBe(`${network.join(':')}::/64`)
+      expect(parseClientAddress(text)).toBe(`${network.join(':')}::/64`)
       expect(parseClientAddress(other).length).toBeLessThan(30)
     })
     expect(() => fc.assert(property)).not.toThrow()

@@ -68,12 +68,12 @@ describe('C08 the limiter of guesses', () => {
 
   it('counts what comes while it shares', async () => {
     await using core = await openTestCore()
-    const { update } = createGuessCounts(core.database)
+    const counts = createGuessCounts(core.database)
     const limiter = openLimiter(core, {
       counts: {
         async update(addresses, next) {
           guess(limiter, 4)
-          return await update(addresses, next)
+          return await counts.update(addresses, next)
         },
       },
     })
@@ -85,13 +85,13 @@ describe('C08 the limiter of guesses', () => {
 
   it('writes once for many guesses, and never while the address is blocked', async () => {
     await using core = await openTestCore()
-    const { update } = createGuessCounts(core.database)
+    const counts = createGuessCounts(core.database)
     let updates = 0
     const limiter = openLimiter(core, {
       counts: {
         update(addresses, next) {
           updates += 1
-          return update(addresses, next)
+          return counts.update(addresses, next)
         },
       },
     })
