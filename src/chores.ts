@@ -1,16 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AccessTokens } from './core/access-tokens.ts'
+import type { GuessLimiter } from './core/guess-limiter.ts'
 import type { Sweeper } from './core/sweeper.ts'
 
 export interface ChoresOptions {
   readonly sweeper: Sweeper
   readonly accessTokens: Pick<AccessTokens, 'recordUses'>
+  readonly guesses: Pick<GuessLimiter, 'share' | 'forgetExpired'>
   readonly logger: FastifyBaseLogger
   /** How often the use of access tokens is recorded, for tests; every minute when left out. */
   readonly recordIntervalMs?: number | undefined
   /** How often a sweep begins and expired uploads are looked for, for tests; every 20 s when left out. */
   readonly sweepIntervalMs?: number | undefined
+  /** Likewise for what is counted of guessing: every second, and every minute what is over is forgotten. */
+  readonly shareIntervalMs?: number | undefined
+  readonly forgetIntervalMs?: number | undefined
 }
 
 export interface Chores {
@@ -22,16 +27,21 @@ export interface Chores {
 
 /** Starts what has to be done from time to time. What fails is logged and tried again the next time. */
 export function startChores(options: ChoresOptions): Chores {
-  const { sweeper, accessTokens, logger } = options
+  const { sweeper, accessTokens, guesses, logger } = options
   const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = options
+  const { shareIntervalMs = SHARE_INTERVAL_MS, forgetIntervalMs = FORGET_INTERVAL_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const sweep = () => sweepOnce({ sweeper, logger, signal })
   const expire = () => expireOnce({ sweeper, logger, signal })
-  const record = () => recordUses({ accessTokens, logger })
+  const record = logged(() => accessTokens.recordUses(), { logger, failure: USES_NOT_RECORDED })
+  const share = logged(() => guesses.share(), { logger, failure: GUESSES_NOT_SHARED })
+  const forget = logged(() => guesses.forgetExpired(), { logger, failure: GUESSES_NOT_FORGOTTEN })
   // By itself, since a sweep can take long, and reservations without an owner must not wait for its end.
   const expiries = repeat({ everyMs: sweepIntervalMs, run: expire, signal })
   const sweeps = repeat({ everyMs: sweepIntervalMs, run: sweep, signal })
+  const shares = repeat({ everyMs: shareIntervalMs, run: share, signal })
+  const forgets = repeat({ everyMs: forgetIntervalMs, run: forget, signal })
   const records = repeat({ everyMs: recordIntervalMs, run: record, signal })
   return {
     async stop() {
@@ -39,7 +49,7 @@ export function startChores(options: ChoresOptions): Chores {
       await Promise.all([sweeps, expiries])
     },
     async recordLast() {
-      const recorded = Promise.all([records, record()])
+      const recorded = Promise.all([records, record(), shares, forgets])
       await Promise.race([recorded, delay(LAST_RECORD_MS, undefined, { ref: false })])
     },
   }
@@ -47,6 +57,14 @@ export function startChores(options: ChoresOptions): Chores {
 
 /** How old `last_used_at` of an access token can be while the token is in use. */
 const RECORD_INTERVAL_MS = 60_000
+
+/** How long an address that one instance has blocked can go on at another. */
+const SHARE_INTERVAL_MS = 1_000
+const FORGET_INTERVAL_MS = 60_000
+
+const USES_NOT_RECORDED = 'the use of access tokens was not recorded'
+const GUESSES_NOT_SHARED = 'guesses were not shared with the other instances'
+const GUESSES_NOT_FORGOTTEN = 'guesses that are over were not forgotten'
 
 /** It is only a time stamp, so a database that is gone does not hold up the end. */
 const LAST_RECORD_MS = 1_000
@@ -94,15 +112,16 @@ async function expireOnce({ sweeper, logger, signal }: SweepOptions): Promise<vo
   }
 }
 
-interface RecordOptions {
-  readonly accessTokens: Pick<AccessTokens, 'recordUses'>
-  readonly logger: FastifyBaseLogger
-}
-
-async function recordUses({ accessTokens, logger }: RecordOptions): Promise<void> {
-  try {
-    await accessTokens.recordUses()
-  } catch (error) {
-    logger.warn({ err: error }, 'the use of access tokens was not recorded')
+/** Work that may fail now and then without harm. */
+function logged(
+  work: () => Promise<void>,
+  { logger, failure }: { readonly logger: FastifyBaseLogger; readonly failure: string },
+): () => Promise<void> {
+  return async () => {
+    try {
+      await work()
+    } catch (error) {
+      logger.warn({ err: error }, failure)
+    }
   }
 }

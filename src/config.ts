@@ -37,6 +37,7 @@ export interface Config {
   readonly uploadMemory: number
   /** How long the objects of replaced and deleted files are kept, in milliseconds. */
   readonly garbageDelayMs: number
+  readonly maxUploads: number
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
   /** The identity provider whose JWTs are access tokens too, if there is one. */
@@ -106,6 +107,7 @@ export function readConfig(environment: Environment): Config {
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
+    maxUploads: setting('MAX_UPLOADS', '100', parseCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),

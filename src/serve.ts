@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './admin/app.ts'
-import { startChores } from './chores.ts'
+import { type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
 import { AppError } from './core/errors.ts'
 import { buildApp } from './http/app.ts'
@@ -10,8 +10,11 @@ export interface ServeOptions {
   readonly config: Config
   readonly service: Service
   readonly logger: FastifyBaseLogger
-  /** How often the use of access tokens is recorded, for tests; every minute when left out. */
-  readonly recordIntervalMs?: number
+  /** How often chores are done, for tests. */
+  readonly intervals?: Pick<
+    ChoresOptions,
+    'recordIntervalMs' | 'shareIntervalMs' | 'forgetIntervalMs'
+  >
 }
 
 export interface RunningServer {
@@ -26,7 +29,7 @@ export interface RunningServer {
 
 /** Listens, and sweeps from time to time, until it is stopped. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { config, service, logger, recordIntervalMs } = options
+  const { config, service, logger, intervals } = options
   const shutdown = new AbortController()
   let stopped: Promise<void> | undefined
   const common = {
@@ -50,7 +53,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     listeners.push({ name: 'the admin API', app, host, port })
   }
   const [url = ''] = await listenAll(listeners)
-  const chores = startChores({ ...service, logger, recordIntervalMs })
+  const chores = startChores({ ...service, logger, ...intervals })
   async function stop(): Promise<void> {
     const sweeps = chores.stop()
     const deadlines = [

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { type Config, type ObjectStoreConfig, partSizeOf } from './config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { createGrants, type Grants } from './core/grants.ts'
+import { createGuessLimiter, type GuessLimiter } from './core/guess-limiter.ts'
 import { createJwtUsers, type JwtUsers } from './core/jwt-users.ts'
 import type { Ledger } from './core/ledger.ts'
 import type { ObjectStore } from './core/object-store.ts'
@@ -17,6 +18,7 @@ import { createUsers, type Users } from './core/users.ts'
 import { createVerifier, type Verifier } from './core/verify.ts'
 import { backUp } from './database/backup.ts'
 import type { Database } from './database/database.ts'
+import { createGuessCounts } from './database/guess-counts.ts'
 import { createInventory } from './database/inventory.ts'
 import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
@@ -34,6 +36,7 @@ export interface Service {
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
+  readonly guesses: GuessLimiter
   readonly ledger: Ledger
   readonly objects: ObjectStore
   readonly repository: Repository
@@ -81,8 +84,8 @@ const READINESS_TIMEOUT_MS = 2_000
 
 function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
   const { config, database, objects } = parts
-  const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
-  const { garbageDelayMs } = config
+  const { baseCapacity, deviceCapacity, deviceModels, garbageDelayMs } = config
+  const { maxFileSize, maxFiles, maxUploads } = config
   const ledger = createLedger(database, { baseCapacity })
   const metrics = createMetrics({ ledger })
   const sweeper = createSweeper({
@@ -93,16 +96,19 @@ function createUseCases(parts: { config: Config; database: Database; objects: Ob
   })
   const userStore = createUserStore(database)
   const jwtUsers = openJwtUsers(userStore, config.jwt)
-  const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
+  const guesses = createGuessLimiter({ counts: createGuessCounts(database) })
+  const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
   const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
+  const limits = { memory, maxFileSize, maxFiles, maxUploads }
   const times = { leaseMs: LEASE_MS, garbageDelayMs }
   return {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
     accessTokens,
+    guesses,
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
-    repository: createRepository({ ledger, objects, memory, maxFileSize, maxFiles, ...times }),
+    repository: createRepository({ ledger, objects, ...limits, ...times }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: metrics.meterSweeper(sweeper),
     metrics,

@@ -21,6 +21,7 @@ function start(sweeper: Sweeper): void {
   const chores = startChores({
     sweeper,
     accessTokens: { recordUses: async () => undefined },
+    guesses: { share: async () => undefined, forgetExpired: async () => undefined },
     logger: fastify().log,
     sweepIntervalMs: 5,
   })

@@ -1,8 +1,10 @@
 import { fastify, type FastifyBaseLogger } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
+import { parseClientAddress } from '../src/core/client-address.ts'
+import { GUESS_POLICY } from '../src/core/guess-count.ts'
 import { parseUserId } from '../src/core/user-id.ts'
-import { serve } from '../src/serve.ts'
+import { serve, type ServeOptions } from '../src/serve.ts'
 import { openService, type Service } from '../src/service.ts'
 import { outage } from './support/faults.ts'
 import { createFolder } from './support/local-server.ts'
@@ -17,7 +19,10 @@ afterEach(async () => {
 })
 
 /** A server on a new database that records the use of tokens every 20 ms, with a token of alice. */
-async function start(change: (service: Service) => Service = (service) => service) {
+async function start(
+  change: (service: Service) => Service = (service) => service,
+  intervals: ServeOptions['intervals'] = { recordIntervalMs: 20 },
+) {
   const folder = await createFolder('serve')
   opened.defer(() => folder.remove())
   const config = readConfig({ DATA_DIR: folder.path, PORT: '0' })
@@ -26,12 +31,12 @@ async function start(change: (service: Service) => Service = (service) => servic
   const warnings: unknown[] = []
   const warn = (...logged: unknown[]) => warnings.push(logged)
   const logger = Object.assign(fastify().log, { warn }) as FastifyBaseLogger
-  const server = await serve({ config, service, logger, recordIntervalMs: 20 })
+  const server = await serve({ config, service, logger, intervals })
   opened.defer(() => server.stop())
   await service.users.create(userId)
   const terms = { userId, label: '', expiresInSeconds: undefined }
   const { secret } = await service.accessTokens.issue(terms)
-  return { service, secret, server, warnings }
+  return { config, service, secret, server, warnings }
 }
 
 describe('the server', () => {
@@ -59,6 +64,41 @@ describe('the server', () => {
     expect(await service.accessTokens.verify(secret)).toMatchObject({ userId })
     await server.stop()
     expect(warnings).toHaveLength(failures)
+  })
+
+  it('C08 tells other instances from time to time which addresses guess', async () => {
+    const { config, server } = await start()
+    const other = await openService(config)
+    opened.defer(() => other.close())
+    const address = parseClientAddress('127.0.0.1')
+    for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
+      const headers = { cookie: 'access_token=wrong' }
+      const { status } = await fetch(`${server.url}/users/me/capacity`, { headers })
+      expect(status).toBe(403)
+    }
+    async function blockedMs(): Promise<number> {
+      other.guesses.note(address)
+      await other.guesses.share()
+      return other.guesses.blockedMs(address)
+    }
+    await expect.poll(blockedMs, { interval: 200, timeout: 2500 }).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['share', 'guesses were not shared with the other instances'],
+    ['forgetExpired', 'guesses that are over were not forgotten'],
+  ] as const)('tells when guesses could not be handed to %s, and goes on', async (method, text) => {
+    let failures = 0
+    const failing = async (): Promise<void> => {
+      failures += 1
+      throw outage()
+    }
+    const { warnings } = await start(
+      (service) => ({ ...service, guesses: { ...service.guesses, [method]: failing } }),
+      { shareIntervalMs: 20, forgetIntervalMs: 20 },
+    )
+    await expect.poll(() => failures).toBeGreaterThan(1)
+    expect(JSON.stringify(warnings)).toContain(text)
   })
 
   it('ends although the database does not answer', async () => {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../core/access-tokens.ts'
 import type { Grants } from '../core/grants.ts'
+import type { GuessLimiter } from '../core/guess-limiter.ts'
 import type { Users } from '../core/users.ts'
 import { createListener, type ListenerOptions } from '../http/listener.ts'
 import { fallbackRoutes } from '../http/routes/fallback.ts'
@@ -20,6 +21,7 @@ export interface AdminOptions extends Pick<
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly metrics: ExposedMetrics
+  readonly guesses: GuessLimiter
   /** What a request has to show in `Authorization: Bearer`. */
   readonly token: string
 }

@@ -1,7 +1,10 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { createAccessTokenCache } from './access-token-cache.ts'
+import { createAccessTokenLookup, sha256 } from './access-token-lookup.ts'
 import { createAccessTokenUses } from './access-token-uses.ts'
+import type { ClientAddress } from './client-address.ts'
 import { AppError } from './errors.ts'
+import type { GuessLimiter } from './guess-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import { notActive } from './not-active.ts'
 import type { UserId } from './user-id.ts'
@@ -25,8 +28,11 @@ export interface AccessTokens {
    * `access_token_invalid` when it is malformed, unknown, expired, revoked or its user is deleted, with
    * `user_suspended` when its user is suspended, and with `unavailable` when that can't be found out. What it answers
    * was true at most 5 s ago, and takes in all that was changed through this object.
+   *
+   * Where it is said which address the token came from, wrong ones are counted, and those of an address that is blocked
+   * for them are refused with `too_many_requests`; see `AccessTokenLookup`.
    */
-  verify(secret: string): Promise<User>
+  verify(secret: string, address?: ClientAddress): Promise<User>
 
   /** See `UserStore.listAccessTokens`. */
   list(userId: UserId): Promise<readonly AccessToken[]>
@@ -51,15 +57,14 @@ export interface AccessTokensOptions {
   readonly users: UserStore
   /** Without it a JWT is an invalid token. */
   readonly jwtUsers?: JwtUsers | undefined
+  /** Without it tokens may be guessed at will. */
+  readonly guesses?: GuessLimiter | undefined
   /** How long an answer of `verify` may be repeated, in milliseconds: 5000 when left out, 0 for never. */
   readonly cacheMs?: number
   /** Milliseconds from any beginning, never going back. */
   readonly clock?: () => number
 }
 
-const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
-const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
-const MAX_JWT_LENGTH = 8192
 const MAX_LABEL_LENGTH = 200
 
 /** With it a revocation is in force on every instance. */
@@ -71,24 +76,12 @@ const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
 
 /** Makes the use cases of access tokens (README, "Users, tokens, devices"). */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
-  const { users, jwtUsers, cacheMs = CACHE_MS, clock = () => performance.now() } = options
+  const { users, jwtUsers, guesses } = options
+  const { cacheMs = CACHE_MS, clock = () => performance.now() } = options
   const cache = createAccessTokenCache({ maxAgeMs: cacheMs, maxEntries: MAX_CACHED, clock })
   const uses = createAccessTokenUses({ users, clock })
 
-  async function findIssued(secret: string): Promise<User | undefined> {
-    const hash = sha256(secret)
-    const user = await cache.find(hash, () => users.findAccessTokenUser(hash))
-    if (user?.status === 'active') uses.note(hash)
-    return user
-  }
-
-  async function find(secret: string): Promise<User | undefined> {
-    if (SECRET.test(secret)) return await findIssued(secret)
-    if (jwtUsers === undefined || secret.length > MAX_JWT_LENGTH) return undefined
-    return JWT.test(secret)
-      ? await cache.find(sha256(secret), () => jwtUsers.find(secret))
-      : undefined
-  }
+  const lookup = createAccessTokenLookup({ users, jwtUsers, cache, uses, guesses, clock })
 
   return {
     async issue({ userId, label, expiresInSeconds }) {
@@ -104,11 +97,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       return { ...token, secret }
     },
 
-    async verify(secret) {
-      const user = await find(secret)
-      if (user === undefined) {
-        throw new AppError('access_token_invalid', 'The access token is not valid.')
-      }
+    async verify(secret, address) {
+      const user = await lookup.find(secret, address)
       if (user.status === 'suspended') {
         throw notActive(user.status)
       }
@@ -129,11 +119,6 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     forgetUser: (userId) => cache.forgetUser(userId),
     recordUses: () => uses.record(),
   }
-}
-
-// The secret is 256 random bits, so a plain hash can't be guessed back and needs no salt.
-function sha256(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
 }
 
 function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {

@@ -29,6 +29,20 @@ export function capacityExceeded(usage: Usage, requested: number): AppError {
   })
 }
 
+/** Slots come free as uploads end, which nobody knows beforehand. */
+const RETRY_AFTER_SECONDS = 5
+
+/** The refusal of one upload more than `maxUploads` under way. */
+export function uploadCountExceeded(maxUploads: number): AppError {
+  return new AppError(
+    'too_many_requests',
+    `No more than ${maxUploads} uploads of a user may be under way.`,
+    {
+      facts: { retry_after: RETRY_AFTER_SECONDS },
+    },
+  )
+}
+
 /** The refusal of one file more than `maxFiles`. */
 export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
   return new AppError('file_count_exceeded', 'The repository holds as many files as it may.', {

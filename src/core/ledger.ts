@@ -45,6 +45,8 @@ export interface BeginUpload {
   readonly leaseMs: number
   /** Files that the user may have. */
   readonly maxFiles: number
+  /** Uploads that the user may have under way, this one included. */
+  readonly maxUploads: number
   readonly precondition?: Precondition | undefined
 }
 
@@ -130,8 +132,12 @@ export interface Ledger extends SweepLedger {
    * when it is 0 or when used + reserved + growth <= capacity. That test is the `WHERE` of the `UPDATE` that
    * reserves, so any number of instances can call it at once and never promise a byte twice (I5).
    *
+   * Under the same lock it counts the user's pending uploads whose lease still runs, so that of any number of calls
+   * exactly `maxUploads` are let in at a time. One whose lease has ended counts no more, unless it is renewed.
+   *
    * Rejects, in this order: `access_token_invalid` when the user is gone, `user_suspended`, `precondition_failed`,
-   * `file_count_exceeded`, `capacity_exceeded` with the facts `capacity, used, reserved, requested, available`.
+   * `too_many_requests`, `file_count_exceeded`, `capacity_exceeded` with the facts `capacity, used, reserved,
+   * requested, available`.
    */
   begin(upload: BeginUpload): Promise<void>
 
@@ -196,6 +202,9 @@ export interface Ledger extends SweepLedger {
 
   /** The user's figures, or `undefined` for an unknown or deleted user. */
   usage(userId: UserId): Promise<Usage | undefined>
+
+  /** How many of the user's uploads count against `maxUploads` now. */
+  countUploads(userId: UserId): Promise<number>
 
   /** The user with their figures, read in one statement, whatever the status; `undefined` for an unknown user. */
   findAccount(userId: UserId): Promise<Account | undefined>

@@ -1,5 +1,10 @@
 import { fileTooLarge } from './byte-meter.ts'
-import { availableBytes, capacityExceeded, fileCountExceeded } from './capacity.ts'
+import {
+  availableBytes,
+  capacityExceeded,
+  fileCountExceeded,
+  uploadCountExceeded,
+} from './capacity.ts'
 import { AppError, isAppError } from './errors.ts'
 import type { Visibility } from './file.ts'
 import type { FileName } from './file-name.ts'
@@ -22,6 +27,8 @@ export interface UploadsOptions {
   readonly maxFileSize: number
   /** Files that one user may have. */
   readonly maxFiles: number
+  /** Uploads that one user may have under way, on all instances together. */
+  readonly maxUploads: number
   /** How long a reservation outlives its process, in milliseconds. */
   readonly leaseMs: number
   /** How long a replaced object is kept for readers that found it before, in milliseconds. */
@@ -70,7 +77,8 @@ export interface Uploads {
 
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { ledger, objects, memory, maxFileSize, maxFiles, leaseMs, garbageDelayMs } = options
+  const { ledger, objects, memory, maxFileSize, maxFiles, maxUploads } = options
+  const { leaseMs, garbageDelayMs } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, name, precondition, incoming, signal } = request
@@ -80,7 +88,8 @@ export function createUploads(options: UploadsOptions): Uploads {
     using share = await memory.admit(signal)
     const version = createVersion()
     const key = objectKey(userId, version)
-    const begun = { userId, name, version, objectKey: key, leaseMs, maxFiles, precondition }
+    const limits = { maxFiles, maxUploads, leaseMs }
+    const begun = { userId, name, version, objectKey: key, ...limits, precondition }
     const reservation = await reserve({ ledger, upload: begun, ...incoming.size })
     try {
       const received = await receiveContent({
@@ -136,10 +145,15 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   async function admit(request: AdmitFile): Promise<void> {
     const { userId, least, precondition = {} } = request
-    const [usage, old] = await Promise.all([ledger.usage(userId), ledger.findFile(request)])
+    const [usage, old, uploads] = await Promise.all([
+      ledger.usage(userId),
+      ledger.findFile(request),
+      ledger.countUploads(userId),
+    ])
     if (usage === undefined) return
     if (!isMet(precondition, old)) throw preconditionFailed()
     if (least > maxFileSize) throw fileTooLarge(maxFileSize)
+    if (uploads >= maxUploads) throw uploadCountExceeded(maxUploads)
     if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(usage, maxFiles)
     const growth = least - (old?.size ?? 0)
     if (growth > 0 && growth > availableBytes(usage)) throw capacityExceeded(usage, least)

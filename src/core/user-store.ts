@@ -114,6 +114,9 @@ export interface UserStore {
    */
   findAccessTokenUser(sha256: string): Promise<AccessTokenUser | undefined>
 
+  /** As `findAccessTokenUser`, for up to 100 hashes in one statement; those that stand for nobody are not in it. */
+  findAccessTokenUsers(sha256s: readonly string[]): Promise<ReadonlyMap<string, AccessTokenUser>>
+
   /**
    * Guarantees that the `lastUsedAt` of each of these tokens, at most 500 different ones, is no earlier than its use by
    * the database's clock. It never moves back, whatever the order in which instances report. Unknown tokens are passed

@@ -24,20 +24,34 @@ export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<
 }
 
 export async function findUser(
-  { db, now }: Clocked,
+  clocked: Clocked,
   sha256: string,
 ): Promise<AccessTokenUser | undefined> {
-  const { rows } = await sql<UserRow & { readonly expires_in_ms: number | null }>`
-    SELECT users.*, expires_at - ${now} AS expires_in_ms
+  return (await findUsers(clocked, [sha256])).get(sha256)
+}
+
+export async function findUsers(
+  { db, now }: Clocked,
+  sha256s: readonly string[],
+): Promise<ReadonlyMap<string, AccessTokenUser>> {
+  if (sha256s.length === 0) return new Map()
+  const { rows } = await sql<FoundRow>`
+    SELECT users.*, access_tokens.sha256, expires_at - ${now} AS expires_in_ms
     FROM access_tokens JOIN users ON users.id = access_tokens.user_id
-    WHERE access_tokens.sha256 = ${sha256}
+    WHERE access_tokens.sha256 IN (${sql.join(sha256s)})
       AND revoked_at IS NULL
       AND (expires_at IS NULL OR expires_at > ${now})
       AND users.status <> 'deleted'
   `.execute(db)
-  const row = rows[0]
-  return row && { user: toUser(row), expiresInMs: row.expires_in_ms ?? undefined }
+  return new Map(
+    rows.map((row) => [
+      row.sha256,
+      { user: toUser(row), expiresInMs: row.expires_in_ms ?? undefined },
+    ]),
+  )
 }
+
+type FoundRow = UserRow & Pick<AccessTokenRow, 'sha256'> & { readonly expires_in_ms: number | null }
 
 export async function recordUses(
   { db, now }: Clocked,

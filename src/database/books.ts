@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../core/byte-size.ts'
-import { capacityExceeded, fileCountExceeded } from '../core/capacity.ts'
+import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from '../core/capacity.ts'
 import { AppError } from '../core/errors.ts'
 import type { File } from '../core/file.ts'
 import type { Usage } from '../core/ledger.ts'
@@ -69,6 +69,14 @@ export const isActive = sql`EXISTS (
   SELECT 1 FROM users WHERE users.id = quotas.user_id AND users.status = 'active'
 )`
 
+/** SQL for how many uploads of the user in the statement's row of `quotas` are under way at that time. */
+export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
+  return sql<number>`(
+    SELECT COUNT(*) FROM uploads
+    WHERE uploads.user_id = quotas.user_id AND uploads.state = 'pending' AND lease_until > ${now}
+  )`
+}
+
 export interface UsageRow {
   readonly capacity: number
   readonly used_bytes: number
@@ -103,6 +111,14 @@ export async function readUsage(
   return row && { usage: toUsage(row), status: row.status }
 }
 
+/** How many uploads of the user are under way now. */
+export async function countUploads({ db, now }: Clocked, userId: UserId): Promise<number> {
+  const { rows } = await sql<{ readonly uploads: number }>`
+    SELECT ${runningUploads(now)} AS uploads FROM quotas WHERE user_id = ${userId}
+  `.execute(db)
+  return rows[0]?.uploads ?? 0
+}
+
 export interface Refused {
   readonly userId: UserId
   /** Bytes of the file that did not fit. */
@@ -110,6 +126,8 @@ export interface Refused {
   /** 1 when the file's name is new, else 0. */
   readonly newFiles: number
   readonly maxFiles: number
+  /** No limit where it is not said. */
+  readonly maxUploads?: number
 }
 
 /**
@@ -120,6 +138,10 @@ export async function whyRefused(books: Books, refused: Refused): Promise<AppErr
   const found = await readUsage(books, refused.userId)
   if (found?.status !== 'active') return notActive(found?.status)
   const { usage } = found
+  const { maxUploads } = refused
+  if (maxUploads !== undefined && (await countUploads(books, refused.userId)) >= maxUploads) {
+    return uploadCountExceeded(maxUploads)
+  }
   if (refused.newFiles > 0 && usage.fileCount >= refused.maxFiles) {
     return fileCountExceeded(usage, refused.maxFiles)
   }

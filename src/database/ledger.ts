@@ -14,10 +14,12 @@ import {
   bigint,
   type Books,
   capacityInForce,
+  countUploads,
   demand,
   isActive,
   lockUser,
   readUsage,
+  runningUploads,
   uploadLost,
   whyLost,
   whyRefused,
@@ -62,6 +64,7 @@ export function createLedger(
     listFiles: (page) => inOrder((books) => listFiles(books, page)),
     check: () => query(readClock),
     findFile: (file) => query((books) => findFile(books, file)),
+    countUploads: (userId) => query((books) => countUploads(books, userId)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
     listAccounts: (page) => query((books) => accounts.listAccounts(books, page)),
@@ -93,6 +96,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
     SET reserved_bytes = reserved_bytes + ${growth}
     WHERE user_id = ${userId}
       AND ${isActive}
+      AND ${runningUploads(now)} < ${bigint(upload.maxUploads)}
       AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(upload.maxFiles)})
       AND (${bigint(growth)} = 0 OR used_bytes + reserved_bytes + ${growth} <= ${capacity})
   `.execute(db)

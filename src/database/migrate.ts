@@ -5,6 +5,7 @@ import type { Database } from './database.ts'
 import { initial } from './migrations/2026-11-21-initial.ts'
 import { listFiles } from './migrations/2026-11-21-list-files.ts'
 import { sweepInOrder } from './migrations/2026-11-21-sweep-in-order.ts'
+import { guessing } from './migrations/2026-11-22-guessing.ts'
 
 /**
  * Guarantees that the database has every table of `schema.ts`, or that nothing has changed. Runs
@@ -59,5 +60,6 @@ export function migrations({ bytewise }: Database): Readonly<Record<string, Migr
     '2026-11-21-initial': initial(bytewise),
     '2026-11-21-list-files': listFiles(),
     '2026-11-21-sweep-in-order': sweepInOrder(bytewise),
+    '2026-11-22-guessing': guessing(bytewise),
   }
 }

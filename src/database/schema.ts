@@ -1,3 +1,4 @@
+import type { ClientAddress } from '../core/client-address.ts'
 import type { Visibility } from '../core/file.ts'
 import type { FileName } from '../core/file-name.ts'
 import type { ObjectKey } from '../core/object-key.ts'
@@ -19,6 +20,7 @@ export interface Tables {
   readonly uploads: UploadRow
   readonly garbage: GarbageRow
   readonly chores: ChoreRow
+  readonly guesses: GuessRow
 }
 
 export interface UserRow {
@@ -101,4 +103,14 @@ export interface ChoreRow {
   readonly name: string
   readonly holder: string
   readonly lease_until: number
+}
+
+/** How often an address was wrong about tokens, for as long as that matters; see `core/guess-count.ts`. */
+export interface GuessRow {
+  readonly address: ClientAddress
+  readonly guesses: number
+  readonly window_ends_at: number
+  readonly blocks: number
+  readonly blocked_until: number
+  readonly expires_at: number
 }

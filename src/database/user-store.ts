@@ -34,6 +34,8 @@ export function createUserStore(database: Database): UserStore {
     addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
     findAccessTokenUser: (sha256) =>
       database.query((db) => accessTokens.findUser({ db, now }, sha256)),
+    findAccessTokenUsers: (sha256s) =>
+      database.query((db) => accessTokens.findUsers({ db, now }, sha256s)),
     recordAccessTokenUses: (uses) =>
       database.query((db) => accessTokens.recordUses({ db, now }, uses)),
     listAccessTokens: (userId) => checked(userId, (db) => accessTokens.list(db, userId)),

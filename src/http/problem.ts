@@ -60,6 +60,7 @@ export function sendProblem(
   // A request that the router refuses has met no hook.
   void reply.header('x-request-id', request.id)
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
+  if (problem.status === 429) void reply.header('retry-after', problem['retry_after'])
   if (problem.status === 416) void reply.header('content-range', `bytes */${problem['size']}`)
   return reply
     .code(problem.status)

@@ -3,6 +3,7 @@ import { openEmbedded } from '../support/embedded-service.ts'
 import { adminBadInputSuite } from './bad-input-suite.ts'
 import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'
+import { adminGuessingSuite } from './guessing-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
 
 describe('the admin API on SQLite and local files', () => {
@@ -10,4 +11,5 @@ describe('the admin API on SQLite and local files', () => {
   adminGrantsSuite(openEmbedded)
   adminMetricsSuite(openEmbedded)
   adminBadInputSuite(openEmbedded)
+  adminGuessingSuite(openEmbedded)
 })

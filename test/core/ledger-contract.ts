@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../src/core/byte-size.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import {
   type Account,
@@ -29,6 +30,60 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
     const sums = async (): Promise<void> => {
       expect(await account.usage()).toMatchObject(await harness.audit(account.userId))
     }
+
+    describe('uploads under way', () => {
+      const two = { maxUploads: 2 }
+      const outcome = (name: string) => outcomeOf(account.begin(name, 0, two))
+      const running = () => harness.ledger.countUploads(account.userId)
+
+      it('H12 are no more than a user may have, overwrites and empty files among them', async () => {
+        await account.put('a', 5)
+        await account.begin('a', 5, two)
+        await account.begin('b', 0, two)
+        expect(await running()).toBe(2)
+        const refusal = await refusalOf(account.begin('a', 30, two))
+        expect(refusal).toMatchObject({ code: 'too_many_requests', facts: { retry_after: 5 } })
+        expect(await outcome('c')).toBe('too_many_requests')
+        expect(await account.usage()).toMatchObject({ used: 5, reserved: 0, fileCount: 1 })
+        expect(await running()).toBe(2)
+        await sums()
+      })
+
+      it('H12 make room when they are committed, aborted or lose their lease', async () => {
+        const committed = await account.begin('a', 0, two)
+        const aborted = await account.begin('b', 0, two)
+        expect(await outcome('c')).toBe('too_many_requests')
+        await account.commit(committed, 0)
+        expect(await outcome('c')).toBe('ok')
+        await account.abort(aborted)
+        await account.begin('d', 0, { ...two, leaseMs: 1000 })
+        expect(await outcome('e')).toBe('too_many_requests')
+        await harness.advance(1001)
+        expect(await running()).toBe(1)
+        expect(await outcome('e')).toBe('ok')
+        expect(await outcome('f')).toBe('too_many_requests')
+      })
+
+      it('H12 of another user do not count', async () => {
+        const neighbour = await openAccount(harness)
+        for (const name of ['a', 'b']) await neighbour.begin(name, 0, two)
+        expect(await outcome('a')).toBe('ok')
+      })
+
+      it('are counted after the precondition is met and before the files and the bytes', async () => {
+        for (const name of ['a', 'b']) await account.begin(name, 0, two)
+        const full = { ...two, maxFiles: 0 }
+        expect(await outcomeOf(account.begin('c', 101, full))).toBe('too_many_requests')
+        const demanding = { ...two, precondition: { ifMatch: '*' } as const }
+        expect(await outcomeOf(account.begin('c', 0, demanding))).toBe('precondition_failed')
+        await harness.users.setUserStatus(account.userId, 'suspended')
+        expect(await outcome('c')).toBe('user_suspended')
+      })
+
+      it('are none of an unknown user', async () => {
+        expect(await harness.ledger.countUploads(parseUserId('nobody'))).toBe(0)
+      })
+    })
 
     describe('capacity', () => {
       it('D01 takes a file of exactly what is left', async () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type AppError, isAppError } from '../../src/core/errors.ts'
 import { type FileName, parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import type { File } from '../../src/core/file.ts'
+import type { GuessCounts } from '../../src/core/guess-counts.ts'
 import type {
   BeginUpload,
   ChangeFile,
@@ -26,6 +27,11 @@ export interface LedgerHarness {
   /** A second one on connections of its own, as another instance has it. */
   readonly other: Ledger
   readonly users: UserStore
+  readonly guesses: GuessCounts
+  /** Those of another instance. */
+  readonly otherGuesses: GuessCounts
+  /** A number that changes with each write to the count of an address. */
+  countWrites(address: string): Promise<number | string>
   /** The database's clock. */
   now(): number
   /** Resolves when that clock has moved on by `ms`, at least. */
@@ -96,7 +102,8 @@ export function accountOf(parts: {
   const account: Account = {
     userId,
     begin: async (name, bytes, options = {}) => {
-      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS, maxFiles: 1000 }
+      const limits = { maxFiles: 1000, maxUploads: 1000 }
+      const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS, ...limits }
       await ledger.begin({ ...upload, ...options })
       return options.version ?? upload.version
     },

@@ -36,6 +36,7 @@ export function ledgerModelContract(
 
 const NAMES = ['a', 'b', 'c', 'd'] as const
 const MAX_FILES = 3
+const MAX_UPLOADS = 4
 
 /** What a write demands of the file: nothing, or something of its version. */
 type Demand = 'nothing' | 'new' | 'there' | 'same' | 'other'
@@ -128,6 +129,7 @@ async function follow(harness: LedgerHarness, operations: readonly Operation[]):
     await step(world, operation)
     for (const { account, model } of owners) {
       expect(await account.usage()).toEqual(model.usage)
+      expect(await harness.ledger.countUploads(account.userId)).toBe(model.uploads)
       expect(model.usage).toMatchObject(await harness.audit(account.userId))
       await compareListings(account, model)
     }
@@ -149,7 +151,11 @@ async function compareListings(account: Account, model: LedgerModel): Promise<vo
 }
 
 async function openOwner(harness: LedgerHarness): Promise<Owner> {
-  const model = new LedgerModel({ base: BASE_CAPACITY, maxFiles: MAX_FILES })
+  const model = new LedgerModel({
+    base: BASE_CAPACITY,
+    maxFiles: MAX_FILES,
+    maxUploads: MAX_UPLOADS,
+  })
   return { account: await openAccount(harness), model }
 }
 
@@ -169,7 +175,8 @@ async function begin(
   const { owner, name, bytes } = upload
   const version = createVersion()
   const precondition = preconditionOf(owner, upload)
-  const begun = owner.account.begin(name, bytes, { version, maxFiles: MAX_FILES, precondition })
+  const limits = { maxFiles: MAX_FILES, maxUploads: MAX_UPLOADS }
+  const begun = owner.account.begin(name, bytes, { version, precondition, ...limits })
   const expected = owner.model.begin({ id: version, name, bytes, precondition })
   expect(await outcomeOf(begun)).toBe(expected)
   uploads.push({ owner, version, name })

@@ -28,13 +28,23 @@ export class LedgerModel {
   granted = 0
   readonly #base: number
   readonly #maxFiles: number
+  readonly #maxUploads: number
   readonly #files = new Map<string, ModelFile>()
   readonly #pending = new Map<string, PendingUpload>()
   readonly #settled = new Map<string, Settled>()
 
-  constructor(options: { readonly base: number; readonly maxFiles: number }) {
+  constructor(options: {
+    readonly base: number
+    readonly maxFiles: number
+    readonly maxUploads: number
+  }) {
     this.#base = options.base
     this.#maxFiles = options.maxFiles
+    this.#maxUploads = options.maxUploads
+  }
+
+  get uploads(): number {
+    return this.#pending.size
   }
 
   get usage(): Usage {
@@ -65,8 +75,10 @@ export class LedgerModel {
 
   begin(upload: Write & { readonly id: string; readonly bytes: number }): string {
     const growth = this.#growth(upload.name, upload.bytes)
-    const refusal = this.#refusal(upload)
+    const refusal = this.#refusalOfDemand(upload)
     if (refusal !== undefined) return refusal
+    if (this.#pending.size >= this.#maxUploads) return 'too_many_requests'
+    if (this.#isOneTooMany(upload.name)) return 'file_count_exceeded'
     if (!this.#hasRoomFor(growth)) return 'capacity_exceeded'
     this.#pending.set(upload.id, { name: upload.name, reserved: growth })
     return 'ok'
@@ -92,8 +104,9 @@ export class LedgerModel {
     if (this.#settled.get(id) === 'committed') return 'ok'
     const upload = this.#pending.get(id)
     if (upload === undefined) return this.active ? 'unavailable' : 'user_suspended'
-    const refusal = this.#refusal({ name: upload.name, precondition })
+    const refusal = this.#refusalOfDemand({ name: upload.name, precondition })
     if (refusal !== undefined) return refusal
+    if (this.#isOneTooMany(upload.name)) return 'file_count_exceeded'
     const growth = this.#growth(upload.name, size)
     const { capacity, used, reserved } = this.usage
     const within = growth <= upload.reserved && used + growth <= capacity
@@ -160,11 +173,13 @@ export class LedgerModel {
     return ifNoneMatch === undefined || !isAmong(ifNoneMatch)
   }
 
-  #refusal({ name, precondition }: Write): string | undefined {
+  #refusalOfDemand({ name, precondition }: Write): string | undefined {
     if (!this.active) return 'user_suspended'
-    if (!this.#meets({ name, precondition })) return 'precondition_failed'
-    const isNew = !this.#files.has(name)
-    return isNew && this.#files.size >= this.#maxFiles ? 'file_count_exceeded' : undefined
+    return this.#meets({ name, precondition }) ? undefined : 'precondition_failed'
+  }
+
+  #isOneTooMany(name: string): boolean {
+    return !this.#files.has(name) && this.#files.size >= this.#maxFiles
   }
 }
 

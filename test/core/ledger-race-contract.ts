@@ -50,6 +50,17 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       await sums()
     })
 
+    it('H12 of 40 parallel uploads lets in exactly as many as may be under way', async () => {
+      const begins = Array.from({ length: 40 }, (_, index) =>
+        either(index).begin(`f${index % 30}`, 0, { maxUploads: 7 }),
+      )
+      const outcomes = await Promise.all(begins.map(outcomeOf))
+      expect(count(outcomes, 'ok')).toBe(7)
+      expect(count(outcomes, 'too_many_requests')).toBe(33)
+      expect(await harness.other.countUploads(account.userId)).toBe(7)
+      await sums()
+    })
+
     it('D07 of 40 uploads that reserved nothing commits exactly ten tenths', async () => {
       const versions: Version[] = []
       for (let index = 0; index < 40; index++) versions.push(await account.begin(`f${index}`, 0))

@@ -31,7 +31,8 @@ async function reserveIn(core: TestCore, options: Options): Promise<Reservation>
   const { announced, least = announced ?? 0, leaseMs = LEASE_MS, maxFiles = 10 } = options
   const [userId, version] = [await createTestUser(core), createVersion()]
   const names = { userId, name: parseFileName('file'), version }
-  const upload = { ...names, objectKey: objectKey(userId, version), leaseMs, maxFiles }
+  const limits = { leaseMs, maxFiles, maxUploads: 10 }
+  const upload = { ...names, objectKey: objectKey(userId, version), ...limits }
   const most = options.most === undefined ? {} : { most: options.most }
   const ledger = { ...core.ledger, ...options.ledger }
   return await reserve({ ledger, upload, announced, least, ...most })

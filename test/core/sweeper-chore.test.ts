@@ -34,7 +34,7 @@ async function standingSweep(core: TestCore) {
 
 async function expiredUpload(core: TestCore) {
   const [userId, version] = [await createTestUser(core), createVersion()]
-  const upload = { userId, version, name: parseFileName('a'), bytes: 5, maxFiles: 9 }
+  const upload = { userId, version, name: parseFileName('a'), bytes: 5, maxFiles: 9, maxUploads: 9 }
   const key = objectKey(userId, version)
   await core.ledger.begin({ ...upload, objectKey: key, leaseMs: LEASE_MS })
   core.clock.now += LEASE_MS

@@ -48,7 +48,8 @@ async function crashedUpload(
   const [userId, version] = [await createTestUser(core), createVersion()]
   const key = objectKey(userId, version)
   const names = { userId, version, name: parseFileName(name), objectKey: key }
-  await core.ledger.begin({ ...names, bytes, leaseMs: LEASE_MS, maxFiles: 1000 })
+  const limits = { leaseMs: LEASE_MS, maxFiles: 1000, maxUploads: 1000 }
+  await core.ledger.begin({ ...names, bytes, ...limits })
   await putObject(core, key)
   return { userId, version, key }
 }

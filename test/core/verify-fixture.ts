@@ -57,6 +57,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
     memory: ampleMemory(),
     maxFileSize: 10_000,
     maxFiles: 1000,
+    maxUploads: 1000,
     leaseMs: 60_000,
     garbageDelayMs: 0,
   })

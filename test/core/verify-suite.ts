@@ -51,7 +51,8 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
         const version = createVersion()
         const key = objectKey(ALICE, version)
         const upload = { userId: ALICE, name: parseFileName('x'), version, objectKey: key }
-        await bed.ledger.begin({ ...upload, bytes: 5, leaseMs: 60_000, maxFiles: 10 })
+        const limits = { leaseMs: 60_000, maxFiles: 10, maxUploads: 10 }
+        await bed.ledger.begin({ ...upload, bytes: 5, ...limits })
         await bed.stray(key)
         return version
       }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
+import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger-fixture.ts'
@@ -8,18 +9,24 @@ interface HarnessOptions {
   readonly database: Database
   /** The same database, opened a second time. */
   readonly twin: Database
+  /** See `LedgerHarness`. */
+  readonly countWrites: LedgerHarness['countWrites']
   readonly clock: Pick<LedgerHarness, 'now' | 'advance'>
   /** Runs after both are closed. */
   readonly cleanUp: () => Promise<void>
 }
 
 /** The contract suites' view of a migrated database. */
-export function createHarness({ database, twin, clock, cleanUp }: HarnessOptions): LedgerHarness {
+export function createHarness(harness: HarnessOptions): LedgerHarness {
+  const { database, twin, clock, countWrites, cleanUp } = harness
   const options = { baseCapacity: BASE_CAPACITY }
   return {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),
     users: createUserStore(database),
+    guesses: createGuessCounts(database),
+    otherGuesses: createGuessCounts(twin),
+    countWrites,
     ...clock,
     audit: async (userId) => {
       const { rows } = await sql<Audit>`SELECT

@@ -1,9 +1,11 @@
 import { CompiledQuery, type KyselyPlugin } from 'kysely'
+import { parseClientAddress } from '../../src/core/client-address.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import type { Database } from '../../src/database/database.ts'
+import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger-fixture.ts'
@@ -56,7 +58,12 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.findFile({ userId, name: parseFileName('a') })
   await account.change('a', { newName: 'c' })
   await account.remove('c')
+  await ledger.countUploads(userId)
   await users.findAccessTokenUser(digestOf(1))
+  await users.findAccessTokenUsers([digestOf(1), digestOf(2)])
+  const guesses = createGuessCounts(database)
+  await guesses.update([parseClientAddress('192.0.2.7')], (_address, count) => ({ ...count }))
+  await guesses.forgetExpired(10)
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens(userId)
   await ledger.listExpiredUploads(10)

@@ -12,6 +12,7 @@ import { openPostgres } from '../../src/database/postgres.ts'
 import type { Tables } from '../../src/database/schema.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { accountsContract } from '../core/accounts-contract.ts'
+import { guessCountsContract } from '../core/guess-counts-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import {
   accountOf,
@@ -46,6 +47,13 @@ async function openPostgresHarness(): Promise<LedgerHarness> {
     database,
     twin: await openPostgres({ url: own.url }),
     clock: { now: Date.now, advance: (ms) => setTimeout(ms) },
+    countWrites: async (address) => {
+      // The transaction that wrote the row; one that only locks it leaves that as it is.
+      const { rows } = await sql<{ readonly xmin: string }>`
+        SELECT CAST(xmin AS TEXT) AS xmin FROM guesses WHERE address = ${address}
+      `.execute(database.kysely)
+      return rows[0]?.xmin ?? 'none'
+    },
     cleanUp: () => own.drop(),
   })
 }
@@ -57,6 +65,7 @@ function serverUrl(): string {
 
 describe.skipIf(server === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', openPostgresHarness)
+  guessCountsContract('PostgreSQL', openPostgresHarness)
   ledgerFilesContract('PostgreSQL', openPostgresHarness)
   ledgerFilesRaceContract('PostgreSQL', openPostgresHarness)
   ledgerListContract('PostgreSQL', openPostgresHarness, 8)

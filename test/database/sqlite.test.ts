@@ -12,6 +12,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { accountsContract } from '../core/accounts-contract.ts'
+import { guessCountsContract } from '../core/guess-counts-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
@@ -28,6 +29,7 @@ import { explainSweeps, fillWithLeftovers } from './sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './sqlite-harness.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
+guessCountsContract('SQLite', openSqliteHarness)
 ledgerFilesContract('SQLite', openSqliteHarness)
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)

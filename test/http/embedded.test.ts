@@ -7,11 +7,15 @@ import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
 import { inertAnswersSuite } from './inert-answers-suite.ts'
+import { guessingSuite } from './guessing-suite.ts'
+import { parallelUploadsSuite } from './parallel-uploads-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
 import { slowReadersSuite } from './slow-readers-suite.ts'
+import { secrecySuite } from './secrecy-suite.ts'
+import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -25,6 +29,8 @@ describe('the service on SQLite and local files', () => {
   connectionsSuite(openEmbedded)
   crossOriginSuite(openEmbedded)
   inertAnswersSuite(openEmbedded)
+  secrecySuite(openEmbedded)
+  secrecyTimingSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
   slowReadersSuite(openEmbedded)
@@ -34,5 +40,7 @@ describe('the service on SQLite and local files', () => {
 
 describe('two instances of the service on SQLite and local files', () => {
   revocationSuite(openEmbeddedTwins)
+  guessingSuite(openEmbeddedTwins)
+  parallelUploadsSuite(openEmbeddedTwins)
   writeRacesSuite(openEmbeddedTwins)
 })

@@ -1,4 +1,7 @@
 import { expect } from 'vitest'
+import { parseFileName } from '../../src/core/file-name.ts'
+import { objectKey } from '../../src/core/object-key.ts'
+import { createVersion, type Version } from '../../src/core/version.ts'
 import type { RawExchange } from '../support/raw-http.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { ask, download, jsonOf, pathOf, upload } from './fixture.ts'
@@ -131,6 +134,20 @@ export async function uploadAll(
     const reply = await upload(service, { method: 'PUT', user, name, query, content })
     expect({ name, status: reply.status }).toEqual({ name, status: 200 })
   }
+}
+
+/** Begins an upload in the books alone, as one whose body takes long. */
+export async function beginUpload(
+  { ledger }: TestService,
+  { userId }: TestUser,
+  { leaseMs = 600_000 } = {},
+): Promise<Version> {
+  const version = createVersion()
+  const name = parseFileName('under-way')
+  const upload = { userId, name, version, objectKey: objectKey(userId, version) }
+  const limits = { leaseMs, maxFiles: 1000, maxUploads: 1000 }
+  await ledger.begin({ ...upload, ...limits, bytes: 0 })
+  return version
 }
 
 /** The etag that a reply names, as a header has it. */

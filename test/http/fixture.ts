@@ -167,6 +167,7 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
   invalid_parameter: ['parameter'],
   range_not_satisfiable: ['size'],
   digest_mismatch: ['sha256'],
+  too_many_requests: ['retry_after'],
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

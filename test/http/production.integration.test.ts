@@ -13,6 +13,7 @@ import {
 } from '../support/test-service.ts'
 import { adminBadInputSuite } from '../admin/bad-input-suite.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
+import { adminGuessingSuite } from '../admin/guessing-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
@@ -21,11 +22,15 @@ import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
 import { inertAnswersSuite } from './inert-answers-suite.ts'
+import { guessingSuite } from './guessing-suite.ts'
+import { parallelUploadsSuite } from './parallel-uploads-suite.ts'
 import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
 import { slowReadersSuite } from './slow-readers-suite.ts'
+import { secrecySuite } from './secrecy-suite.ts'
+import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -43,12 +48,15 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   connectionsSuite(openProduction)
   crossOriginSuite(openProduction)
   inertAnswersSuite(openProduction)
+  secrecySuite(openProduction)
+  secrecyTimingSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
   slowReadersSuite(openProduction)
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
   adminBadInputSuite(openProduction)
+  adminGuessingSuite(openProduction)
   writeSuites(openProduction)
 })
 
@@ -56,6 +64,8 @@ describe.skipIf(missing)('two instances of the service on PostgreSQL and MinIO',
   racesSuite(openTwins)
   writeRacesSuite(openTwins)
   revocationSuite(openTwins)
+  guessingSuite(openTwins)
+  parallelUploadsSuite(openTwins)
 })
 
 /** Two instances of a service on a new database and a new bucket, which the end of both removes. */

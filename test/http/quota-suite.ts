@@ -361,7 +361,8 @@ function leasesSuite(open: OpenService): void {
       const version = createVersion()
       const key = objectKey(userId, version)
       const lost = { userId, version, objectKey: key, name: parseFileName('b') }
-      await service.ledger.begin({ ...lost, bytes: 99_000, leaseMs: 50, maxFiles: 10 })
+      const limits = { leaseMs: 50, maxFiles: 10, maxUploads: 10 }
+      await service.ledger.begin({ ...lost, bytes: 99_000, ...limits })
       await put(service.objects, { key, content: Buffer.from('what was stored by then') })
       const content = randomBytes(10_000)
       expectProblem(await upload(service, { user: placed.user, name: 'c', content }), FULL)

@@ -14,6 +14,7 @@ import {
   upload,
   usageOf,
 } from './fixture.ts'
+import { beginUpload } from './file-requests.ts'
 
 /** What can be wrong with an upload, in the order in which it is told. */
 const UPLOAD_FAULTS = [
@@ -23,6 +24,7 @@ const UPLOAD_FAULTS = [
   ['form', 400, 'format_error'],
   ['precondition', 412, 'precondition_failed'],
   ['largest file', 413, 'file_too_large'],
+  ['uploads under way', 429, 'too_many_requests'],
   ['file count', 403, 'file_count_exceeded'],
   ['capacity', 403, 'capacity_exceeded'],
 ] as const
@@ -52,10 +54,13 @@ export function refusalsSuite(open: OpenService): void {
   describe('of two refusals', () => {
     let service: TestService
     let placed: Placed
+    /** Likewise, with as many uploads under way as may be. */
+    let busy: Placed
     beforeAll(async () => {
-      service = await open({ maxFiles: 2, maxFileSize: 100_000 })
-      placed = await placeFile(service, { capacity: 1000, size: 1000 })
-      await upload(service, { user: placed.user, name: 'taken', content: '' })
+      service = await open({ maxFiles: 2, maxFileSize: 100_000, maxUploads: 1 })
+      placed = await placeFull(service)
+      busy = await placeFull(service)
+      await beginUpload(service, busy.user)
     })
     afterAll(() => service.stop())
 
@@ -69,7 +74,7 @@ export function refusalsSuite(open: OpenService): void {
         const wrong = new Set([first, second])
         const isNew = wrong.has('file count')
         const reply = await upload(service, {
-          ...(!wrong.has('token') && { user: placed.user }),
+          ...(!wrong.has('token') && { user: ownerOf(wrong).user }),
           method,
           path: pathWith(wrong, isNew ? 'new' : 'file.bin'),
           content: randomBytes(sizeWith(wrong)),
@@ -105,6 +110,10 @@ export function refusalsSuite(open: OpenService): void {
       expect(await usageOf(service, user)).toMatchObject(figures)
     })
 
+    function ownerOf(wrong: Wrong): Placed {
+      return wrong.has('uploads under way') ? busy : placed
+    }
+
     function send(
       wrong: Wrong,
       { method, body }: { method: string; body: string },
@@ -118,6 +127,13 @@ export function refusalsSuite(open: OpenService): void {
       })
     }
   })
+}
+
+/** A user with as many bytes and files as they may have. */
+async function placeFull(service: TestService): Promise<Placed> {
+  const placed = await placeFile(service, { capacity: 1000, size: 1000 })
+  await upload(service, { user: placed.user, name: 'taken', content: '' })
+  return placed
 }
 
 function pathWith(wrong: Wrong, name: string): string {

@@ -1,6 +1,6 @@
 import { isAppError } from '../../src/core/errors.ts'
 import type { FileName } from '../../src/core/file-name.ts'
-import type { CommittedUpload, CommitUpload, Ledger } from '../../src/core/ledger.ts'
+import type { BeginUpload, CommittedUpload, CommitUpload, Ledger } from '../../src/core/ledger.ts'
 import type { UserId } from '../../src/core/user-id.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { QuotaRow } from '../../src/database/schema.ts'
@@ -9,7 +9,7 @@ import { assertBooks, assertObjects } from './books-check.ts'
 import type { Books, BooksReader } from './books.ts'
 import { capacityOf, type Model, type ModelUser, usedBytes } from './model.ts'
 import type { Operation } from './operation.ts'
-import { MAX_FILES } from './parameters.ts'
+import { MAX_FILES, MAX_UPLOADS } from './parameters.ts'
 import type { AppliedCall, AskedCall, Observer } from './seam.ts'
 import type { Actor } from './timeline.ts'
 import { demand } from './violation.ts'
@@ -19,6 +19,8 @@ export interface CheckerOptions {
   readonly books: BooksReader
   readonly bucket: FakeS3
   readonly operations: readonly Operation[]
+  /** The database's. */
+  readonly clock: () => number
   /** Given what breaks an invariant; the first one counts. */
   readonly report: (violation: unknown) => void
 }
@@ -78,6 +80,9 @@ function apply(options: Applied, call: AppliedCall): void {
   }
   switch (call.method) {
     case 'begin':
+      assertSlot(options, call.argument.userId)
+      assertRoom(options, call.argument.userId)
+      break
     case 'extend':
       assertRoom(options, call.argument.userId)
       break
@@ -107,6 +112,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'findAccount':
     case 'listAccounts':
     case 'reportCapacity':
+    case 'countUploads':
     case 'usage':
     case 'listExpiredUploads':
     case 'listAbortedUploads':
@@ -201,11 +207,35 @@ function quotaOf(
   return quotas.find((row) => row.user_id === userId) ?? { used_bytes: 0, reserved_bytes: 0 }
 }
 
-/** A refusal for want of room must be true (the quota is exact in both directions). */
-function assertRefusal({ model, after }: Applied, call: AppliedCall): void {
+/** Before an upload that is let in fewer than the most were under way. */
+function assertSlot({ before, clock }: Applied, userId: UserId): void {
+  const uploads = countUploads(before, { userId, now: clock() })
+  demand(uploads < MAX_UPLOADS, 'I5', `an upload is let in beside ${uploads}`)
+}
+
+function countUploads(
+  { uploads }: Books,
+  { userId, now }: { readonly userId: UserId; readonly now: number },
+): number {
+  return uploads.filter(
+    (row) => row.user_id === userId && row.state === 'pending' && row.lease_until > now,
+  ).length
+}
+
+/** A refusal for want of room or of a slot must be true (the limits are exact in both directions). */
+function assertRefusal(applied: Applied, call: AppliedCall): void {
   if (call.outcome.status === 'fulfilled' || call.method !== 'begin') return
-  if (!isAppError(call.outcome.reason, 'capacity_exceeded')) return
-  const { userId, name, bytes } = call.argument
+  const reason: unknown = call.outcome.reason
+  if (isAppError(reason, 'too_many_requests')) {
+    const { userId } = call.argument
+    const uploads = countUploads(applied.after, { userId, now: applied.clock() })
+    demand(uploads >= MAX_UPLOADS, 'I5', `an upload is refused beside ${uploads}`)
+  }
+  if (isAppError(reason, 'capacity_exceeded')) assertFull(applied, call.argument)
+}
+
+function assertFull({ model, after }: Applied, upload: BeginUpload): void {
+  const { userId, name, bytes } = upload
   const user = model.user(userId)
   const { reserved_bytes: reserved } = quotaOf(after, userId)
   const growth = bytes - (user.files.get(name)?.size ?? 0)

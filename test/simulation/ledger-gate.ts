@@ -23,6 +23,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     listAccounts: (page) => ledger.listAccounts(page),
     reportCapacity: (userId) => ledger.reportCapacity(userId),
     findFile: gate('findFile', (file) => ledger.findFile(file)),
+    countUploads: gate('countUploads', (userId) => ledger.countUploads(userId)),
     usage: gate('usage', (userId) => ledger.usage(userId)),
     listExpiredUploads: gate('listExpiredUploads', (limit) => ledger.listExpiredUploads(limit)),
     listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),

@@ -6,6 +6,9 @@ export const BASE_CAPACITY = 400
 
 export const MAX_FILES = 3
 
+/** Few enough that uploads of one user meet it. */
+export const MAX_UPLOADS = 4
+
 /** In bytes. */
 export const MAX_FILE_SIZE = 300
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { availableBytes, capacityExceeded } from '../../src/core/capacity.ts'
+import { availableBytes, capacityExceeded, uploadCountExceeded } from '../../src/core/capacity.ts'
 import { isAppError } from '../../src/core/errors.ts'
 import type { BeginUpload, Ledger } from '../../src/core/ledger.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
@@ -37,6 +37,27 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
         },
       }
     },
+  },
+
+  'lets in one upload too many': {
+    books: ({ ledger }) => ({
+      begin: (upload) => ledger.begin({ ...upload, maxUploads: upload.maxUploads + 1 }),
+    }),
+  },
+
+  'counts uploads whose lease is over': {
+    books: ({ ledger, database }) => ({
+      async begin(upload) {
+        const { rows } = await sql<{ readonly uploads: number }>`
+          SELECT COUNT(*) AS uploads FROM uploads
+          WHERE user_id = ${upload.userId} AND state = 'pending'
+        `.execute(database.kysely)
+        if ((rows[0]?.uploads ?? 0) >= upload.maxUploads) {
+          throw uploadCountExceeded(upload.maxUploads)
+        }
+        return ledger.begin(upload)
+      },
+    }),
   },
 
   'releases a reservation twice': {

@@ -16,6 +16,7 @@ import {
   LEASE_MS,
   MAX_FILE_SIZE,
   MAX_FILES,
+  MAX_UPLOADS,
   PART_SIZE,
   RETENTION_MS,
 } from './parameters.ts'
@@ -81,6 +82,7 @@ export function startInstance(world: World, process: Process): Instance {
     memory: ampleMemory(),
     maxFileSize: MAX_FILE_SIZE,
     maxFiles: MAX_FILES,
+    maxUploads: MAX_UPLOADS,
     leaseMs: LEASE_MS,
     garbageDelayMs: GARBAGE_DELAY_MS,
   })

@@ -20,6 +20,7 @@ export interface TestRepositoryOptions {
   readonly memory?: UploadMemory
   readonly maxFileSize?: number
   readonly maxFiles?: number
+  readonly maxUploads?: number
   readonly leaseMs?: number
 }
 
@@ -56,6 +57,7 @@ export async function openTestRepository(
   options: TestRepositoryOptions = {},
 ): Promise<TestRepository> {
   const { maxFileSize = 2 ** 30, maxFiles = 1000, leaseMs = LEASE_MS } = options
+  const { maxUploads = 1000 } = options
   const userId = await createTestUser(core)
   const repository = createRepository({
     ledger: { ...core.ledger, ...options.ledger },
@@ -63,6 +65,7 @@ export async function openTestRepository(
     memory: options.memory ?? ampleMemory(),
     maxFileSize,
     maxFiles,
+    maxUploads,
     leaseMs,
     garbageDelayMs: GARBAGE_DELAY_MS,
   })

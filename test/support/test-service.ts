@@ -4,6 +4,8 @@ import { type AccessTokens, createAccessTokens } from '../../src/core/access-tok
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from '../../src/admin/app.ts'
 import { createGrants } from '../../src/core/grants.ts'
+import { GUESS_POLICY, type GuessPolicy } from '../../src/core/guess-count.ts'
+import { createGuessLimiter, type GuessLimiter } from '../../src/core/guess-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from '../../src/core/jwt-users.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
@@ -14,6 +16,7 @@ import { parseUserId, type UserId } from '../../src/core/user-id.ts'
 import type { UserStore } from '../../src/core/user-store.ts'
 import { createUsers } from '../../src/core/users.ts'
 import type { Database } from '../../src/database/database.ts'
+import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { buildApp } from '../../src/http/app.ts'
@@ -30,6 +33,10 @@ export interface TestAdapters {
 export interface TestServiceOptions {
   readonly maxFileSize?: number
   readonly maxFiles?: number
+  readonly maxUploads?: number
+  /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
+  readonly guessPolicy?: GuessPolicy
+  readonly trustedProxies?: readonly string[]
   readonly leaseMs?: number
   readonly idleTimeoutMs?: number
   readonly allowedOrigins?: readonly string[]
@@ -61,6 +68,7 @@ export interface TestService {
   readonly adminPort: number
   readonly users: UserStore
   readonly accessTokens: AccessTokens
+  readonly guesses: GuessLimiter
   readonly ledger: Ledger
   readonly objects: ObjectStore
   /** Makes a user of exactly that capacity in bytes, with an access token. */
@@ -78,17 +86,21 @@ export async function startTestService(
   options: TestServiceOptions = {},
 ): Promise<TestService> {
   const { maxFileSize = 64 * 2 ** 20, maxFiles = 1000, leaseMs = 60_000 } = options
+  const { maxUploads = 1000 } = options
   const { baseCapacity = 0, deviceCapacity = 0, deviceModels = new Map() } = options
   const ledger = createLedger(database, { baseCapacity })
   const users = createUserStore(database)
+  const policy = options.guessPolicy ?? { ...GUESS_POLICY, maxGuesses: Infinity }
+  const guesses = createGuessLimiter({ counts: createGuessCounts(database), policy })
   const accessTokens = createAccessTokens({
     users,
+    guesses,
     jwtUsers: options.jwt && createJwtUsers({ users, ...options.jwt }),
     cacheMs: options.tokenCacheMs ?? 0,
   })
   const grants = createGrants({ users, deviceCapacity, deviceModels })
   const memory = ampleMemory()
-  const limits = { memory, maxFileSize, maxFiles, leaseMs, garbageDelayMs: 0 }
+  const limits = { memory, maxFileSize, maxFiles, maxUploads, leaseMs, garbageDelayMs: 0 }
   const metrics = createMetrics({ ledger })
   const sweeper = createSweeper({
     ledger: {
@@ -101,7 +113,7 @@ export async function startTestService(
   const metered = metrics.meterSweeper(sweeper)
   const logger = options.logger ?? createWatchedLogger()
   if (options.adminToken !== undefined) keepOutOfLogs(options.adminToken)
-  const edge = { isStopping: () => false, logger, trustedProxies: [] }
+  const edge = { isStopping: () => false, logger, trustedProxies: options.trustedProxies ?? [] }
   const app = await buildApp({
     ledger,
     maxFiles,
@@ -121,8 +133,14 @@ export async function startTestService(
   async function startAdmin(): Promise<FastifyInstance | undefined> {
     if (options.adminToken === undefined) return undefined
     const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
-    const useCases = { users: createUsers({ users, ledger, onChange }), accessTokens, grants }
-    const admin = await buildAdmin({ ...edge, ...useCases, metrics, token: options.adminToken })
+    const useCases = {
+      users: createUsers({ users, ledger, onChange }),
+      accessTokens,
+      grants,
+      guesses,
+      metrics,
+    }
+    const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
     await admin.listen({ host: '127.0.0.1', port: 0 })
     return admin
   }
@@ -138,6 +156,7 @@ export async function startTestService(
     adminPort: (admin?.server.address() as AddressInfo | undefined)?.port ?? 0,
     users,
     accessTokens,
+    guesses,
     ledger,
     objects,
     async createUser(capacity) {

@@ -1,18 +1,25 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import fp from 'fastify-plugin'
+import { type ClientAddress, parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
+import { type GuessLimiter, tooManyGuesses } from '../../core/guess-limiter.ts'
 
 export interface BearerOptions {
   readonly token: string
+  readonly guesses: GuessLimiter
 }
 
-/** Refuses with `unauthorized` every request that does not show the token, before its body is read. */
+/**
+ * Refuses every request that does not show the token, before its body is read: with `unauthorized`, or with
+ * `too_many_requests` where its address has shown too many wrong ones. The right one is let in from everywhere.
+ */
 export const bearerPlugin = fp<BearerOptions>(
-  async (app, { token }) => {
+  async (app, { token, guesses }) => {
     const expected = digestOf(token)
     app.addHook('onRequest', async (request, reply) => {
       const [, shown] = BEARER.exec(request.headers.authorization ?? '') ?? []
       if (shown !== undefined && timingSafeEqual(digestOf(shown), expected)) return
+      if (shown !== undefined) countGuess(guesses, parseClientAddress(request.ip))
       void reply.header('www-authenticate', 'Bearer')
       throw new AppError('unauthorized', 'This request needs the bearer token of the admin API.')
     })
@@ -21,6 +28,12 @@ export const bearerPlugin = fp<BearerOptions>(
 )
 
 const BEARER = /^Bearer +([!-~]+)$/i
+
+function countGuess(guesses: GuessLimiter, address: ClientAddress): void {
+  const blockedMs = guesses.blockedMs(address)
+  if (blockedMs > 0) throw tooManyGuesses(blockedMs)
+  guesses.note(address)
+}
 
 // Digests are of one length, so that comparing them takes one time whatever was shown.
 function digestOf(token: string): Buffer {

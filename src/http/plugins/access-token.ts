@@ -2,6 +2,7 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/access-tokens.ts'
+import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
 import type { User } from '../../core/user-store.ts'
 import { addVary } from '../vary.ts'
@@ -19,8 +20,8 @@ export interface AccessTokenOptions {
 
 /**
  * Cookie authentication: a request with the cookie `access_token` either belongs to a user or is refused with 403,
- * before anything of its body is read. Without the cookie it goes on as nobody's. Of two such cookies the first
- * decides.
+ * before anything of its body is read, or with 429 where its address has shown too many wrong ones. Without the cookie
+ * it goes on as nobody's. Of two such cookies the first decides.
  */
 export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens }) => {
@@ -29,7 +30,8 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
     app.addHook('onRequest', async (request, reply) => {
       addVary(reply, 'Cookie')
       const secret = request.cookies['access_token']
-      if (secret !== undefined) request.user = await accessTokens.verify(secret)
+      if (secret === undefined) return
+      request.user = await accessTokens.verify(secret, parseClientAddress(request.ip))
     })
   },
   { name: 'access-token', fastify: '5.x' },

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import type { AccessTokenCache } from './access-token-cache.ts'
+import type { AccessTokenUses } from './access-token-uses.ts'
+import type { ClientAddress } from './client-address.ts'
+import { AppError, isAppError } from './errors.ts'
+import { type GuessLimiter, tooManyGuesses } from './guess-limiter.ts'
+import type { JwtUsers } from './jwt-users.ts'
+import { createTokenProbation } from './token-probation.ts'
+import type { AccessTokenUser, User, UserStore } from './user-store.ts'
+
+export interface AccessTokenLookupOptions {
+  readonly users: UserStore
+  /** Without it a JWT is an invalid token. */
+  readonly jwtUsers: JwtUsers | undefined
+  readonly cache: AccessTokenCache
+  readonly uses: AccessTokenUses
+  /** Without it nobody is limited. */
+  readonly guesses: GuessLimiter | undefined
+  /** Milliseconds from any beginning, never going back. */
+  readonly clock: () => number
+}
+
+export interface AccessTokenLookup {
+  /**
+   * The user that `secret` stands for, whatever the status. Rejects with `access_token_invalid`; with
+   * `too_many_requests` in its place where the address is blocked, or when so many unknown tokens come from blocked
+   * addresses that this one was not looked up; and as the database and the JWT verifier do.
+   *
+   * A token that is remembered, or that was good here before, is treated alike from everywhere, so that those who share
+   * an address with someone who guesses do not notice.
+   */
+  find(secret: string, address: ClientAddress | undefined): Promise<User>
+}
+
+const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
+const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+const MAX_JWT_LENGTH = 8192
+
+/** Tokens that were good the last time they were looked up. Beyond it those used longest ago are strangers again. */
+const MAX_KNOWN = 50_000
+
+/** JWTs of blocked addresses that are verified, all addresses together: at most some percents of a core. */
+const JWTS_ON_PROBATION = { max: 10, everyMs: 100 }
+
+export function createAccessTokenLookup(options: AccessTokenLookupOptions): AccessTokenLookup {
+  const { users, jwtUsers, cache, uses, guesses, clock } = options
+  const known = createKnownTokens()
+  const probation = createTokenProbation(users)
+  const jwtBudget = createBudget({ ...JWTS_ON_PROBATION, clock })
+
+  async function findIssued(secret: string, blockedMs: number): Promise<User | undefined> {
+    const hash = sha256(secret)
+    const look = (): Promise<AccessTokenUser | undefined> =>
+      blockedMs > 0 && !known.has(hash) ? probation.find(hash) : users.findAccessTokenUser(hash)
+    const user = await cache.find(hash, () => known.learn(hash, look()))
+    if (user?.status === 'active') uses.note(hash)
+    return user
+  }
+
+  async function findByJwt(jwt: string, blockedMs: number): Promise<User | undefined> {
+    if (jwtUsers === undefined) return undefined
+    const hash = sha256(jwt)
+    const look = async (): Promise<AccessTokenUser | undefined> => {
+      if (blockedMs > 0 && !known.has(hash) && !jwtBudget.take()) {
+        throw tooManyGuesses(JWTS_ON_PROBATION.everyMs)
+      }
+      return await jwtUsers.find(jwt)
+    }
+    return await cache.find(hash, () => known.learn(hash, look()))
+  }
+
+  async function find(secret: string, blockedMs: number): Promise<User> {
+    const isJwt = secret.length <= MAX_JWT_LENGTH && JWT.test(secret)
+    const user = SECRET.test(secret)
+      ? await findIssued(secret, blockedMs)
+      : isJwt && (await findByJwt(secret, blockedMs))
+    if (user) return user
+    throw new AppError('access_token_invalid', 'The access token is not valid.')
+  }
+
+  return {
+    async find(secret, address) {
+      const blockedMs = address === undefined ? 0 : (guesses?.blockedMs(address) ?? 0)
+      try {
+        return await find(secret, blockedMs)
+      } catch (error) {
+        if (!isAppError(error, 'access_token_invalid')) throw error
+        if (blockedMs > 0) throw tooManyGuesses(blockedMs)
+        if (address !== undefined) guesses?.note(address)
+        throw error
+      }
+    },
+  }
+}
+
+/** The secret is 256 random bits, so a plain hash can't be guessed back and needs no salt. */
+export function sha256(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+function createKnownTokens() {
+  const hashes = new Set<string>()
+  return {
+    has: (hash: string) => hashes.has(hash),
+    /** Hands on what a lookup has found. One that fails says nothing about the token. */
+    async learn(hash: string, look: Promise<AccessTokenUser | undefined>) {
+      const found = await look
+      hashes.delete(hash)
+      if (found !== undefined) hashes.add(hash)
+      const [oldest] = hashes
+      if (hashes.size > MAX_KNOWN && oldest !== undefined) hashes.delete(oldest)
+      return found
+    },
+  }
+}
+
+/** So many in each stretch of time. */
+function createBudget(options: { max: number; everyMs: number; clock: () => number }) {
+  const { max, everyMs, clock } = options
+  let endsAt = Number.NEGATIVE_INFINITY
+  let left = 0
+  return {
+    take(): boolean {
+      const now = clock()
+      if (now >= endsAt) [endsAt, left] = [now + everyMs, max]
+      left -= 1
+      return left >= 0
+    },
+  }
+}

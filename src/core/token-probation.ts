@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { tooManyGuesses } from './guess-limiter.ts'
+import type { AccessTokenUser, UserStore } from './user-store.ts'
+
+/**
+ * Looks up tokens that come from blocked addresses and are not known to be good. One of a thousand may be a good one that
+ * is new here, so they are not refused unseen; but together they cost one statement at a time, ten a second at most,
+ * however many come.
+ */
+export interface TokenProbation {
+  /**
+   * The user of the token with that hash, within about 100 ms. Rejects with `too_many_requests` when as many wait as one
+   * statement takes, and as `UserStore.findAccessTokenUsers` does.
+   */
+  find(sha256: string): Promise<AccessTokenUser | undefined>
+}
+
+const EVERY_MS = 100
+const MAX_WAITING = 100
+
+type Waiting = Map<string, PromiseWithResolvers<AccessTokenUser | undefined>>
+
+export function createTokenProbation(users: UserStore): TokenProbation {
+  let waiting: Waiting = new Map()
+  let isRunning = false
+
+  async function run(): Promise<void> {
+    isRunning = true
+    while (waiting.size > 0) {
+      await delay(EVERY_MS)
+      const batch = waiting
+      waiting = new Map()
+      await settle(batch)
+    }
+    isRunning = false
+  }
+
+  /** Never rejects. */
+  async function settle(batch: Waiting): Promise<void> {
+    try {
+      const found = await users.findAccessTokenUsers([...batch.keys()])
+      for (const [sha256, { resolve }] of batch) resolve(found.get(sha256))
+    } catch (error) {
+      for (const { reject } of batch.values()) reject(error)
+    }
+  }
+
+  return {
+    find(sha256) {
+      const joined = waiting.get(sha256) ?? Promise.withResolvers()
+      if (!waiting.has(sha256) && waiting.size >= MAX_WAITING) {
+        return Promise.reject(tooManyGuesses(EVERY_MS))
+      }
+      waiting.set(sha256, joined)
+      if (!isRunning) void run()
+      return joined.promise
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { sql } from 'kysely'
+import type { GuessCount } from '../core/guess-count.ts'
+import type { GuessCounts, SharedCounts } from '../core/guess-counts.ts'
+import type { Clocked } from './books.ts'
+import type { Database } from './database.ts'
+import type { GuessRow } from './schema.ts'
+
+/** What instances share of guessing, on a SQL database. */
+export function createGuessCounts(database: Database): GuessCounts {
+  const { now, forUpdate } = database
+  return {
+    update: (addresses, next) =>
+      database.transaction((db) => update({ db, now, forUpdate }, { addresses, next })),
+    forgetExpired: (limit) => database.query((db) => forgetExpired({ db, now }, limit)),
+  }
+}
+
+type Locking = Clocked & Pick<Database, 'forUpdate'>
+
+interface Update {
+  readonly addresses: Parameters<GuessCounts['update']>[0]
+  readonly next: Parameters<GuessCounts['update']>[1]
+}
+
+async function update(locking: Locking, { addresses, next }: Update): Promise<SharedCounts> {
+  const { rows, now } = await lock(locking, addresses)
+  const updates = rows.map((row) => {
+    const before = toCount(row)
+    return { address: row.address, before, count: next(row.address, before, now) }
+  })
+  await write(
+    locking,
+    updates.filter(({ before, count }) => count !== before),
+  )
+  return { counts: new Map(updates.map(({ address, count }) => [address, count])), now }
+}
+
+/** The rows of these addresses, made where they are missing, locked until the transaction ends. */
+async function lock(
+  { db, now, forUpdate }: Locking,
+  addresses: Update['addresses'],
+): Promise<{ readonly rows: readonly GuessRow[]; readonly now: number }> {
+  // In one order, so that no two instances wait for each other.
+  const sorted = [...addresses].sort()
+  await sql`
+    INSERT INTO guesses (address, guesses, window_ends_at, blocks, blocked_until, expires_at)
+    VALUES ${sql.join(sorted.map((address) => sql`(${address}, 0, 0, 0, 0, 0)`))}
+    ON CONFLICT (address) DO NOTHING
+  `.execute(db)
+  const { rows } = await sql<GuessRow & { readonly now: number }>`
+    SELECT guesses.*, ${now} AS now FROM guesses
+    WHERE address IN (${sql.join(sorted)})
+    ORDER BY address ${forUpdate}
+  `.execute(db)
+  return { rows, now: rows[0]?.now ?? Number.NaN }
+}
+
+interface Written {
+  readonly address: string
+  readonly count: GuessCount
+}
+
+async function write({ db }: Clocked, written: readonly Written[]): Promise<void> {
+  if (written.length === 0) return
+  const rows = written.map(({ address, count }) => {
+    const { guesses, windowEndsAt, blocks, blockedUntil, expiresAt } = count
+    return sql`(${address}, ${guesses}, ${windowEndsAt}, ${blocks}, ${blockedUntil}, ${expiresAt})`
+  })
+  await sql`
+    INSERT INTO guesses (address, guesses, window_ends_at, blocks, blocked_until, expires_at)
+    VALUES ${sql.join(rows)}
+    ON CONFLICT (address) DO UPDATE SET
+      guesses = excluded.guesses, window_ends_at = excluded.window_ends_at,
+      blocks = excluded.blocks, blocked_until = excluded.blocked_until,
+      expires_at = excluded.expires_at
+  `.execute(db)
+}
+
+async function forgetExpired({ db, now }: Clocked, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    DELETE FROM guesses WHERE address IN (
+      SELECT address FROM guesses WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${limit}
+    )
+  `.execute(db)
+  return Number(numAffectedRows)
+}
+
+function toCount(row: GuessRow): GuessCount {
+  return {
+    guesses: row.guesses,
+    windowEndsAt: row.window_ends_at,
+    blocks: row.blocks,
+    blockedUntil: row.blocked_until,
+    expiresAt: row.expires_at,
+  }
+}

@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
+import { parseClientAddress } from '../../src/core/client-address.ts'
+import { AppError } from '../../src/core/errors.ts'
+import { GUESS_POLICY } from '../../src/core/guess-count.ts'
+import { createGuessLimiter } from '../../src/core/guess-limiter.ts'
+import { createJwtUsers } from '../../src/core/jwt-users.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
+import { createGuessCounts } from '../../src/database/guess-counts.ts'
+import { outage } from '../support/faults.ts'
+import { openTestCore, type TestCore } from '../support/test-core.ts'
+import { createTestUser } from '../support/test-repository.ts'
+
+const alice = parseUserId('alice')
+const address = parseClientAddress('192.0.2.7')
+const MAX_GUESSES = 5
+const INVALID = { code: 'access_token_invalid' }
+const TOO_MANY = { code: 'too_many_requests', facts: { retry_after: 60 } }
+
+interface Bed {
+  readonly tokens: AccessTokens
+  /** Statements that looked up tokens, and JWTs that were verified, since the last time. */
+  readonly counts: () => {
+    readonly single: number
+    readonly batched: number
+    readonly jwts: number
+  }
+  readonly issue: () => Promise<string>
+  /** Is wrong until the address is blocked. */
+  readonly block: () => Promise<void>
+}
+
+async function openBed(core: TestCore, users: Partial<UserStore> = {}): Promise<Bed> {
+  await createTestUser(core)
+  let [single, batched, jwts] = [0, 0, 0]
+  const counted: UserStore = {
+    ...core.users,
+    findAccessTokenUser(sha256) {
+      single += 1
+      return core.users.findAccessTokenUser(sha256)
+    },
+    findAccessTokenUsers(sha256s) {
+      batched += 1
+      return core.users.findAccessTokenUsers(sha256s)
+    },
+    ...users,
+  }
+  const verifier = {
+    async verify(jwt: string) {
+      jwts += 1
+      if (!jwt.startsWith('good')) throw new AppError('access_token_invalid', 'It is not valid.')
+      return { userId: alice, expiresInMs: 60_000 }
+    },
+  }
+  const clock = () => core.clock.now
+  const policy = { ...GUESS_POLICY, maxGuesses: MAX_GUESSES }
+  const tokens = createAccessTokens({
+    users: counted,
+    jwtUsers: createJwtUsers({ users: counted, verifier, createsUsers: false }),
+    guesses: createGuessLimiter({ counts: createGuessCounts(core.database), policy, clock }),
+    cacheMs: 5000,
+    clock,
+  })
+  return {
+    tokens,
+    counts() {
+      const counts = { single, batched, jwts }
+      ;[single, batched, jwts] = [0, 0, 0]
+      return counts
+    },
+    async issue() {
+      const terms = { userId: alice, label: '', expiresInSeconds: undefined }
+      return (await tokens.issue(terms)).secret
+    },
+    async block() {
+      for (let guess = 0; guess < MAX_GUESSES; guess += 1) {
+        await expect(tokens.verify(wrongToken(), address)).rejects.toMatchObject(INVALID)
+      }
+    },
+  }
+}
+
+function wrongToken(): string {
+  return `crt_${randomBytes(32).toString('base64url')}`
+}
+
+describe('C08 from an address that has been wrong too often', () => {
+  it('malformed tokens are refused without a lookup', async () => {
+    await using core = await openTestCore()
+    const { tokens, block, counts } = await openBed(core)
+    await block()
+    expect(counts()).toMatchObject({ single: MAX_GUESSES })
+    for (const secret of ['', 'crt_short', 'x'.repeat(10_000)]) {
+      await expect(tokens.verify(secret, address)).rejects.toMatchObject(TOO_MANY)
+    }
+    expect(counts()).toEqual({ single: 0, batched: 0, jwts: 0 })
+  })
+
+  it('malformed tokens and JWTs that fail count as well', async () => {
+    await using core = await openTestCore()
+    const { tokens } = await openBed(core)
+    for (const secret of ['', 'crt_short', 'a.b.c', 'a.b.d', 'x'.repeat(10_000)]) {
+      await expect(tokens.verify(secret, address)).rejects.toMatchObject(INVALID)
+    }
+    await expect(tokens.verify('', address)).rejects.toMatchObject(TOO_MANY)
+  })
+
+  it('a hundred unknown tokens cost one statement', async () => {
+    await using core = await openTestCore()
+    const { tokens, block, counts } = await openBed(core)
+    await block()
+    counts()
+    const tries = Array.from({ length: 100 }, () => tokens.verify(wrongToken(), address))
+    for (const outcome of await Promise.allSettled(tries)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: TOO_MANY })
+    }
+    expect(counts()).toEqual({ single: 0, batched: 1, jwts: 0 })
+  })
+
+  it('those that one statement does not take are refused unseen, to come again soon', async () => {
+    await using core = await openTestCore()
+    const { tokens, block, counts, issue } = await openBed(core)
+    await block()
+    const good = await issue()
+    counts()
+    const tries = Array.from({ length: 150 }, () => tokens.verify(wrongToken(), address))
+    const soon = { code: 'too_many_requests', facts: { retry_after: 1 } }
+    await expect(tokens.verify(good, address)).rejects.toMatchObject(soon)
+    const outcomes = await Promise.allSettled(tries)
+    for (const outcome of outcomes.slice(0, 100))
+      expect(outcome).toMatchObject({ reason: TOO_MANY })
+    for (const outcome of outcomes.slice(100)) expect(outcome).toMatchObject({ reason: soon })
+    expect(await tokens.verify(good, address)).toMatchObject({ userId: alice })
+    expect(counts()).toEqual({ single: 0, batched: 2, jwts: 0 })
+  })
+
+  it('a good token that is new here is let in, among wrong ones', async () => {
+    await using core = await openTestCore()
+    const { tokens, block, issue, counts } = await openBed(core)
+    await block()
+    const good = await issue()
+    const tries = Array.from({ length: 50 }, () => tokens.verify(wrongToken(), address))
+    const found = tokens.verify(good, address)
+    await Promise.allSettled(tries)
+    expect(await found).toMatchObject({ userId: alice })
+    counts()
+    expect(await tokens.verify(good, address)).toMatchObject({ userId: alice })
+    expect(counts()).toEqual({ single: 0, batched: 0, jwts: 0 })
+  })
+
+  it('a token that was good here is looked up at once, until it is good no more', async () => {
+    await using core = await openTestCore()
+    const { tokens, block, issue, counts } = await openBed(core)
+    const good = await issue()
+    await tokens.verify(good, address)
+    core.clock.now += 10_000
+    await block()
+    counts()
+    expect(await tokens.verify(good, address)).toMatchObject({ userId: alice })
+    expect(counts()).toMatchObject({ single: 1, batched: 0 })
+    const [token] = await tokens.list(alice)
+    await tokens.revoke({ userId: alice, tokenId: token?.tokenId ?? '' })
+    await expect(tokens.verify(good, address)).rejects.toMatchObject(TOO_MANY)
+    expect(counts()).toMatchObject({ single: 1, batched: 0 })
+    await expect(tokens.verify(good, address)).rejects.toMatchObject(TOO_MANY)
+    expect(counts()).toMatchObject({ single: 0, batched: 1 })
+  })
+
+  it('a suspended user is told so', async () => {
+    await using core = await openTestCore()
+    const { tokens, block, issue } = await openBed(core)
+    const good = await issue()
+    await core.users.setUserStatus(alice, 'suspended')
+    await block()
+    await expect(tokens.verify(good, address)).rejects.toMatchObject({ code: 'user_suspended' })
+  })
+
+  it('JWTs are verified as far as a small budget goes', async () => {
+    await using core = await openTestCore()
+    const { tokens, block, counts } = await openBed(core)
+    await tokens.verify('good.old.jwt', address)
+    core.clock.now += 10_000
+    await block()
+    counts()
+    for (let guess = 0; guess < 30; guess += 1) {
+      const refused = tokens.verify(`a.b.${guess}`, address)
+      await expect(refused).rejects.toMatchObject({ code: 'too_many_requests' })
+    }
+    expect(counts().jwts).toBe(10)
+    expect(await tokens.verify('good.old.jwt', address)).toMatchObject({ userId: alice })
+    await expect(tokens.verify('good.new.jwt', address)).rejects.toMatchObject({
+      facts: { retry_after: 1 },
+    })
+    core.clock.now += 100
+    expect(await tokens.verify('good.new.jwt', address)).toMatchObject({ userId: alice })
+  })
+
+  it('a database that fails is told as that, and counts against nobody', async () => {
+    await using core = await openTestCore()
+    const failing = () => Promise.reject(outage())
+    const { tokens } = await openBed(core, { findAccessTokenUser: failing })
+    for (let guess = 0; guess < 3 * MAX_GUESSES; guess += 1) {
+      const refused = tokens.verify(wrongToken(), address)
+      await expect(refused).rejects.toMatchObject({ code: 'unavailable' })
+    }
+    await expect(tokens.verify('', address)).rejects.toMatchObject(INVALID)
+  })
+
+  it('a database that fails under tokens on probation fails them all, and the next are asked again', async () => {
+    await using core = await openTestCore()
+    let fails = true
+    const { tokens, block, issue } = await openBed(core, {
+      findAccessTokenUsers: (sha256s) =>
+        fails ? Promise.reject(outage()) : core.users.findAccessTokenUsers(sha256s),
+    })
+    await block()
+    const good = await issue()
+    await expect(tokens.verify(good, address)).rejects.toMatchObject({ code: 'unavailable' })
+    fails = false
+    expect(await tokens.verify(good, address)).toMatchObject({ userId: alice })
+  })
+})
+
+describe('where nobody says which address a token comes from', () => {
+  it('nothing is counted', async () => {
+    await using core = await openTestCore()
+    const { tokens } = await openBed(core)
+    for (let guess = 0; guess < 3 * MAX_GUESSES; guess += 1) {
+      await expect(tokens.verify('', undefined)).rejects.toMatchObject(INVALID)
+    }
+  })
+})
