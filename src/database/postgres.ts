@@ -54,6 +54,7 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
     idle_in_transaction_session_timeout: timeoutMs,
     query_timeout: timeoutMs,
     types: createTypes(),
+    verify: (client, done) => void client.query(AWAIT_LOG).then(() => done(), done),
   })
   // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would
   // end the process.
@@ -61,6 +62,14 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
+
+/**
+ * What a commit acknowledges has to be on disk, but a server, a database or a role can be set to `synchronous_commit =
+ * off`. Any other level waits for that, and how much more it waits for is the operator's to choose.
+ */
+const AWAIT_LOG = `
+  SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') = 'off'`
 
 const INT8 = 20
 

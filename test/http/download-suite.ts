@@ -236,7 +236,7 @@ function underWay(open: OpenService): void {
     it.each([
       ['the whole file', {}, 0],
       ['a range', { range: `bytes=${MIB}-` }, MIB],
-    ])('end with their bytes when the file is overwritten and swept: %s', async (...row) => {
+    ])('H10 end with their bytes when the file is overwritten and swept: %s', async (...row) => {
       const [, headers, first] = row
       const { user, name, content } = await placeFile(service, { size })
       const under = await startDownload(service, { user, headers })

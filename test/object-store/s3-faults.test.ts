@@ -389,7 +389,7 @@ describe('remove, list and prepare', () => {
   )
 })
 
-const SHORT = { callMs: 300, partMs: 300, completeMs: 300, idleMs: 300, cleanupMs: 500 }
+const SHORT = { callMs: 300, putMs: 300, partMs: 300, completeMs: 300, idleMs: 300, cleanupMs: 500 }
 
 const TIMED_OUT = { code: 'unavailable', cause: { name: 'TimeoutError' } }
 
