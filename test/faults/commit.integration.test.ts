@@ -23,9 +23,9 @@ describe.skipIf(missing)('F04 the connection is lost in the commit of an overwri
   it.concurrent.each(CASES)(
     'whose COMMIT $outcome, and the database is back at once: $back; it answers $status and leaves the $content file',
     async ({ toxic, back, status, content }) => {
-      let isArmed = false
+      const armed: Toxic[] = []
       const wrap = (database: Database, way: Proxy): Database =>
-        ambush({ database, way, back, toxic: () => (isArmed ? toxic : undefined) })
+        ambush({ database, way, back, spring: () => armed.shift() })
       await using faulty = await openFaultyService({ ...SHORT, wrap })
       const { service, sound, ways } = faulty
       const user = await sound.createUser(64 * MIB)
@@ -33,9 +33,8 @@ describe.skipIf(missing)('F04 the connection is lost in the commit of an overwri
       const what = { user, name: 'file.bin', timeoutMs: 60_000 }
       await upload(sound, { ...what, content: files.old })
 
-      isArmed = true
+      armed.push(toxic)
       const reply = await upload(service, { ...what, content: files.new })
-      isArmed = false
       await ways['the database'].heal()
 
       expect(reply.status).toBe(status)
@@ -56,22 +55,22 @@ describe.skipIf(missing)('F04 the connection is lost in the commit of an overwri
 interface Ambush {
   readonly database: Database
   readonly way: Proxy
-  /** What happens to the way when the statements of a commit are done and COMMIT is next; nothing before it is armed. */
-  readonly toxic: () => Toxic | undefined
+  /** What happens to the way when the statements of a commit are done and COMMIT is next. */
+  readonly spring: () => Toxic | undefined
   /** Whether the way is sound again as soon as the commit has failed. */
   readonly back: boolean
 }
 
 /** A database whose way breaks under the commit of an upload. */
-function ambush({ database, way, toxic, back }: Ambush): Database {
+function ambush({ database, way, spring, back }: Ambush): Database {
   return {
     ...database,
     async transaction(work) {
-      const planned = toxic()
       try {
         return await database.transaction(async (tx) => {
           const result = await work(tx)
-          if (planned !== undefined && isCommitted(result)) await way.disturb(planned)
+          const toxic = isCommitted(result) ? spring() : undefined
+          if (toxic !== undefined) await way.disturb(toxic)
           return result
         })
       } catch (error) {
