@@ -57,7 +57,7 @@ export class FakeS3 {
         partMs: 3000,
         completeMs: 3000,
         idleMs: 300,
-        cleanupMs: 500,
+        cleanupMs: 5000,
       },
       partSize: 5 * 1024 * 1024,
     }
