@@ -1,5 +1,4 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { type Config, type ObjectStoreConfig, partSizeOf } from './config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { createGrants, type Grants } from './core/grants.ts'
@@ -28,6 +27,7 @@ import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
 import { createJwtVerifier } from './jwt/jwt-verifier.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { ensureFolder } from './object-store/durable-folder.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
 import { createS3Store } from './object-store/s3.ts'
 
@@ -131,11 +131,13 @@ function openJwtUsers(users: UserStore, jwt: Config['jwt']): JwtUsers | undefine
   return createJwtUsers({ users, verifier: createJwtVerifier(jwt), createsUsers })
 }
 
-/** Opens the database of a URL; the folder of an embedded one is made. */
+/** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
 export async function openDatabase(url: string): Promise<Database> {
   if (!url.startsWith('sqlite:')) return openPostgres({ url })
-  const file = url.slice('sqlite:'.length)
-  await mkdir(dirname(file), { recursive: true })
+  const file = resolve(url.slice('sqlite:'.length))
+  const folder = dirname(file)
+  // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
+  await ensureFolder(folder, folder)
   return openSqlite({ file })
 }
 

@@ -38,7 +38,7 @@ describe('the process', () => {
     expect(JSON.parse(list.output())).toMatchObject([{ last_used_at: used }])
   })
 
-  it('takes a second signal right after the first for the same, and lets an upload finish', async () => {
+  it('G01 takes a second signal right after the first for the same, and lets an upload finish', async () => {
     const { process, url, cookie, output } = await startDemo()
     const form = fileBody(Buffer.alloc(200_000, 'a'))
     const path = '/users/me/repo/slow.bin'

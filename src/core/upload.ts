@@ -162,7 +162,8 @@ export function createUploads(options: UploadsOptions): Uploads {
   return { upload, admit }
 }
 
-const UNDO_TIMEOUT_MS = 5_000
+/** The client waits for it, and the next sweep does what it could not. */
+const UNDO_TIMEOUT_MS = 3_000
 
 function assertDigest(actual: string, expected: string | undefined): void {
   if (expected === undefined || expected === actual) return

@@ -59,7 +59,7 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
     idle_in_transaction_session_timeout: timeoutMs,
     query_timeout: timeoutMs,
     types: createTypes(),
-    verify: (client, done) => void refuseReadOnly(client).then(() => done(), done),
+    verify: (client, done) => void prepareSession(client).then(() => done(), done),
   })
   // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would
   // end the process.
@@ -68,14 +68,23 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
   return pool
 }
 
-// As libpq's `target_session_attrs=read-write` does it. A server that becomes a standby later ends its
-// sessions first; and one that says so in the middle of a session (25006) is left as after any failure.
-async function refuseReadOnly(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ readonly transaction_read_only: string }>(
-    'SHOW transaction_read_only',
-  )
-  if (rows[0]?.transaction_read_only !== 'off') throw new Error('The server takes no writes')
+/**
+ * - As libpq's `target_session_attrs=read-write` does, it refuses a server that takes no writes. One that becomes a
+ *   standby later ends its sessions first; and one that says so in the middle of a session (25006) is left as after any
+ *   failure.
+ * - What a commit acknowledges has to be on disk, but a server, a database or a role can be set to `synchronous_commit =
+ *   off`. Any other level waits for that, and how much more it waits for is the operator's to choose.
+ */
+async function prepareSession(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ readonly read_only: string }>(PREPARE_SESSION)
+  if (rows[0]?.read_only !== 'off') throw new Error('The server takes no writes')
 }
+
+const PREPARE_SESSION = `
+  SELECT current_setting('transaction_read_only') AS read_only,
+    CASE current_setting('synchronous_commit')
+      WHEN 'off' THEN set_config('synchronous_commit', 'on', false)
+    END`
 
 const INT8 = 20
 

@@ -2,8 +2,9 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Guarantees that `folder` exists, and that its way down from `root` outlives a power cut. `root` is always
- * synchronised too, since another process may have made the folder a moment ago and not got so far.
+ * Guarantees that `folder` exists, and that its way down from `root` outlives a power cut. `root`, unless it
+ * is the folder itself, is always synchronised too, since another process may have made the folder a moment ago and not
+ * got so far.
  */
 export async function ensureFolder(folder: string, root: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true })

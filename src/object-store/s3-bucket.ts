@@ -1,10 +1,15 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 
+/** Bytes. */
+export const DEFAULT_PART_SIZE = 8 * 1024 * 1024
+
 /** How long the store may take, in milliseconds, the SDK's repeats included. */
 export interface S3Deadlines {
   /** A call that carries no content. */
   readonly callMs: number
-  /** Sending one part, or a whole small object; more for parts above 8 MiB, in proportion. */
+  /** Sending an object of 8 MiB whole; for other sizes in proportion, but never less than `callMs`. */
+  readonly putMs: number
+  /** Sending one part of a larger object, which shares the way with others; more for parts above 8 MiB, in proportion. */
   readonly partMs: number
   /** Completing a multipart upload: the store may have to put its parts together. */
   readonly completeMs: number
@@ -14,12 +19,17 @@ export interface S3Deadlines {
   readonly cleanupMs: number
 }
 
+/**
+ * A store that falls silent is given up within 45 s by whatever needs one request: sending, looking for what was sent,
+ * and cleaning up, here and in `core/upload.ts`. One that takes 336 KiB/s is slow, but works.
+ */
 export const DEFAULT_DEADLINES: S3Deadlines = {
-  callMs: 30_000,
+  callMs: 10_000,
+  putMs: 25_000,
   partMs: 60_000,
   completeMs: 120_000,
-  idleMs: 60_000,
-  cleanupMs: 5000,
+  idleMs: 30_000,
+  cleanupMs: 3000,
 }
 
 /** One bucket and the way to it. */

@@ -3,24 +3,39 @@ import { withDeadline } from './deadline.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { unavailable } from './unavailable.ts'
 
+interface Call<T> {
+  readonly signal: AbortSignal
+  /** Gets a signal that aborts with `signal` or at the deadline, and never after the call has resolved. */
+  readonly call: (signal: AbortSignal) => Promise<T>
+}
+
 /**
  * Resolves as `call` does, or to `undefined` when the store says that the object is not there. Any other failure,
- * a missing bucket included, comes out as `unavailable`.
+ * a missing bucket included, comes out as `unavailable`. All of it is one call to whoever waits, with one deadline.
  */
 export async function orMissing<T>(
   bucket: S3Bucket,
-  { signal, call }: { readonly signal: AbortSignal; readonly call: () => Promise<T> },
+  { signal, call }: Call<T>,
+): Promise<T | undefined> {
+  const deadline = { ms: bucket.deadlines.callMs, signal }
+  try {
+    return await withDeadline(deadline, (signal) => unlessMissing(bucket, { signal, call }))
+  } catch (error) {
+    throw unavailable(error)
+  }
+}
+
+async function unlessMissing<T>(
+  bucket: S3Bucket,
+  { signal, call }: Call<T>,
 ): Promise<T | undefined> {
   try {
-    return await call()
+    return await call(signal)
   } catch (error) {
-    if (hasName(error, 'NoSuchKey')) return undefined
+    if (!hasName(error, 'NoSuchKey', 'NotFound')) throw error
     // An answer to HEAD has no body, so it cannot say whether the object or the bucket is missing.
-    if (hasName(error, 'NotFound')) {
-      await findBucket(bucket, signal)
-      return undefined
-    }
-    throw unavailable(error)
+    if (hasName(error, 'NotFound')) await findBucket(bucket, signal)
+    return undefined
   }
 }
 

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
 import { type ByteSource, createCountedBody } from './counted-body.ts'
-import { timeoutError, withDeadline } from './deadline.ts'
+import { timeoutError } from './deadline.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { orMissing } from './s3-errors.ts'
 
@@ -15,13 +15,12 @@ export async function headObject(
   bucket: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<ObjectHead | undefined> {
-  const { client, name, deadlines } = bucket
-  const call = () =>
-    withDeadline({ ms: deadlines.callMs, signal }, async (abortSignal) => {
-      const command = new HeadObjectCommand({ Bucket: name, Key: key })
-      const { ContentLength, Metadata = {} } = await client.send(command, { abortSignal })
-      return { size: stated(ContentLength), metadata: Metadata }
-    })
+  const { client, name } = bucket
+  const call = async (abortSignal: AbortSignal) => {
+    const command = new HeadObjectCommand({ Bucket: name, Key: key })
+    const { ContentLength, Metadata = {} } = await client.send(command, { abortSignal })
+    return { size: stated(ContentLength), metadata: Metadata }
+  }
   return orMissing(bucket, { signal, call })
 }
 
@@ -36,11 +35,10 @@ export async function openObject(
     Key: key,
     ...(range && { Range: `bytes=${range.first}-${range.last}` }),
   })
-  const call = () =>
-    withDeadline({ ms: deadlines.callMs, signal }, async (abortSignal) => {
-      const output = await client.send(command, { abortSignal })
-      return openedFrom(output, { range, signal, idleMs: deadlines.idleMs })
-    })
+  const call = async (abortSignal: AbortSignal) => {
+    const output = await client.send(command, { abortSignal })
+    return openedFrom(output, { range, signal, idleMs: deadlines.idleMs })
+  }
   return orMissing(bucket, { signal, call })
 }
 

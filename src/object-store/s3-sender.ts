@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { ObjectKey } from '../core/object-key.ts'
 import { rejection, withDeadline } from './deadline.ts'
-import type { S3Bucket } from './s3-bucket.ts'
+import { DEFAULT_PART_SIZE, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
 import type { Source } from './receive.ts'
 import { headObject } from './s3-read.ts'
 
@@ -74,7 +74,9 @@ export class S3Sender {
     if (command instanceof CreateMultipartUploadCommand) return this.#create(command)
     if (command instanceof UploadPartCommand) return this.#sendPart(command)
     if (command instanceof PutObjectCommand) {
-      return this.#last(partMs, (abortSignal) => client.send(command, { abortSignal }))
+      return this.#last(putMs(command, deadlines), (abortSignal) =>
+        client.send(command, { abortSignal }),
+      )
     }
     if (command instanceof CompleteMultipartUploadCommand) {
       return this.#last(deadlines.completeMs, (abortSignal) =>
@@ -127,4 +129,10 @@ export class S3Sender {
     this.hasSent = true
     return withDeadline({ ms, signal: this.#stop.signal }, call)
   }
+}
+
+/** lib-storage sends an object of one part as one piece, so that its size is known here. */
+function putMs({ input }: PutObjectCommand, deadlines: S3Deadlines): number {
+  const bytes = input.Body instanceof Uint8Array ? input.Body.byteLength : DEFAULT_PART_SIZE
+  return Math.max(deadlines.callMs, (deadlines.putMs * bytes) / DEFAULT_PART_SIZE)
 }

@@ -3,7 +3,7 @@ import { Upload } from '@aws-sdk/lib-storage'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { PutObject } from '../core/object-store.ts'
 import { receive, type Source } from './receive.ts'
-import type { S3Bucket } from './s3-bucket.ts'
+import { DEFAULT_PART_SIZE, type S3Bucket } from './s3-bucket.ts'
 import { headObject } from './s3-read.ts'
 import { abortOpenUploads, removeObject } from './s3-remove.ts'
 import { S3Sender } from './s3-sender.ts'
@@ -16,8 +16,6 @@ export interface UploadOptions {
   /** The largest body that comes without an `expectedSize`, in bytes. */
   readonly maxFileSize: number
 }
-
-export const DEFAULT_PART_SIZE = 8 * 1024 * 1024
 
 const MAX_PARTS = 10_000
 

@@ -12,12 +12,17 @@ import type {
 } from '../core/object-store.ts'
 import { isAppError } from '../core/errors.ts'
 import { withDeadline } from './deadline.ts'
-import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
+import {
+  DEFAULT_DEADLINES,
+  DEFAULT_PART_SIZE,
+  type S3Bucket,
+  type S3Deadlines,
+} from './s3-bucket.ts'
 import { createS3Client, type S3ClientOptions } from './s3-client.ts'
 import { findBucket, hasName } from './s3-errors.ts'
 import { headObject, openObject } from './s3-read.ts'
 import { removeObject } from './s3-remove.ts'
-import { DEFAULT_PART_SIZE, uploadObject, type UploadOptions } from './s3-upload.ts'
+import { uploadObject, type UploadOptions } from './s3-upload.ts'
 import { unavailable } from './unavailable.ts'
 
 /** Each costs a file descriptor, and while its reader dawdles little else. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { multipartBody, filePart, uploadHead } from '../support/multipart-body.ts'
 import { type Piece, type RawExchange, rawRequest } from '../support/raw-http.ts'
-import { eventually } from './docker.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** Runs `cloud-repo` with these words beside a service and resolves to its JSON. */
 export type Cli = (...words: string[]) => Promise<string>

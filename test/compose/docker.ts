@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
@@ -46,17 +45,4 @@ export async function missingImage(image: string): Promise<string | undefined> {
     () => undefined,
     () => `the image ${image} can not be pulled`,
   )
-}
-
-/** The first answer that `ask` does not reject; rejects with the last reason when there is none in time. */
-export async function eventually<T>(ask: () => Promise<T>, timeoutMs = 60_000): Promise<T> {
-  const deadline = Date.now() + timeoutMs
-  for (;;) {
-    try {
-      return await ask()
-    } catch (error) {
-      if (Date.now() > deadline) throw error
-      await setTimeout(250)
-    }
-  }
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { type Client, createClient, sha256 } from './client.ts'
-import { eventually } from './docker.ts'
 import type { Project } from './project.ts'
 
 const MIB = 2 ** 20

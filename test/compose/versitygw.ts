@@ -1,4 +1,5 @@
-import { docker, eventually } from './docker.ts'
+import { eventually } from '../support/eventually.ts'
+import { docker } from './docker.ts'
 import type { Project } from './project.ts'
 
 export const VERSITYGW = {

@@ -57,7 +57,7 @@ describe('an object store', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('that holds one byte less than came keeps the old file, and nothing else (I3)', async () => {
+  it('E18 that holds one byte less than came keeps the old file, and nothing else (I3)', async () => {
     await using core = await openTestCore()
     const put = truncatingPut(core.objects)
     const { faulty, read } = await openOverwrite(core, { objects: { put } })
@@ -87,7 +87,7 @@ describe('an object store', () => {
   })
 })
 
-describe('a commit of unknown outcome', () => {
+describe('F04 a commit of unknown outcome', () => {
   it('that had won is answered as success', async () => {
     await using core = await openTestCore()
     const commit = commitUnanswered(core.ledger)
@@ -322,7 +322,7 @@ describe('open', () => {
     expect(seen).toEqual([])
   })
 
-  it('goes on reading what it has opened when the file is replaced', async () => {
+  it('H10 goes on reading what it has opened when the file is replaced', async () => {
     await using core = await openTestCore()
     const { upload, read, repository, userId } = await openTestRepository(core)
     const { file } = await upload('a', 'old')
@@ -333,7 +333,7 @@ describe('open', () => {
     expect(await read('a')).toBe('newer')
   })
 
-  it('answers internal_error for a file whose object is lost', async () => {
+  it('E19 answers internal_error for a file whose object is lost', async () => {
     await using core = await openTestCore()
     const { upload, read } = await openTestRepository(core)
     const { file } = await upload('a', 'old')

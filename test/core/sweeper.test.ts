@@ -103,7 +103,7 @@ describe('sweep', () => {
     expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 5 })
   })
 
-  it('removes again what an aborted upload writes late', async () => {
+  it('E14 removes again what an aborted upload writes late', async () => {
     await using core = await openTestCore()
     const { key } = await crashedUpload(core)
     core.clock.now += LEASE_MS
@@ -234,7 +234,7 @@ describe('a sweep beside others', () => {
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
   })
 
-  it('does not touch an upload older than its lease that is renewed', async () => {
+  it('G06 does not touch an upload older than its lease that is renewed', async () => {
     await using core = await openTestCore()
     const { upload, read } = await openTestRepository(core, { leaseMs: 60 })
     const { content, stalled, go } = stalledContent('ne', 'w')
@@ -263,7 +263,7 @@ describe('a sweep beside others', () => {
     expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 5 })
   })
 
-  it('releases each reservation exactly once, however many sweepers run', async () => {
+  it('G06 releases each reservation exactly once, however many sweepers run', async () => {
     await using core = await openTestCore()
     for (let uploads = 0; uploads < 20; uploads++) await crashedUpload(core)
     core.clock.now += LEASE_MS

@@ -136,6 +136,23 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(rows).toEqual([{ not_before: 3 }, { not_before: 3 }])
   })
 
+  it.each([
+    ['off', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('F07 commits with synchronous_commit = %s as with %s', async (set, used) => {
+    const fresh = await createDatabase(serverUrl())
+    await runSql(fresh.url, `ALTER DATABASE ${fresh.name} SET synchronous_commit = ${set}`)
+    const opened = await openPostgres({ url: fresh.url })
+    const show = () =>
+      opened.transaction(async (db) => {
+        const shown = sql<{ synchronous_commit: string }>`SHOW synchronous_commit`
+        return (await shown.execute(db)).rows[0]?.synchronous_commit
+      })
+    expect(await Promise.all(Array.from({ length: 5 }, show))).toEqual(Array(5).fill(used))
+    await opened.close()
+    await fresh.drop()
+  })
+
   it('does not call a violated constraint an outage', async () => {
     const insert = database.query((db) =>
       sql`INSERT INTO quotas VALUES ('nobody', 0, -1, 0)`.execute(db),

@@ -144,16 +144,17 @@ export interface Ask {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
+  readonly timeoutMs?: number
 }
 
 /** A request sent byte by byte as it stands, for paths that a client would tidy up. */
 export function ask(service: TestService, request: Ask): Promise<RawExchange> {
-  const { user, method = 'GET', path, headers = {}, body } = request
+  const { user, method = 'GET', path, headers = {}, body, timeoutMs = 10_000 } = request
   const cookie = user === undefined ? {} : { Cookie: user.cookie }
   const length = body === undefined ? {} : { 'Content-Length': `${Buffer.byteLength(body)}` }
   const lines = Object.entries({ Host: 'localhost', ...cookie, ...length, ...headers })
   const head = [`${method} ${path} HTTP/1.1`, ...lines.map((pair) => pair.join(': ')), '', '']
-  return rawRequest({ port: service.port, send: [head.join('\r\n'), body ?? ''] })
+  return rawRequest({ port: service.port, send: [head.join('\r\n'), body ?? ''], timeoutMs })
 }
 
 export function jsonOf({ body }: { readonly body: Buffer }): Record<string, unknown> {

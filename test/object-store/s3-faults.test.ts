@@ -183,8 +183,10 @@ describe('a put', () => {
   it('does not wait for ever for its cleaning up', async () => {
     s3.inject('UploadPart', DENIED)
     s3.inject('ListMultipartUploads', ignore)
+    const options = s3.options()
+    const hasty = createS3Store({ ...options, deadlines: { ...options.deadlines, cleanupMs: 500 } })
     const before = performance.now()
-    const writing = put(store, { key: freshKey(), content: LARGE })
+    const writing = put(hasty, { key: freshKey(), content: LARGE })
     await expect(writing).rejects.toMatchObject({ cause: { name: 'AccessDenied' } })
     expect(performance.now() - before).toBeLessThan(1500)
   })
@@ -389,7 +391,7 @@ describe('remove, list and prepare', () => {
   )
 })
 
-const SHORT = { callMs: 300, partMs: 300, completeMs: 300, idleMs: 300, cleanupMs: 500 }
+const SHORT = { callMs: 300, putMs: 300, partMs: 300, completeMs: 300, idleMs: 300, cleanupMs: 500 }
 
 const TIMED_OUT = { code: 'unavailable', cause: { name: 'TimeoutError' } }
 

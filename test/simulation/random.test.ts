@@ -19,7 +19,7 @@ it('replays a seed exactly, event by event', async () => {
 }, 120_000)
 
 it(
-  'finds no plan that breaks an invariant',
+  'E14 G06 G07 finds no plan that breaks an invariant',
   async () => {
     await using stage = await openStage()
     const firstSeed = Math.floor(Math.random() * 2 ** 30)

@@ -52,7 +52,14 @@ export class FakeS3 {
       requestHandler: {
         handle: (request: FakeRequest, options: CallOptions) => this.#handle(request, options),
       },
-      deadlines: { callMs: 2000, partMs: 3000, completeMs: 3000, idleMs: 300, cleanupMs: 500 },
+      deadlines: {
+        callMs: 2000,
+        putMs: 3000,
+        partMs: 3000,
+        completeMs: 3000,
+        idleMs: 300,
+        cleanupMs: 5000,
+      },
       partSize: 5 * 1024 * 1024,
     }
   }

@@ -15,15 +15,18 @@ export interface Program {
   /** Where its code lies, when not here. */
   readonly cwd?: string
   readonly environment?: Readonly<Record<string, string>>
+  /** A program and its arguments that run the program in their turn, and leave its process id to it. */
+  readonly under?: readonly string[]
   /** Ends what is started, and removes its folder. */
   readonly opened: AsyncDisposableStack
 }
 
 /** Runs the program as a process of its own, in a folder of its own, on any free port. */
 export async function startProgram(program: Program): Promise<Started> {
-  const { args, environment = {}, cwd = '.', opened } = program
+  const { args, environment = {}, cwd = '.', under = [], opened } = program
   const DATA_DIR = environment['DATA_DIR'] ?? (await temporaryFolder(opened))
-  const child = spawn(process.execPath, ['src/main.ts', ...args], {
+  const [command = '', ...rest] = [...under, process.execPath, 'src/main.ts', ...args]
+  const child = spawn(command, rest, {
     env: { PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { startMinio } from './minio.ts'
 import { startPostgres } from './postgres.ts'
 import type { S3Address } from './s3-server.ts'
+import { startToxiproxy } from './toxiproxy.ts'
 import { startVersitygw } from './versitygw.ts'
 
 declare module 'vitest' {
@@ -12,6 +13,8 @@ declare module 'vitest' {
     versitygw: S3Address | undefined
     /** URL of a PostgreSQL server on which databases can be made, or `undefined` as above. */
     postgres: string | undefined
+    /** Where Toxiproxy is told what to do, or `undefined` as above. */
+    toxiproxy: string | undefined
   }
 }
 
@@ -20,8 +23,13 @@ declare module 'vitest' {
  * a server that is missing ends the run as a failure; else its tests are skipped, with the reason printed.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const services = await Promise.all([startMinio(), startVersitygw(), startPostgres()])
-  const [minio, versitygw, postgres] = services
+  const services = await Promise.all([
+    startMinio(),
+    startVersitygw(),
+    startPostgres(),
+    startToxiproxy(),
+  ])
+  const [minio, versitygw, postgres, toxiproxy] = services
   const stop = async (): Promise<void> => {
     for (const service of services) if (!('unavailable' in service)) await service.stop()
   }
@@ -34,5 +42,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('minio', 'unavailable' in minio ? undefined : minio.address)
   project.provide('versitygw', 'unavailable' in versitygw ? undefined : versitygw.address)
   project.provide('postgres', 'unavailable' in postgres ? undefined : postgres.url)
+  project.provide('toxiproxy', 'unavailable' in toxiproxy ? undefined : toxiproxy.api)
   return stop
 }

@@ -1,0 +1,47 @@
+import { type ChildProcess, execFile } from 'node:child_process'
+import { open, rm } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+/** What runs a program that finds an empty file system of that many bytes at `folder`, which nobody else sees. */
+export function onSmallDisk(folder: string, bytes: number): readonly [string, ...string[]] {
+  const mount = `mount -t tmpfs -o size=${bytes} tmpfs "$0" && exec "$@"`
+  return ['unshare', '--map-root-user', '--mount', 'sh', '-c', mount, folder]
+}
+
+/** Why no such file system can be made here, if so. */
+export async function missingSmallDisk(folder: string): Promise<string | undefined> {
+  try {
+    const [unshare, ...args] = onSmallDisk(folder, 65_536)
+    await promisify(execFile)(unshare, [...args, 'true'])
+    return undefined
+  } catch (error) {
+    return `No small disk: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+/** A path as that process sees it. */
+export function inside({ pid }: ChildProcess, path: string): string {
+  return `/proc/${pid}/root${path}`
+}
+
+/** Takes all that is left of a disk, or `bytes` of it, into one file. Its removal makes room. */
+export async function fillDisk(
+  file: string,
+  bytes = Number.MAX_SAFE_INTEGER,
+): Promise<{ remove(): Promise<void> }> {
+  const handle = await open(file, 'w')
+  try {
+    for (let piece = PIECE, left = bytes; piece >= 1 && left > 0;) {
+      const { bytesWritten } = await handle
+        .write(Buffer.alloc(Math.min(piece, left)))
+        .catch(() => ({ bytesWritten: 0 }))
+      left -= bytesWritten
+      if (bytesWritten === 0) piece = Math.floor(piece / 2)
+    }
+  } finally {
+    await handle.close()
+  }
+  return { remove: () => rm(file) }
+}
+
+const PIECE = 65_536
