@@ -9,6 +9,8 @@ export interface ChoresOptions {
   readonly logger: FastifyBaseLogger
   /** How often the use of access tokens is recorded, for tests; every minute when left out. */
   readonly recordIntervalMs?: number | undefined
+  /** How often it sweeps, for tests. */
+  readonly sweepIntervalMs?: number | undefined
 }
 
 export interface Chores {
@@ -20,12 +22,13 @@ export interface Chores {
 
 /** Starts what has to be done from time to time. What fails is logged and tried again the next time. */
 export function startChores(options: ChoresOptions): Chores {
-  const { sweeper, accessTokens, logger, recordIntervalMs = RECORD_INTERVAL_MS } = options
+  const { sweeper, accessTokens, logger } = options
+  const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const sweep = () => sweepOnce({ sweeper, logger, signal })
   const record = () => recordUses({ accessTokens, logger })
-  const sweeps = repeat({ everyMs: SWEEP_INTERVAL_MS, run: sweep, logger, signal })
+  const sweeps = repeat({ everyMs: sweepIntervalMs, run: sweep, logger, signal })
   const records = repeat({ everyMs: recordIntervalMs, run: record, logger, signal })
   return {
     stop() {

@@ -3,7 +3,9 @@ import { buildAdmin } from './admin/app.ts'
 import { startChores } from './chores.ts'
 import type { Config } from './config.ts'
 import { AppError } from './core/errors.ts'
+import { closeIdleFromNowOn, drain } from './drain.ts'
 import { buildApp } from './http/app.ts'
+import { watchConnections } from './http/open-connections.ts'
 import type { Service } from './service.ts'
 
 export interface ServeOptions {
@@ -12,21 +14,25 @@ export interface ServeOptions {
   readonly logger: FastifyBaseLogger
   /** How often the use of access tokens is recorded, for tests; every minute when left out. */
   readonly recordIntervalMs?: number
+  /** How often it sweeps, for tests. */
+  readonly sweepIntervalMs?: number
 }
 
 export interface RunningServer {
   /** The address it listens on, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
   /**
-   * Stops accepting, lets requests under way finish within the grace period, aborts the rest with 503, and resolves
-   * when nothing runs any more. The service is still open then. Idempotent.
+   * Says at once that it is stopping (`/readyz`, `Connection: close`), goes on accepting for up to `drainMs`
+   * milliseconds (none when left out) so that balancers move away, then stops accepting, lets requests under way finish
+   * within the grace period, aborts the rest with 503, and resolves when nothing runs any more. The grace period counts
+   * from the call. The service is still open then. Idempotent.
    */
-  stop(): Promise<void>
+  stop(options?: { readonly drainMs: number }): Promise<void>
 }
 
 /** Listens, and sweeps from time to time, until it is stopped. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { config, service, logger, recordIntervalMs } = options
+  const { config, service, logger, recordIntervalMs, sweepIntervalMs } = options
   const shutdown = new AbortController()
   let stopped: Promise<void> | undefined
   const common = {
@@ -49,9 +55,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const app = await buildAdmin({ ...common, token })
     listeners.push({ name: 'the admin API', app, host, port })
   }
+  const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = ''] = await listenAll(listeners)
-  const chores = startChores({ ...service, logger, recordIntervalMs })
-  async function stop(): Promise<void> {
+  const chores = startChores({ ...service, logger, recordIntervalMs, sweepIntervalMs })
+  async function stop(drainMs: number): Promise<void> {
     const sweeps = chores.stop()
     const deadlines = [
       setTimeout(() => {
@@ -63,6 +70,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       }, GRACE_MS + FAREWELL_MS),
     ]
     try {
+      await drain(connections, drainMs)
+      // At once, where Fastify would first do other things.
+      for (const { app } of listeners) app.server.close()
+      using _ = closeIdleFromNowOn(connections)
       await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
     } finally {
       deadlines.forEach(clearTimeout)
@@ -70,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await chores.recordLast()
   }
 
-  return { url, stop: () => (stopped ??= stop()) }
+  return { url, stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= stop(drainMs)) }
 }
 
 interface Listener {

@@ -38,20 +38,27 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** A reservation without an owner ends this long after its last renewal; the next sweep releases it. */
-const LEASE_MS = 60_000
+/** How long things are kept that may be over, in milliseconds. Tests have them shorter, deployments do not. */
+export interface ServiceTimes {
+  /** A reservation without an owner ends this long after its last renewal; the next sweep releases it. */
+  readonly leaseMs: number
+  /**
+   * Longer than a download takes to open an object that it has found (those that have opened it go on), and than a
+   * write that was repeated can still land.
+   */
+  readonly garbageDelayMs: number
+  /** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
+  readonly retentionMs: number
+}
 
-/**
- * Longer than a download takes to open an object that it has found (those that have opened it go on), and than a write
- * that was repeated can still land.
- */
-const GARBAGE_DELAY_MS = 10 * 60_000
-
-/** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
-const ABORTED_RETENTION_MS = 15 * 60_000
+const TIMES: ServiceTimes = {
+  leaseMs: 60_000,
+  garbageDelayMs: 10 * 60_000,
+  retentionMs: 15 * 60_000,
+}
 
 /** Opens database and object store as the settings say, with tables and bucket made where they are missing. */
-export async function openService(config: Config): Promise<Service> {
+export async function openService(config: Config, times = TIMES): Promise<Service> {
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
   opened.defer(() => database.close())
@@ -61,7 +68,7 @@ export async function openService(config: Config): Promise<Service> {
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const kept = opened.move()
   const close = () => kept.disposeAsync()
-  return { ...createUseCases({ config, database, objects }), objects, close }
+  return { ...createUseCases({ config, database, objects, times }), objects, close }
 }
 
 const PREPARE_TIMEOUT_MS = 30_000
@@ -69,27 +76,34 @@ const PREPARE_TIMEOUT_MS = 30_000
 /** Shorter than the patience of probes. */
 const READINESS_TIMEOUT_MS = 2_000
 
-function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
-  const { config, database, objects } = parts
+interface Parts {
+  readonly config: Config
+  readonly database: Database
+  readonly objects: ObjectStore
+  readonly times: ServiceTimes
+}
+
+function createUseCases({ config, database, objects, times }: Parts) {
   const { baseCapacity, deviceCapacity, deviceModels, maxFileSize, maxFiles } = config
   const ledger = createLedger(database, { baseCapacity })
   const userStore = createUserStore(database)
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
-  const times = { leaseMs: LEASE_MS, garbageDelayMs: GARBAGE_DELAY_MS }
+  const { leaseMs, garbageDelayMs, retentionMs } = times
+  const limits = { maxFileSize, maxFiles, leaseMs, garbageDelayMs }
   return {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
     accessTokens,
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
-    repository: createRepository({ ledger, objects, maxFileSize, maxFiles, ...times }),
+    repository: createRepository({ ledger, objects, ...limits }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
-    sweeper: createSweeper({ ledger, objects, retentionMs: ABORTED_RETENTION_MS }),
+    sweeper: createSweeper({ ledger, objects, retentionMs }),
     verifier: createVerifier({
       inventory: createInventory(database),
       objects,
-      garbageDelayMs: GARBAGE_DELAY_MS,
+      garbageDelayMs,
     }),
   }
 }
