@@ -13,13 +13,13 @@ const TIMEOUT_MS = 400_000
 
 describe('the service, killed again and again while clients work', () => {
   it(
-    'loses and alters nothing on SQLite and files, and leaves nothing behind (G02, D12)',
+    'loses and alters nothing on SQLite and files, and leaves nothing behind (G02, G03, D12)',
     () => expectNothingWrong({ postgres: undefined, s3: undefined }),
     TIMEOUT_MS,
   )
 
   it.skipIf(missing)(
-    'nor does one of two instances on PostgreSQL and MinIO (G02, D12)',
+    'nor does one of two instances on PostgreSQL and MinIO (G02, G03, D12)',
     () => expectNothingWrong({ postgres, s3: minio }),
     TIMEOUT_MS,
   )

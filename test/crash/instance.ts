@@ -16,6 +16,7 @@ process.once('disconnect', () => process.exit(1))
 const { sweepIntervalMs, ...times } = JSON.parse(process.argv[2] ?? '') as InstanceTimes
 const config = readConfig(process.env)
 await once(process, 'message')
+process.on('message', (order) => order === 'exhaust' && exhaustHeap())
 const service = await openService(config, times)
 const server = await serve({
   config,
@@ -28,3 +29,9 @@ await once(process, 'SIGTERM')
 await server.stop()
 await service.close()
 process.exit()
+
+/** Ends as a process does whose heap is full: V8 aborts it, in the middle of whatever it was at. */
+function exhaustHeap(): never {
+  const hoard: unknown[] = []
+  for (;;) hoard.push(Array.from({ length: 100_000 }, (_, at) => ({ at })))
+}

@@ -36,17 +36,29 @@ export class Instance {
     return this.#isUp
   }
 
-  /** Kills it at once and resolves when its successor serves. */
-  async kill(): Promise<void> {
+  /** Kills it, at once or by filling its heap, and resolves when its successor serves. */
+  async kill(how: 'SIGKILL' | 'full heap' = 'SIGKILL'): Promise<void> {
     this.#isUp = false
     const dead = this.#current
     this.#current = this.#next
     this.#next = this.#spawn()
     dead.removeAllListeners('exit')
-    dead.kill('SIGKILL')
+    if (how === 'SIGKILL') dead.kill(how)
+    else dead.send('exhaust')
     // Two processes never serve one port, nor hold one SQLite file's lock in turns.
     await exitOf(dead)
     await this.#serve()
+  }
+
+  /** Stops it in its tracks, as a machine that is suspended, until `resume`. */
+  pause(): void {
+    this.#isUp = false
+    this.#current.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#current.kill('SIGCONT')
+    this.#isUp = true
   }
 
   /** Ends it as an orchestrator does; resolves to its exit code. */
@@ -71,7 +83,7 @@ export class Instance {
 
   #spawn(): ChildProcess {
     const { environment, times, onDeath } = this.#options
-    const child = spawn(process.execPath, [INSTANCE, JSON.stringify(times)], {
+    const child = spawn(process.execPath, [HEAP_LIMIT, INSTANCE, JSON.stringify(times)], {
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
@@ -85,6 +97,9 @@ export class Instance {
     return child
   }
 }
+
+/** Several times what it needs, and soon full. */
+const HEAP_LIMIT = '--max-old-space-size=256'
 
 const INSTANCE = fileURLToPath(new URL('instance.ts', import.meta.url))
 

@@ -35,7 +35,11 @@ export class Killer {
       await delay(random.below(MOST_COMMIT_MS))
     }
     tally.kills += 1
-    const restart = instance.kill().then(() => onRestart(instance, random))
+    const isByHeap = random.chance(0.1)
+    if (isByHeap) tally.heapKills += 1
+    const restart = instance
+      .kill(isByHeap ? 'full heap' : 'SIGKILL')
+      .then(() => onRestart(instance, random))
     this.#restarts.add(restart)
     void restart.finally(() => this.#restarts.delete(restart))
     if (instances.length === 1) await restart

@@ -62,7 +62,7 @@ function progressOf(tally: Tally): string {
 function print({ tally, sweeps, seconds }: Figures): void {
   for (const { kind, text } of tally.violations.slice(0, 50)) console.error(`${kind}: ${text}`)
   const figures = {
-    kills: `${tally.kills}, of them ${tally.aimedKills} just after the last byte of an upload`,
+    kills: `${tally.kills}, ${tally.aimedKills} just after the last byte of an upload, ${tally.heapKills} by a full heap`,
     requests: tally.requests,
     'acknowledged uploads': tally.acknowledgedUploads,
     'uploads refused as too large for the capacity': tally.refusedUploads,

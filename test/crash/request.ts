@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Request {
   readonly agent: Agent
+  /** The loopback's usual address when left out. */
+  readonly host?: string
   readonly port: number
   readonly method: string
   readonly path: string
@@ -35,8 +37,9 @@ const TIMEOUT_MS = 90_000
 /** Sends one request, once. Never rejects. */
 export async function send(request: Request): Promise<Outcome> {
   const { agent, port, method, path, headers = {}, body = [], onLastByte } = request
+  const { host = '127.0.0.1' } = request
   const { promise, resolve } = Promise.withResolvers<Outcome>()
-  const outgoing = httpRequest({ agent, host: '127.0.0.1', port, method, path, headers })
+  const outgoing = httpRequest({ agent, host, port, method, path, headers })
   const timer = setTimeout(() => {
     resolve({ kind: 'lost', reason: TIMED_OUT })
     outgoing.destroy()

@@ -36,15 +36,8 @@ export interface Figures {
  * the clients see, and all that is left at the end, against what may be.
  */
 export async function runCrash(options: RunOptions): Promise<Figures> {
-  const {
-    places,
-    seed,
-    kills,
-    mostUptimeMs = 1_200,
-    onProgress = () => {},
-    plant,
-    signal,
-  } = options
+  const { places, seed, kills, mostUptimeMs = 1_200, onProgress = () => {}, plant } = options
+  const isEnding = (): boolean => options.signal?.aborted === true
   const startedAt = performance.now()
   const tally = new Tally()
   await using world = await openWorld(places)
@@ -64,8 +57,9 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
   try {
     const watching = journal.watch(ended.signal)
     const working = load.run()
-    while (tally.kills < kills)
+    while (tally.kills < kills && !isEnding()) {
       await killer.killOne((instance, random) => load.probe(instance, random))
+    }
     while (tally.requests < (options.requests ?? 0)) await delay(20)
     load.finish()
     await Promise.all([working, killer.settled()])

@@ -11,6 +11,8 @@ export class Tally {
   kills = 0
   /** Of those the ones that hit just after the last byte of an upload. */
   aimedKills = 0
+  /** Of the kills those by a full heap. */
+  heapKills = 0
   requests = 0
   acknowledgedUploads = 0
   refusedUploads = 0
