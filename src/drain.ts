@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import type { OpenConnections } from './http/open-connections.ts'
 
 /** Balancers ask `/readyz`, or learn from their orchestrator, within that time that they should look elsewhere. */
-export const DRAIN_MS = 5_000
+export const DRAIN_MS = 3_000
 
 /**
  * Lets a listener that says it is stopping be used for up to `maxMs` more, and then resolves in the moment to close it,
@@ -16,7 +16,7 @@ export async function drain(connections: readonly OpenConnections[], maxMs: numb
   await emptyQueue(connections)
 }
 
-const QUIET_MS = 2_000
+const QUIET_MS = 1_000
 const LOOK_MS = 50
 
 /** Whoever is in the system's queue when a listener closes is reset, so wait for a turn that brings no one. */
