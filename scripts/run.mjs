@@ -16,10 +16,11 @@ const LINTED = ['src', 'test', 'bench', 'vitest.config.ts']
 
 const COMMANDS = {
   start: [[...ENV_FILE, 'src/main.ts', 'serve', '--demo']],
-  dev: [[...ENV_FILE, '--watch', 'src/main.ts', 'serve', '--demo']],
+  dev: [[...ENV_FILE, '--watch', '--watch-kill-signal=SIGINT', 'src/main.ts', 'serve', '--demo']],
   cli: [[...ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
   simulate: [['test/simulation/main.ts']],
+  crash: [['test/crash/main.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [
     [bin('oxfmt'), '--check'],

@@ -6,6 +6,7 @@ import { ConfigError, readConfig } from './config.ts'
 import { render } from './cli/render.ts'
 import { introduceDemo } from './demo.ts'
 import { diagnose } from './doctor.ts'
+import { DRAIN_MS } from './drain.ts'
 import { serve } from './serve.ts'
 import { openService } from './service.ts'
 
@@ -24,7 +25,10 @@ function run(): Promise<number> {
   return command === 'doctor' ? runDoctor() : runCommand()
 }
 
-/** Serves until SIGTERM or SIGINT; a second signal ends the process at once. */
+/**
+ * Serves until SIGTERM, which orchestrators send, or SIGINT, which people do, who have no balancer to wait for; a second
+ * signal ends the process at once.
+ */
 async function runServer(): Promise<number> {
   const { values } = parseArgs({ args, options: { demo: { type: 'boolean', default: false } } })
   const config = readConfig(process.env)
@@ -47,8 +51,9 @@ async function runServer(): Promise<number> {
   const server = await serve({ config, service, logger })
   opened.defer(() => server.stop())
   if (values.demo) console.log(await introduceDemo(service, server.url + config.basePath))
-  logger.info({ signal: await stopped }, 'stopping')
-  await server.stop()
+  const signal = await stopped
+  logger.info({ signal }, 'stopping')
+  await server.stop({ drainMs: signal === 'SIGTERM' ? DRAIN_MS : 0 })
   logger.info('stopped')
   return 0
 }

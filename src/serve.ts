@@ -3,7 +3,9 @@ import { buildAdmin } from './admin/app.ts'
 import { type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
 import { AppError } from './core/errors.ts'
+import { closeIdleFromNowOn, drain } from './drain.ts'
 import { buildApp } from './http/app.ts'
+import { watchConnections } from './http/open-connections.ts'
 import type { Service } from './service.ts'
 
 export interface ServeOptions {
@@ -13,7 +15,7 @@ export interface ServeOptions {
   /** How often chores are done, for tests. */
   readonly intervals?: Pick<
     ChoresOptions,
-    'recordIntervalMs' | 'shareIntervalMs' | 'forgetIntervalMs'
+    'recordIntervalMs' | 'sweepIntervalMs' | 'shareIntervalMs' | 'forgetIntervalMs'
   >
 }
 
@@ -21,10 +23,12 @@ export interface RunningServer {
   /** The address it listens on, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
   /**
-   * Stops accepting, lets requests under way finish within the grace period, aborts the rest with 503, and resolves
-   * when nothing runs any more. The service is still open then. Idempotent.
+   * Says at once that it is stopping (`/readyz`, `Connection: close`), goes on accepting for up to `drainMs`
+   * milliseconds (none when left out) so that balancers move away, then stops accepting, lets requests under way finish
+   * within the grace period, aborts the rest with 503, and resolves when nothing runs any more. The grace period counts
+   * from the call. The service is still open then. Idempotent.
    */
-  stop(): Promise<void>
+  stop(options?: { readonly drainMs: number }): Promise<void>
 }
 
 /** Listens, and sweeps from time to time, until it is stopped. */
@@ -52,9 +56,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const app = await buildAdmin({ ...common, token })
     listeners.push({ name: 'the admin API', app, host, port })
   }
+  const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = ''] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })
-  async function stop(): Promise<void> {
+  async function stop(drainMs: number): Promise<void> {
     const sweeps = chores.stop()
     const deadlines = [
       setTimeout(() => {
@@ -66,6 +71,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       }, GRACE_MS + FAREWELL_MS),
     ]
     try {
+      await drain(connections, drainMs)
+      // At once, where Fastify would first do other things.
+      for (const { app } of listeners) app.server.close()
+      using _ = closeIdleFromNowOn(connections)
       await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
     } finally {
       deadlines.forEach(clearTimeout)
@@ -73,7 +82,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await chores.recordLast()
   }
 
-  return { url, stop: () => (stopped ??= stop()) }
+  return { url, stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= stop(drainMs)) }
 }
 
 interface Listener {

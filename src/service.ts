@@ -50,17 +50,29 @@ export interface Service {
   close(): Promise<void>
 }
 
-/** A reservation without an owner ends this long after its last renewal; the next sweep releases it. */
-const LEASE_MS = 60_000
+/** How long things are kept that may be over, in milliseconds. Tests have them shorter, deployments do not. */
+export interface ServiceTimes {
+  /** What a process has begun ends this long after it was last renewed: an upload with its reservation, and a sweep. */
+  readonly leaseMs: number
+  /**
+   * Longer than a download takes to open an object that it has found (those that have opened it go on), and than a
+   * write that was repeated can still land.
+   */
+  readonly garbageDelayMs: number
+  /** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
+  readonly retentionMs: number
+}
+
+const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
 
 /** Long enough for an operator to look through what a rebuild took for replaced, and for users to miss it. */
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
-/** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
-const ABORTED_RETENTION_MS = 15 * 60_000
-
 /** Opens database and object store as the settings say, with tables and bucket made where they are missing. */
-export async function openService(config: Config): Promise<Service> {
+export async function openService(
+  config: Config,
+  times: Partial<ServiceTimes> = {},
+): Promise<Service> {
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
   opened.defer(() => database.close())
@@ -70,7 +82,7 @@ export async function openService(config: Config): Promise<Service> {
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const kept = opened.move()
   return {
-    ...createUseCases({ config, database, objects }),
+    ...createUseCases({ config, database, objects, times: { ...TIMES, ...config, ...times } }),
     objects,
     backup: (file) => backUp(database, file),
     close: () => kept.disposeAsync(),
@@ -82,33 +94,34 @@ const PREPARE_TIMEOUT_MS = 30_000
 /** Shorter than the patience of probes. */
 const READINESS_TIMEOUT_MS = 2_000
 
-function createUseCases(parts: { config: Config; database: Database; objects: ObjectStore }) {
-  const { config, database, objects } = parts
-  const { baseCapacity, deviceCapacity, deviceModels, garbageDelayMs } = config
+interface Parts {
+  readonly config: Config
+  readonly database: Database
+  readonly objects: ObjectStore
+  readonly times: ServiceTimes
+}
+
+function createUseCases({ config, database, objects, times }: Parts) {
+  const { baseCapacity, deviceCapacity, deviceModels } = config
   const { maxFileSize, maxFiles, maxUploads } = config
+  const { leaseMs, garbageDelayMs, retentionMs } = times
   const ledger = createLedger(database, { baseCapacity })
   const metrics = createMetrics({ ledger })
-  const sweeper = createSweeper({
-    ledger,
-    objects,
-    retentionMs: ABORTED_RETENTION_MS,
-    garbageDelayMs,
-  })
+  const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
   const userStore = createUserStore(database)
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const guesses = createGuessLimiter({ counts: createGuessCounts(database) })
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
   const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
-  const limits = { memory, maxFileSize, maxFiles, maxUploads }
-  const times = { leaseMs: LEASE_MS, garbageDelayMs }
+  const limits = { memory, maxFileSize, maxFiles, maxUploads, leaseMs, garbageDelayMs }
   return {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
     accessTokens,
     guesses,
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
-    repository: createRepository({ ledger, objects, ...limits, ...times }),
+    repository: createRepository({ ledger, objects, ...limits }),
     readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
     sweeper: metrics.meterSweeper(sweeper),
     metrics,

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { Agent } from 'node:http'
+import { connect } from 'node:net'
 import { fastify, type FastifyBaseLogger } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -7,6 +10,7 @@ import { parseUserId } from '../src/core/user-id.ts'
 import { serve, type ServeOptions } from '../src/serve.ts'
 import { openService, type Service } from '../src/service.ts'
 import { outage } from './support/faults.ts'
+import { send } from './crash/request.ts'
 import { createFolder } from './support/local-server.ts'
 
 const userId = parseUserId('alice')
@@ -115,5 +119,48 @@ describe('the server', () => {
     const begun = performance.now()
     await server.stop()
     expect(performance.now() - begun).toBeLessThan(5_000)
+  })
+})
+
+describe('while it drains', () => {
+  it('serves those who kept a connection and those who come, tells both to leave, and is not ready', async () => {
+    const { server } = await start()
+    const port = Number(new URL(server.url).port)
+    const agent = new Agent({ keepAlive: true })
+    const ask = (path: string, own?: Agent) =>
+      send({ agent: own ?? new Agent({ keepAlive: true }), port, method: 'GET', path })
+    expect(await ask('/livez', agent)).toMatchObject({ headers: { connection: 'keep-alive' } })
+    const stopped = server.stop({ drainMs: 60_000 })
+    const leaving = { status: 200, headers: { connection: 'close' } }
+    expect(await ask('/livez', agent)).toMatchObject(leaving)
+    expect(await ask('/livez')).toMatchObject(leaving)
+    expect(await ask('/readyz')).toMatchObject({ status: 503 })
+    // Nobody is there any more and nobody comes, so it does not wait for the whole minute.
+    await stopped
+    expect(await ask('/livez')).toEqual({ kind: 'unsent' })
+  })
+
+  it('waits for a client that keeps its connection no longer than that', async () => {
+    const { server } = await start()
+    const port = Number(new URL(server.url).port)
+    const agent = new Agent({ keepAlive: true })
+    await send({ agent, port, method: 'GET', path: '/livez' })
+    const begun = performance.now()
+    await server.stop({ drainMs: 3_000 })
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(2_990)
+    agent.destroy()
+  })
+
+  it('is not held up by a connection on which nothing was ever sent', async () => {
+    const { server } = await start()
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const closed = once(socket, 'close')
+    socket.resume()
+    await once(socket, 'connect')
+    const begun = performance.now()
+    await server.stop()
+    await closed
+    // The grace period for requests under way is 25 s.
+    expect(performance.now() - begun).toBeLessThan(15_000)
   })
 })

@@ -3,52 +3,61 @@ import type { Chore, SweepLedger } from './sweep-ledger.ts'
 
 /** A chore that one instance does for all, and the lease that says which. */
 export interface KeptChore {
-  /** Whether it could be had. With `onWait` it is waited for, and `onWait` called before. */
+  /** Whether it could be had; it is then kept. With `onWait` it is waited for, and `onWait` called before. */
   begin(options: {
     readonly signal: AbortSignal
     readonly onWait: (() => void) | undefined
   }): Promise<boolean>
-  /** Prolongs the lease when some of it is used up; answers whether the chore is still ours. */
-  keep(): Promise<boolean>
+  /** Whether the chore is still ours. */
+  isOurs(): Promise<boolean>
   /** Lets others have it. Never rejects. */
   end(): Promise<void>
 }
 
-/**
- * Longer than a page of removals takes, so that it is lost to a crash alone. Until then nobody does the chore, which
- * the work of it can wait for.
- */
-const LEASE_MS = 5 * 60_000
+export interface KeepChore extends Chore {
+  readonly ledger: SweepLedger
+  /** How long after a crash nobody does the chore, in milliseconds. */
+  readonly leaseMs: number
+}
 
-const RENEW_AFTER_MS = LEASE_MS / 4
 const ASK_AGAIN_MS = 1_000
 
-export function keepChore({
-  ledger,
-  ...chore
-}: Chore & { readonly ledger: SweepLedger }): KeptChore {
-  let renewedAt = 0
+/** Renews the lease of the chore, once it has begun, several times in each of its terms. */
+export function keepChore({ ledger, leaseMs, ...chore }: KeepChore): KeptChore {
+  let endsAt = 0
+  let renewal: NodeJS.Timeout | undefined
+  let renewing: Promise<unknown> = Promise.resolve()
 
   async function hold(): Promise<boolean> {
     const askedAt = performance.now()
-    const isOurs = await ledger.holdChore({ ...chore, leaseMs: LEASE_MS })
-    renewedAt = askedAt
+    const isOurs = await ledger.holdChore({ ...chore, leaseMs })
+    endsAt = isOurs ? askedAt + leaseMs : 0
     return isOurs
+  }
+
+  function renew(): void {
+    // One that fails is repeated; whether the chore was lost meanwhile is asked before each of its steps.
+    renewing = hold().catch(() => undefined)
   }
 
   return {
     async begin({ signal, onWait }) {
-      if (await hold()) return true
-      if (onWait === undefined) return false
-      onWait()
-      do await pause(ASK_AGAIN_MS, signal)
-      while (!(await hold()))
+      let isOurs = await hold()
+      if (!isOurs && onWait === undefined) return false
+      if (!isOurs) onWait?.()
+      while (!isOurs) {
+        await pause(ASK_AGAIN_MS, signal)
+        isOurs = await hold()
+      }
+      renewal = setInterval(renew, leaseMs / 3).unref()
       return true
     },
-    async keep() {
-      return performance.now() - renewedAt < RENEW_AFTER_MS || (await hold())
+    async isOurs() {
+      return performance.now() < endsAt || (await hold())
     },
     async end() {
+      clearInterval(renewal)
+      await renewing
       // What fails here ends by itself with the lease.
       await ledger.leaveChore(chore).catch(() => undefined)
     },

@@ -15,6 +15,8 @@ export interface SweeperOptions {
   readonly retentionMs: number
   /** How long the objects of a deleted user are kept where that is longer, in milliseconds. */
   readonly garbageDelayMs?: number
+  /** How long after the crash of a sweeper the others leave its work to it, in milliseconds; a minute when left out. */
+  readonly leaseMs?: number
 }
 
 export interface SweepRequest {
@@ -65,7 +67,7 @@ export interface Sweeper {
 }
 
 export function createSweeper(options: SweeperOptions): Sweeper {
-  const { ledger } = options
+  const { ledger, leaseMs = LEASE_MS } = options
 
   async function sweep(request: SweepRequest): Promise<SweepReport> {
     const { signal, onProgress = () => undefined, onWait } = request
@@ -88,7 +90,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
         }),
     }
     await goThrough(expiry(run), signal)
-    const chore = keepChore({ ledger, name: 'sweep', holder: randomUUID() })
+    const chore = keepChore({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
     if (!(await chore.begin({ signal, onWait }))) return { ...report, end: 'elsewhere' }
     try {
       const end = await sweepAlone(run, chore)
@@ -108,6 +110,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     },
   }
 }
+
+const LEASE_MS = 60_000
 
 const NOTHING_DONE = {
   expiredUploads: 0,
@@ -131,7 +135,7 @@ async function sweepAlone(run: SweepRun, chore: KeptChore): Promise<SweepReport[
   const steps = [purge(run), forgetCommitted(run), abortedRemover(run), garbageRemover(run)]
   const ends: Progress[] = []
   for (const step of steps) {
-    const end = await goThrough(async () => ((await chore.keep()) ? step() : 'lost'), run.signal)
+    const end = await goThrough(async () => ((await chore.isOurs()) ? step() : 'lost'), run.signal)
     if (end === 'lost') return 'elsewhere'
     // The journal may be full of what nothing can remove while the garbage is not.
     ends.push(end)

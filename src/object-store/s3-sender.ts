@@ -70,7 +70,6 @@ export class S3Sender {
 
   #dispatch(command: unknown): Promise<unknown> {
     const { client, deadlines } = this.#bucket
-    const { partMs } = this.#sending
     if (command instanceof CreateMultipartUploadCommand) return this.#create(command)
     if (command instanceof UploadPartCommand) return this.#sendPart(command)
     if (command instanceof PutObjectCommand) {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   answers,
@@ -35,6 +35,50 @@ export async function startNginx(): Promise<Nginx> {
       await folder.remove()
     }
     return { port, folder: folder.path, stop }
+  } catch (error) {
+    await folder.remove()
+    throw error
+  }
+}
+
+/**
+ * Runs the nginx of this machine with `deploy/nginx.conf` in front of the instances that listen on `port` of the
+ * addresses which the DNS server at `dnsPort` names. Only places and ports are changed.
+ */
+export async function startProxy(service: {
+  readonly port: number
+  readonly dnsPort: number
+}): Promise<Omit<Nginx, 'folder'>> {
+  const program = await findNginx()
+  const folder = await createFolder('proxy')
+  const port = await freePort()
+  const settings = join(folder.path, 'nginx.conf')
+  const places = {
+    'listen 8080;': `listen 127.0.0.1:${port};`,
+    'resolver 127.0.0.11 ': `resolver 127.0.0.1:${service.dnsPort} `,
+    'service:3000;': `service:${service.port};`,
+    'error_log stderr ': `error_log ${folder.path}/error.log `,
+  }
+  let text = (await readFile('deploy/nginx.conf', 'utf8')).replaceAll('/tmp/', `${folder.path}/`)
+  for (const [place, other] of Object.entries(places)) {
+    if (!text.includes(place)) throw new Error(`deploy/nginx.conf does not say ${place}`)
+    text = text.replace(place, other)
+  }
+  await writeFile(settings, text)
+  // Its workers would be others than whoever owns the folder.
+  const user = process.getuid?.() === 0 ? 'user root; ' : ''
+  try {
+    const server = await runServer({
+      program,
+      args: ['-p', folder.path, '-c', settings, '-g', `${user}daemon off;`],
+      isReady: () => answers(`http://127.0.0.1:${port}/livez`),
+      stopSignal: 'SIGTERM',
+    })
+    const stop = async (): Promise<void> => {
+      await server.stop()
+      await folder.remove()
+    }
+    return { port, stop }
   } catch (error) {
     await folder.remove()
     throw error

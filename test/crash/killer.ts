@@ -1,0 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../simulation/random.ts'
+import type { Instance } from './instances.ts'
+import type { Tally } from './tally.ts'
+
+export interface KillerOptions {
+  readonly instances: readonly [Instance, ...Instance[]]
+  readonly tally: Tally
+  readonly random: Random
+  readonly mostUptimeMs: number
+}
+
+/** Kills at random moments, half of them just after an instance was sent the last byte of an upload. */
+export class Killer {
+  readonly #options: KillerOptions
+  readonly #restarts = new Set<Promise<void>>()
+  #aim: { readonly instance: Instance; readonly hit: () => void } | undefined
+
+  constructor(options: KillerOptions) {
+    this.#options = options
+  }
+
+  onLastByte(instance: Instance): void {
+    if (this.#aim?.instance === instance) this.#aim.hit()
+  }
+
+  /** Kills one that is up; does not wait for its successor, whom `onRestart` meets. */
+  async killOne(onRestart: (instance: Instance, random: Random) => Promise<void>): Promise<void> {
+    const { instances, tally, random, mostUptimeMs } = this.#options
+    const instance = random.pick(instances)
+    while (!instance.isUp) await delay(5)
+    await delay(random.below(mostUptimeMs))
+    if (random.chance(0.5) && (await this.#lastByteOf(instance))) {
+      tally.aimedKills += 1
+      await delay(random.below(MOST_COMMIT_MS))
+    }
+    tally.kills += 1
+    const isByHeap = random.chance(0.1)
+    if (isByHeap) tally.heapKills += 1
+    const restart = instance
+      .kill(isByHeap ? 'full heap' : 'SIGKILL')
+      .then(() => onRestart(instance, random))
+    this.#restarts.add(restart)
+    void restart.finally(() => this.#restarts.delete(restart))
+    if (instances.length === 1) await restart
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#restarts)
+  }
+
+  /** Whether one came in time. */
+  async #lastByteOf(instance: Instance): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    this.#aim = { instance, hit: () => resolve(true) }
+    const timer = setTimeout(() => resolve(false), AIM_TIMEOUT_MS)
+    const isHit = await promise
+    clearTimeout(timer)
+    this.#aim = undefined
+    return isHit
+  }
+}
+
+const MOST_COMMIT_MS = 40
+const AIM_TIMEOUT_MS = 2_000

@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util'
+import { startMinio } from '../support/minio.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { type Figures, runCrash } from './run.ts'
+import type { Tally } from './tally.ts'
+
+const USAGE = `usage: npm run crash -- [--kills N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
+  --kills N     how often an instance of the service is killed while clients work; 200 when left out
+  --seed S      what is written and when is killed; a random one when left out (timing makes no two runs alike)
+  --database    sqlite (one instance) when left out; on postgres two
+  --objects     file when left out; s3 is MinIO`
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  const text = { type: 'string' } as const
+  const options = { kills: text, seed: text, database: text, objects: text }
+  const { values } = parseArgs({ args: [...args], options })
+  const { kills: times = '200', database = 'sqlite', objects = 'file' } = values
+  const kills = Number(times)
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30))
+  const isKnown = ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
+  if (!isKnown || !Number.isInteger(seed) || !Number.isInteger(kills) || kills < 0) {
+    console.error(USAGE)
+    return 2
+  }
+  console.log(`${kills} kills on ${database} and ${objects}, seed ${seed}`)
+  await using opened = new AsyncDisposableStack()
+  const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
+  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
+  const ending = new AbortController()
+  // Ctrl-C ends the killing, not the checks.
+  process.once('SIGINT', () => ending.abort())
+  const figures = await runCrash({
+    places: { postgres: postgres?.url, s3: minio?.address },
+    kills,
+    seed,
+    signal: ending.signal,
+    onProgress: (tally) => console.log(progressOf(tally)),
+  })
+  print(figures)
+  return figures.tally.violations.length === 0 ? 0 : 1
+}
+
+/** A server that was found or started, and ends with the run; without one there is nothing to do. */
+async function found<T extends { stop(): Promise<void> }>(
+  starting: Promise<T | { readonly unavailable: string }>,
+  opened: AsyncDisposableStack,
+): Promise<T> {
+  const server = await starting
+  if ('unavailable' in server) throw new Error(server.unavailable)
+  opened.defer(() => server.stop())
+  return server
+}
+
+function progressOf(tally: Tally): string {
+  const { kills, requests, acknowledgedUploads, unknownOutcomes, violations } = tally
+  const counts = `${kills} kills, ${requests} requests, ${acknowledgedUploads} acknowledged uploads`
+  return `${counts}, ${unknownOutcomes} unknown outcomes, ${violations.length} violations`
+}
+
+function print({ tally, sweeps, seconds }: Figures): void {
+  for (const { kind, text } of tally.violations.slice(0, 50)) console.error(`${kind}: ${text}`)
+  const figures = {
+    kills: `${tally.kills}, ${tally.aimedKills} just after the last byte of an upload, ${tally.heapKills} by a full heap`,
+    requests: tally.requests,
+    'acknowledged uploads': tally.acknowledgedUploads,
+    'uploads refused as too large for the capacity': tally.refusedUploads,
+    'unknown outcomes': tally.unknownOutcomes,
+    'answers 503': tally.unavailable,
+    'checked reads': tally.checkedReads,
+    lost: tally.count('lost'),
+    altered: tally.count('altered'),
+    'quota drift': tally.count('quota'),
+    [`orphans after ${sweeps} sweeps`]: tally.count('orphan'),
+    'other violations': tally.count('other'),
+    seconds: Math.round(seconds),
+  }
+  for (const [name, figure] of Object.entries(figures)) console.log(`${name}: ${figure}`)
+}

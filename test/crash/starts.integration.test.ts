@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, inject, it } from 'vitest'
+import { createDatabase } from '../support/postgres.ts'
+import { exitOf, startProgram, temporaryFolder } from '../support/program.ts'
+import { freshBucket, removeBucket } from '../support/test-bucket.ts'
+
+const minio = inject('minio')
+const postgres = inject('postgres')
+const missing = minio === undefined || postgres === undefined
+
+let opened = new AsyncDisposableStack()
+
+afterEach(async () => {
+  await opened.disposeAsync()
+  opened = new AsyncDisposableStack()
+})
+
+describe('three instances that start at once where there is nothing yet (G04)', () => {
+  it('all come up on SQLite and files', async () => {
+    await expectAllToServe({ DATA_DIR: await temporaryFolder(opened) })
+  })
+
+  it.skipIf(missing)('all come up on PostgreSQL and MinIO, with one set of tables', async () => {
+    const database = await createDatabase(postgres ?? '')
+    opened.defer(() => database.drop())
+    const { bucket } = freshBucket(minio)
+    const { endpoint = '', accessKeyId = '', secretAccessKey = '', region = '' } = minio ?? {}
+    opened.defer(() => removeBucket({ ...freshBucket(minio), bucket }))
+    await expectAllToServe({
+      DATABASE_URL: database.url,
+      OBJECT_STORE: `s3://${bucket}`,
+      AWS_ENDPOINT_URL_S3: endpoint,
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: accessKeyId,
+      AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    })
+  })
+})
+
+/** Each answers that it is ready, and a file that one took is downloaded from every other. */
+async function expectAllToServe(environment: Readonly<Record<string, string>>): Promise<void> {
+  const settings = { ...environment, LOG_LEVEL: 'info' }
+  const started = await Promise.all(
+    [1, 2, 3].map(() => startProgram({ args: ['serve'], environment: settings, opened })),
+  )
+  const urls: string[] = []
+  for (const { output, process } of started) {
+    await expect.poll(output, { timeout: 90_000 }).toMatch(/the API listens at http/)
+    expect(process.exitCode).toBeNull()
+    urls.push(/the API listens at (http:\/\/[\d.:]+)/.exec(output())?.[1] ?? '')
+  }
+  const cookie = `access_token=${await issueToken(environment)}`
+  const path = `/users/me/repo/${randomUUID()}`
+  const put = await fetch(`${urls[0]}${path}`, {
+    method: 'PUT',
+    headers: { cookie },
+    body: 'hello',
+  })
+  expect(put.status).toBe(200)
+  for (const url of urls) {
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    expect(await (await fetch(`${url}${path}`, { headers: { cookie } })).text()).toBe('hello')
+  }
+}
+
+async function issueToken(environment: Readonly<Record<string, string>>): Promise<string> {
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { process, output } = await startProgram({ args, environment, opened })
+    expect(await exitOf(process)).toBe(0)
+    return output()
+  }
+  await run('users', 'create', 'alice')
+  const answer = JSON.parse(await run('tokens', 'issue', 'alice', '--json')) as {
+    readonly access_token: string
+  }
+  return answer.access_token
+}
