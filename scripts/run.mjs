@@ -20,6 +20,7 @@ const COMMANDS = {
   cli: [[...ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
   simulate: [['test/simulation/main.ts']],
+  openapi: [['test/openapi/main.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [
     [bin('oxfmt'), '--check'],
