@@ -59,7 +59,13 @@ describe('an answer', () => {
   })
 
   it('may not lack a header', () => {
-    const answer = { method: 'GET', target: '/livez', status: 200, headers: {}, body: undefined }
+    const answer = {
+      method: 'GET',
+      target: '/livez',
+      status: 200,
+      headers: {},
+      body: Buffer.alloc(0),
+    }
     expect(createAnswerCheck(document, '')(answer)).toMatch(/has no X-Request-Id/)
   })
 })

@@ -12,8 +12,8 @@ export interface Exchange {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** `undefined` when not all of it was sent. */
-  readonly body: Buffer | undefined
+  /** Empty when it is the content of a file. */
+  readonly body: Buffer
 }
 
 /** A target in absolute form begins with it (RFC 9112 section 3.2.2). */
@@ -97,11 +97,9 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
 
   function refusalFault(exchange: Exchange, codes: readonly ErrorCode[]): string | undefined {
     if (exchange.method === 'HEAD') return exchange.status >= 400 ? undefined : 'is no refusal'
-    const { body } = exchange
-    if (body === undefined) return undefined
     const properties = { code: { enum: codes }, status: { const: exchange.status } }
     const schema = { $ref: '#/components/schemas/Problem', properties }
-    return jsonFault(body, schema)
+    return jsonFault(exchange.body, schema)
   }
 
   function headerFault({ headers = {} }: ResponseObject, exchange: Exchange): string | undefined {
@@ -117,7 +115,7 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
 
   function contentFault({ content }: ResponseObject, exchange: Exchange): string | undefined {
     const { method, status, headers, body } = exchange
-    if (method === 'HEAD' || status === 304 || body === undefined) return undefined
+    if (method === 'HEAD' || status === 304) return undefined
     if (content === undefined) return body.length === 0 ? undefined : 'has a body'
     const type = headers['content-type']?.split(';')[0] ?? 'no content type'
     const media = content[type]

@@ -23,10 +23,10 @@ export async function holdToDocument(held: Held): Promise<Conformance> {
   function watch(request: IncomingMessage, response: ServerResponse): void {
     const { method = '', url = '' } = request
     const answer = record(response)
-    response.once('close', () => {
-      if (!response.headersSent) return
-      const { statusCode: status, writableFinished } = response
-      const body = writableFinished ? answer.body() : undefined
+    // Of what is cut off only its sender knows what it was to be.
+    response.once('finish', () => {
+      const { statusCode: status } = response
+      const body = answer.body()
       try {
         const fault = check({ method, target: url, status, headers: answer.headers(), body })
         if (fault !== undefined) faults.push(fault)
