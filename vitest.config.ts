@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     // Fails a test file whose services logged a secret.
-    setupFiles: ['test/support/secret-watch.ts'],
+    setupFiles: ['test/support/secret-watch-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [

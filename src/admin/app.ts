@@ -4,7 +4,10 @@ import type { Grants } from '../core/grants.ts'
 import type { GuessLimiter } from '../core/guess-limiter.ts'
 import type { Users } from '../core/users.ts'
 import { createListener, type ListenerOptions } from '../http/listener.ts'
+import { describeRoutes } from '../http/openapi/document.ts'
 import { fallbackRoutes } from '../http/routes/fallback.ts'
+import { openApiRoutes } from '../http/routes/openapi.ts'
+import { ADMIN_API, ANY_CALL } from './admin-api.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { strictBodyPlugin } from './plugins/strict-body.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
@@ -32,8 +35,11 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('cache-control', 'no-store')
   })
+  const document = describeRoutes(app, ADMIN_API)
   await app.register(bearerPlugin, options)
   await app.register(strictBodyPlugin)
+  const access = { credentials: 'required', problems: ANY_CALL } as const
+  await app.register(openApiRoutes, { document, access })
   await app.register(userRoutes, options)
   await app.register(accessTokenRoutes, options)
   await app.register(deviceRoutes, options)
@@ -42,6 +48,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   await app.register(fallbackRoutes, {
     allowed: {
       '/metrics': ['GET'],
+      '/openapi.json': ['GET', 'HEAD'],
       '/admin/users': ['GET', 'POST'],
       '/admin/users/:user_id': ['GET', 'PUT', 'PATCH', 'DELETE'],
       '/admin/users/:user_id/access-tokens': ['GET', 'POST'],

@@ -12,8 +12,6 @@ export const PageQuery = Type.Object(
 /** The query of every other call. */
 export const NoQuery = Type.Object({}, { additionalProperties: false })
 
-export const NextCursor = Type.Union([Type.String(), Type.Null()])
-
 export interface PageRequest {
   readonly limit: number
   /** The key of the last entry of the page before, of as many parts as asked for; `undefined` for the first page. */

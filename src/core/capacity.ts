@@ -5,7 +5,9 @@ import type { Usage } from './ledger.ts'
  * How full a repository is: `nearing` from 90 % of its capacity, `critical` from 99 %, `exceeded` above it
  * (which a grant that ended can bring about; nothing is deleted then).
  */
-export type CapacityState = 'normal' | 'nearing' | 'critical' | 'exceeded'
+export type CapacityState = (typeof CAPACITY_STATES)[number]
+
+export const CAPACITY_STATES = ['normal', 'nearing', 'critical', 'exceeded'] as const
 
 /** Bytes that can still be reserved: max(0, capacity - used - reserved). */
 export function availableBytes({ capacity, used, reserved }: Usage): number {

@@ -5,7 +5,7 @@ import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
 
 /** Who may read a file: its owner, any user with a valid access token, anyone. */
-const VISIBILITIES = ['private', 'users', 'public'] as const
+export const VISIBILITIES = ['private', 'users', 'public'] as const
 
 export type Visibility = (typeof VISIBILITIES)[number]
 

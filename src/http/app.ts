@@ -6,15 +6,19 @@ import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/repository.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
 import { accessTokenPlugin } from './plugins/access-token.ts'
+import { describeRoutes } from './openapi/document.ts'
+import { ALWAYS } from './openapi/problem-responses.ts'
 import { multipartUploadPlugin } from './plugins/multipart-upload.ts'
 import { preflightPlugin } from './plugins/preflight.ts'
 import { sameSitePlugin } from './plugins/same-site.ts'
+import { PUBLIC_API } from './public-api.ts'
 import { changeRoutes } from './routes/change.ts'
 import { capacityRoutes } from './routes/capacity.ts'
 import { downloadRoutes } from './routes/download.ts'
 import { fallbackRoutes } from './routes/fallback.ts'
 import { healthRoutes } from './routes/health.ts'
 import { listRoutes } from './routes/list.ts'
+import { openApiRoutes } from './routes/openapi.ts'
 import { removalRoutes } from './routes/removal.ts'
 import { uploadRoutes } from './routes/upload.ts'
 
@@ -43,7 +47,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, pathFault: nameFault })
   const prefix = options.basePath
   await app.register(preflightPlugin, options)
+  const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
   await app.register(healthRoutes, { ...options, prefix })
+  const access = { credentials: 'none', problems: ALWAYS } as const
+  await app.register(openApiRoutes, { document, access, prefix })
+  await app.register(fallbackRoutes, {
+    prefix,
+    allowed: {
+      '/livez': ['GET', 'HEAD'],
+      '/readyz': ['GET', 'HEAD'],
+      '/openapi.json': ['GET', 'HEAD'],
+    },
+  })
   await app.register((scope) => usersScope(scope, options), { prefix })
   return app
 }

@@ -1,19 +1,41 @@
 import { Type } from '@fastify/type-provider-typebox'
-import type { File } from '../core/file.ts'
+import { type File, VISIBILITIES } from '../core/file.ts'
 import { formatTimestamp } from '../core/timestamp.ts'
+import { Bytes, OneOf, Time } from './openapi/reply-schemas.ts'
 
 /** A file as replies describe it; sizes in bytes, times RFC 3339 in UTC, `etag` without its quotes. */
-export const FileReply = Type.Object({
-  name: Type.String(),
-  user_id: Type.String(),
-  size: Type.Integer(),
-  sha256: Type.String(),
-  etag: Type.String(),
-  version: Type.String(),
-  visibility: Type.String(),
-  created_at: Type.String(),
-  updated_at: Type.String(),
-})
+export const FileReply = Type.Object(
+  {
+    name: Type.String({ description: 'Unique in its repository, byte by byte.' }),
+    user_id: Type.String({ description: 'Whose it is.' }),
+    size: Bytes('Bytes of its content.'),
+    sha256: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 of its content, in lower-case hexadecimal.',
+    }),
+    etag: Type.String({ description: 'The value of the header `ETag`, without its quotes.' }),
+    version: Type.String({ description: 'Names the upload that made the content.' }),
+    visibility: OneOf(
+      VISIBILITIES,
+      'Who may read it: its owner, any user with a valid access token, anyone.',
+    ),
+    created_at: Time('When a file of that name was first uploaded.'),
+    updated_at: Time('When it was last written or changed.'),
+  },
+  { title: 'File', description: 'A file, without its content.' },
+)
+
+export const FILE_EXAMPLE = {
+  name: 'README.md',
+  user_id: 'alice',
+  size: 6143,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  etag: '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
+  version: '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
+  visibility: 'private',
+  created_at: '2026-11-21T12:00:00.000Z',
+  updated_at: '2026-11-21T12:00:00.000Z',
+} as const
 
 export function fileReply(file: File) {
   return {

@@ -10,6 +10,9 @@ export const MAX_PART_HEAD_BYTES = 16 * 1024
 /** Fields beside the file. */
 export const MAX_FIELDS = 8
 
+/** Of the value of one. */
+export const MAX_FIELD_BYTES = 4 * 1024
+
 /** Where the bytes are; `mark` is the two bytes after a delimiter, `closing` the two after the last one's. */
 type State = 'preamble' | 'mark' | 'head' | 'field' | 'file' | 'closing' | 'epilogue'
 

@@ -44,6 +44,10 @@ const STATUS = {
   unavailable: 503,
 } as const satisfies Record<ErrorCode, number>
 
+export function statusOf(code: ErrorCode): number {
+  return STATUS[code]
+}
+
 /** Seconds after which a client should try again what failed with `unavailable`. */
 const RETRY_AFTER_SECONDS = 5
 

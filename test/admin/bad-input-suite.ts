@@ -296,6 +296,11 @@ export function adminBadInputSuite(open: OpenService): void {
       expect([reply.status, reply.headers['allow']]).toEqual([405, allowed])
     })
 
+    it('a method that the path does not have is 405, whatever its body', async () => {
+      const reply = await call(service, of({ method: 'GET', path: '/:id/devices/cam', body: {} }))
+      expect([reply.status, reply.headers['allow']]).toEqual([405, 'PUT, DELETE'])
+    })
+
     it.each(['/a/b', '/a/devices/b/c', '/a/grants/b', '/a/files'])('%s is 404', async (at) => {
       expectProblem(await call(service, { method: 'GET', path: at }), NOT_FOUND)
     })

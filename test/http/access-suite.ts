@@ -270,6 +270,8 @@ export function accessSuite(open: OpenService): void {
       ['POST', 'me/repo', 'GET, HEAD'],
       ['DELETE', 'me/repo', 'GET, HEAD'],
       ['PUT', 'ME/repo', 'GET, HEAD'],
+      ['TRACE', 'me/repo', 'GET, HEAD'],
+      ['QUERY', 'me/repo', 'GET, HEAD'],
     ])('%s of %s, ME being the own id, answers 405 and what is allowed', async (...row) => {
       const [method, pattern, allowed] = row
       const { user } = placed

@@ -65,6 +65,19 @@ describe('liveness', () => {
   })
 })
 
+describe('livez, readyz and openapi.json', () => {
+  it.each(['livez', 'readyz', 'openapi.json'])(
+    '/%s answers GET and HEAD, and 405',
+    async (path) => {
+      const { url } = await open()
+      const head = await fetch(`${url}/${path}`, { method: 'HEAD' })
+      expect([head.status, await head.text()]).toEqual([200, ''])
+      const reply = await fetch(`${url}/${path}`, { method: 'POST' })
+      expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    },
+  )
+})
+
 describe('a base path', () => {
   it('stands before every path, once', async () => {
     const service = await open({ basePath: '/api' })

@@ -1,5 +1,4 @@
 import { pino, type Logger } from 'pino'
-import { afterAll } from 'vitest'
 
 /** What no log may hold: access tokens, JWTs, and whatever a test says is a secret. */
 const SECRETS = [/crt_[\w-]{8,}/, /eyJ[\w-]{8,}\.[\w-]{8,}/]
@@ -28,8 +27,3 @@ function isLeak(line: string): boolean {
 export function takeLeaks(): readonly string[] {
   return lines.splice(0)
 }
-
-afterAll(() => {
-  const leaks = takeLeaks()
-  if (leaks.length > 0) throw new Error(`The log holds a secret:\n${leaks.join('')}`)
-})

@@ -23,6 +23,7 @@ import { buildApp } from '../../src/http/app.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createWatchedLogger, keepOutOfLogs } from './secret-watch.ts'
 import { ampleMemory } from './upload-memory.ts'
+import { holdToDocument } from '../openapi/hold-to-document.ts'
 
 /** What a service in a test stands on. Its owner closes it. */
 export interface TestAdapters {
@@ -80,7 +81,11 @@ export interface TestService {
   stop(): Promise<void>
 }
 
-/** Starts the real app over the given adapters. Garbage has no grace period, so that one sweep shows what is left for good. */
+/**
+ * Starts the real app over the given adapters. Its end fails when it has given an answer that its OpenAPI document does
+ * not describe. Garbage has no grace period, so that one sweep shows what is left
+ * for good.
+ */
 export async function startTestService(
   { database, objects }: TestAdapters,
   options: TestServiceOptions = {},
@@ -126,6 +131,7 @@ export async function startTestService(
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
     shutdown: new AbortController().signal,
   })
+  const conformance = [await holdToDocument({ app, basePath: options.basePath ?? '' })]
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const admin = await startAdmin()
@@ -141,6 +147,8 @@ export async function startTestService(
       metrics,
     }
     const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
+    const headers = { authorization: `Bearer ${options.adminToken}` }
+    conformance.push(await holdToDocument({ app: admin, headers }))
     await admin.listen({ host: '127.0.0.1', port: 0 })
     return admin
   }
@@ -179,6 +187,7 @@ export async function startTestService(
     },
     async stop() {
       await Promise.all([app.close(), admin?.close()])
+      for (const listener of conformance) listener.assertConforms()
     },
   }
 }

@@ -27,12 +27,11 @@ export const strictBodyPlugin = fp(
         }
       },
     )
-    app.addHook('onRequest', async ({ method, raw }) => {
+    // Not before the route has had its say: a method that the path does not have is 405 with any body.
+    app.addHook('preParsing', async ({ method, headers, raw }, reply) => {
       if (BODILESS.has(method) && hasBody(raw)) {
         throw new AppError('format_error', `A ${method} has no body here.`)
       }
-    })
-    app.addHook('preParsing', async ({ headers }, reply) => {
       // The listener leaves it to its routes, and takes no other expectation.
       if (headers.expect !== undefined) reply.raw.writeContinue()
     })

@@ -3,8 +3,10 @@ import type { AccessTokens } from '../../core/access-tokens.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId } from '../../core/user-id.ts'
 import type { AccessToken } from '../../core/user-store.ts'
+import { NextCursor, Time, TimeOrNull } from '../../http/openapi/reply-schemas.ts'
 import { audit } from '../audit.ts'
-import { cursorFault, NextCursor, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { cursorFault, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { ACCESS_TOKENS } from './access-token-operations.ts'
 
 export interface AccessTokenRoutesOptions {
   readonly accessTokens: AccessTokens
@@ -22,21 +24,31 @@ const Terms = Type.Object(
   { additionalProperties: false },
 )
 
-const Time = Type.Union([Type.String(), Type.Null()])
-
 const common = {
-  token_id: Type.String(),
-  label: Type.String(),
-  created_at: Type.String(),
-  expires_at: Time,
+  token_id: Type.String({ description: 'Names the token; it is not its secret.' }),
+  label: Type.String({ description: 'What the token is for; may be empty.' }),
+  created_at: Time('When it was issued.'),
+  expires_at: TimeOrNull('When it ends by itself.'),
 }
 
-const IssuedReply = Type.Object({ ...common, access_token: Type.String() })
+const IssuedReply = Type.Object(
+  { ...common, access_token: Type.String({ description: 'The token, shown this once.' }) },
+  { title: 'IssuedAccessToken' },
+)
 
-const PageReply = Type.Object({
-  access_tokens: Type.Array(Type.Object({ ...common, revoked_at: Time, last_used_at: Time })),
-  next_cursor: NextCursor,
-})
+const TokenReply = Type.Object(
+  {
+    ...common,
+    revoked_at: TimeOrNull('When it was revoked.'),
+    last_used_at: TimeOrNull('When it was last used, to within a minute or so.'),
+  },
+  { title: 'AccessToken', description: 'An access token without its secret.' },
+)
+
+const PageReply = Type.Object(
+  { access_tokens: Type.Array(TokenReply), next_cursor: NextCursor },
+  { title: 'AccessTokenPage' },
+)
 
 /** `/admin/users/{user_id}/access-tokens`: issues, lists and revokes access tokens. */
 export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (
@@ -47,7 +59,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
   const ofUser = { params: OfUser, querystring: NoQuery }
 
   const issue = { ...ofUser, body: Terms, response: { 201: IssuedReply } }
-  app.post(collection, { schema: issue }, async (request, reply) => {
+  app.post(collection, { schema: issue, config: ACCESS_TOKENS.issue }, async (request, reply) => {
     const userId = parseUserId(request.params.user_id)
     const { label = '', expires_in: expiresInSeconds } = request.body
     const token = await accessTokens.issue({ userId, label, expiresInSeconds })
@@ -57,7 +69,7 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
   })
 
   const list = { params: OfUser, querystring: PageQuery, response: { 200: PageReply } }
-  app.get(collection, { schema: list }, async ({ params, query }) => {
+  app.get(collection, { schema: list, config: ACCESS_TOKENS.list }, async ({ params, query }) => {
     const { limit, after } = parsePage(query, 2)
     const isAfter = isAfterKey(after)
     const tokens = await accessTokens.list(parseUserId(params.user_id))
@@ -67,7 +79,8 @@ export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptio
   })
 
   const revoke = { params: OfToken, querystring: NoQuery }
-  app.delete(`${collection}/:token_id`, { schema: revoke }, async (request, reply) => {
+  const one = `${collection}/:token_id`
+  app.delete(one, { schema: revoke, config: ACCESS_TOKENS.revoke }, async (request, reply) => {
     const userId = parseUserId(request.params.user_id)
     const tokenId = request.params.token_id
     await accessTokens.revoke({ userId, tokenId })

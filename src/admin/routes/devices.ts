@@ -3,8 +3,10 @@ import type { Grants } from '../../core/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId } from '../../core/user-id.ts'
 import type { Grant } from '../../core/user-store.ts'
+import { Bytes, NextCursor, Time } from '../../http/openapi/reply-schemas.ts'
 import { audit } from '../audit.ts'
-import { NextCursor, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { DEVICES } from './device-operations.ts'
 
 export interface DeviceRoutesOptions {
   readonly grants: Grants
@@ -19,14 +21,20 @@ const Terms = Type.Object(
   { additionalProperties: false },
 )
 
-const DeviceReply = Type.Object({
-  device_id: Type.String(),
-  model: Type.Union([Type.String(), Type.Null()]),
-  bytes: Type.Integer(),
-  created_at: Type.String(),
-})
+const DeviceReply = Type.Object(
+  {
+    device_id: Type.String({ description: 'Unique among those of its user.' }),
+    model: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'If it is known.' }),
+    bytes: Bytes('What it adds to the capacity.'),
+    created_at: Time('When it joined.'),
+  },
+  { title: 'Device' },
+)
 
-const PageReply = Type.Object({ devices: Type.Array(DeviceReply), next_cursor: NextCursor })
+const PageReply = Type.Object(
+  { devices: Type.Array(DeviceReply), next_cursor: NextCursor },
+  { title: 'DevicePage' },
+)
 
 /** `/admin/users/{user_id}/devices`: a device joins, leaves, or is listed; each is a grant. */
 export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (
@@ -39,7 +47,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = asyn
   const ofDevice = { params: OfDevice, querystring: NoQuery }
 
   const join = { ...ofDevice, body: Terms, response: { 200: DeviceReply, 201: DeviceReply } }
-  app.put(one, { schema: join }, async (request, reply) => {
+  app.put(one, { schema: join, config: DEVICES.join }, async (request, reply) => {
     const { user_id, device_id } = request.params
     const { model, bytes } = request.body
     const device = { userId: parseUserId(user_id), deviceId: device_id, model, bytes }
@@ -49,7 +57,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = asyn
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
-  app.delete(one, { schema: ofDevice }, async (request, reply) => {
+  app.delete(one, { schema: ofDevice, config: DEVICES.leave }, async (request, reply) => {
     const { user_id, device_id } = request.params
     await grants.removeDevice({ userId: parseUserId(user_id), deviceId: device_id })
     audit(request, { action: 'device.remove', user_id, device_id })
@@ -57,7 +65,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = asyn
   })
 
   const list = { params: OfUser, querystring: PageQuery, response: { 200: PageReply } }
-  app.get(collection, { schema: list }, async ({ params, query }) => {
+  app.get(collection, { schema: list, config: DEVICES.list }, async ({ params, query }) => {
     const { limit, after } = parsePage(query, 1)
     const [reference] = after ?? []
     const found = await grants.listDevices(parseUserId(params.user_id), {

@@ -3,8 +3,10 @@ import type { Grants } from '../../core/grants.ts'
 import { formatTimestamp, parseTimestamp } from '../../core/timestamp.ts'
 import { parseUserId } from '../../core/user-id.ts'
 import type { Grant } from '../../core/user-store.ts'
+import { Bytes, NextCursor, Time, TimeOrNull } from '../../http/openapi/reply-schemas.ts'
 import { audit } from '../audit.ts'
-import { NextCursor, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { GRANTS } from './grant-operations.ts'
 
 export interface GrantRoutesOptions {
   readonly grants: Grants
@@ -27,19 +29,23 @@ const Terms = Type.Object(
   { additionalProperties: false },
 )
 
-const Time = Type.Union([Type.String(), Type.Null()])
+const GrantReply = Type.Object(
+  {
+    source: Type.String({ description: '`device`, or what else it came from.' }),
+    reference: Type.String({ description: 'Unique among those of its source.' }),
+    bytes: Bytes('What it adds to the capacity while it is in force.'),
+    model: Type.Optional(Type.String({ description: 'Of the device.' })),
+    starts_at: TimeOrNull('When it comes into force.'),
+    ends_at: TimeOrNull('When it ends.'),
+    created_at: Time('When it was made.'),
+  },
+  { title: 'Grant' },
+)
 
-const GrantReply = Type.Object({
-  source: Type.String(),
-  reference: Type.String(),
-  bytes: Type.Integer(),
-  model: Type.Optional(Type.String()),
-  starts_at: Time,
-  ends_at: Time,
-  created_at: Type.String(),
-})
-
-const PageReply = Type.Object({ grants: Type.Array(GrantReply), next_cursor: NextCursor })
+const PageReply = Type.Object(
+  { grants: Type.Array(GrantReply), next_cursor: NextCursor },
+  { title: 'GrantPage' },
+)
 
 /** `/admin/users/{user_id}/grants`: any other reason for capacity; the list has the devices too. */
 export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async (app, options) => {
@@ -49,7 +55,7 @@ export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async 
   const ofGrant = { params: OfGrant, querystring: NoQuery }
 
   const put = { ...ofGrant, body: Terms, response: { 200: GrantReply, 201: GrantReply } }
-  app.put(one, { schema: put }, async (request, reply) => {
+  app.put(one, { schema: put, config: GRANTS.put }, async (request, reply) => {
     const { user_id, source, reference } = request.params
     const { bytes, starts_at, ends_at } = request.body
     const { grant, created } = await grants.putGrant({
@@ -65,7 +71,7 @@ export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async 
     return reply.code(created ? 201 : 200).send(toReply(grant))
   })
 
-  app.delete(one, { schema: ofGrant }, async (request, reply) => {
+  app.delete(one, { schema: ofGrant, config: GRANTS.revoke }, async (request, reply) => {
     const { user_id, source, reference } = request.params
     await grants.revokeGrant({ userId: parseUserId(user_id), source, reference })
     audit(request, { action: 'grant.revoke', user_id, source, reference })
@@ -73,7 +79,7 @@ export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async 
   })
 
   const list = { params: OfUser, querystring: PageQuery, response: { 200: PageReply } }
-  app.get(collection, { schema: list }, async ({ params, query }) => {
+  app.get(collection, { schema: list, config: GRANTS.list }, async ({ params, query }) => {
     const { limit, after } = parsePage(query, 2)
     const [source = '', reference = ''] = after ?? []
     const found = await grants.listGrants(parseUserId(params.user_id), {

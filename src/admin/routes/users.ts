@@ -1,11 +1,13 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { availableBytes, capacityState } from '../../core/capacity.ts'
+import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
 import type { Account } from '../../core/ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { isUserId, parseUserId } from '../../core/user-id.ts'
 import type { Users } from '../../core/users.ts'
+import { Bytes, Count, NextCursor, OneOf, Time } from '../../http/openapi/reply-schemas.ts'
 import { audit } from '../audit.ts'
-import { cursorFault, NextCursor, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { cursorFault, NoQuery, pageOf, PageQuery, parsePage } from '../page.ts'
+import { USERS } from './user-operations.ts'
 
 export interface UserRoutesOptions {
   readonly users: Users
@@ -22,21 +24,33 @@ const Patch = Type.Object(
   { additionalProperties: false },
 )
 
-const AccountReply = Type.Object({
-  user_id: Type.String(),
-  status: Type.String(),
-  created_at: Type.String(),
-  capacity: Type.Object({
-    capacity: Type.Integer(),
-    used: Type.Integer(),
-    reserved: Type.Integer(),
-    available: Type.Integer(),
-    file_count: Type.Integer(),
-    state: Type.String(),
-  }),
-})
+const AccountReply = Type.Object(
+  {
+    user_id: Type.String({ description: 'Names the user for ever.' }),
+    status: OneOf(
+      ['active', 'suspended', 'deleted'],
+      '`deleted` until all that the user had is purged.',
+    ),
+    created_at: Time('When the user was made.'),
+    capacity: Type.Object({
+      capacity: Bytes('Bytes that all files may have together.'),
+      used: Bytes('Bytes of the files.'),
+      reserved: Bytes('Bytes that uploads under way have reserved.'),
+      available: Bytes('Bytes that are left.'),
+      file_count: Count('How many files there are.'),
+      state: OneOf(
+        CAPACITY_STATES,
+        '`nearing` from 90 % of the capacity, `critical` from 99 %, `exceeded` above it.',
+      ),
+    }),
+  },
+  { title: 'User' },
+)
 
-const PageReply = Type.Object({ users: Type.Array(AccountReply), next_cursor: NextCursor })
+const PageReply = Type.Object(
+  { users: Type.Array(AccountReply), next_cursor: NextCursor },
+  { title: 'UserPage' },
+)
 
 const replies = { 200: AccountReply, 201: AccountReply }
 
@@ -46,20 +60,24 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
   const one = '/admin/users/:user_id'
   const make = { body: Nothing, querystring: NoQuery, response: replies }
 
-  app.post(collection, { schema: make }, async (request, reply) => {
+  app.post(collection, { schema: make, config: USERS.make }, async (request, reply) => {
     const { account } = await users.create(undefined)
     audit(request, { action: 'user.create', user_id: account.user.userId })
     return reply.code(201).send(toReply(account))
   })
 
-  app.put(one, { schema: { ...make, params: Params } }, async (request, reply) => {
-    const { account, created } = await users.create(parseUserId(request.params.user_id))
-    if (created) audit(request, { action: 'user.create', user_id: account.user.userId })
-    return reply.code(created ? 201 : 200).send(toReply(account))
-  })
+  app.put(
+    one,
+    { schema: { ...make, params: Params }, config: USERS.put },
+    async (request, reply) => {
+      const { account, created } = await users.create(parseUserId(request.params.user_id))
+      if (created) audit(request, { action: 'user.create', user_id: account.user.userId })
+      return reply.code(created ? 201 : 200).send(toReply(account))
+    },
+  )
 
   const list = { querystring: PageQuery, response: { 200: PageReply } }
-  app.get(collection, { schema: list }, async ({ query }) => {
+  app.get(collection, { schema: list, config: USERS.list }, async ({ query }) => {
     const { limit, after } = parsePage(query, 1)
     const [userId] = after ?? []
     if (userId !== undefined && !isUserId(userId)) throw cursorFault()
@@ -69,11 +87,11 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
   })
 
   const show = { params: Params, querystring: NoQuery, response: { 200: AccountReply } }
-  app.get(one, { schema: show }, async ({ params }) =>
+  app.get(one, { schema: show, config: USERS.show }, async ({ params }) =>
     toReply(await users.find(parseUserId(params.user_id))),
   )
 
-  app.patch(one, { schema: { ...show, body: Patch } }, async (request) => {
+  app.patch(one, { schema: { ...show, body: Patch }, config: USERS.patch }, async (request) => {
     const userId = parseUserId(request.params.user_id)
     const { status } = request.body
     const account = await users.setStatus(userId, status)
@@ -82,7 +100,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
   })
 
   const remove = { params: Params, querystring: NoQuery }
-  app.delete(one, { schema: remove }, async (request, reply) => {
+  app.delete(one, { schema: remove, config: USERS.remove }, async (request, reply) => {
     const userId = parseUserId(request.params.user_id)
     await users.remove(userId)
     audit(request, { action: 'user.delete', user_id: userId })

@@ -8,7 +8,12 @@ import type { IncomingFile } from '../../core/receive-content.ts'
 import { CheckedBody, malformed } from '../checked-body.ts'
 import { contentLength } from '../content-headers.ts'
 import { parseFormBoundary } from '../form-boundary.ts'
-import { MAX_FIELDS, MAX_OVERHEAD_BYTES, MultipartFraming } from '../multipart-framing.ts'
+import {
+  MAX_FIELD_BYTES,
+  MAX_FIELDS,
+  MAX_OVERHEAD_BYTES,
+  MultipartFraming,
+} from '../multipart-framing.ts'
 import { MAX_PART_HEADERS } from '../part-head.ts'
 
 /**
@@ -23,7 +28,7 @@ export const multipartUploadPlugin = fp(
       limits: {
         files: 1,
         fields: MAX_FIELDS,
-        fieldSize: 4 * 1024,
+        fieldSize: MAX_FIELD_BYTES,
         parts: MAX_FIELDS + 2,
         headerPairs: MAX_PART_HEADERS,
         fileSize: Number.POSITIVE_INFINITY,

@@ -1,9 +1,12 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { availableBytes, capacityState } from '../../core/capacity.ts'
+import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
+import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../core/ledger.ts'
 import { notActive } from '../../core/not-active.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/user-store.ts'
+import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
+import { Bytes, Count, OneOf, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { requireUser } from '../plugins/access-token.ts'
 
 export interface CapacityOptions {
@@ -12,28 +15,35 @@ export interface CapacityOptions {
   readonly maxFiles: number
 }
 
-const Time = Type.Union([Type.String(), Type.Null()])
-
-const Reply = Type.Object({
-  user_id: Type.String(),
-  capacity: Type.Integer(),
-  used: Type.Integer(),
-  reserved: Type.Integer(),
-  available: Type.Integer(),
-  file_count: Type.Integer(),
-  max_files: Type.Integer(),
-  state: Type.String(),
-  grants: Type.Array(
-    Type.Object({
-      source: Type.String(),
-      reference: Type.String(),
-      bytes: Type.Integer(),
-      model: Type.Optional(Type.String()),
-      starts_at: Time,
-      ends_at: Time,
-    }),
-  ),
-})
+const Reply = Type.Object(
+  {
+    user_id: Type.String({ description: 'Whose it is.' }),
+    capacity: Bytes('Bytes that all files may have together: what the grants add up to.'),
+    used: Bytes('Bytes of the files.'),
+    reserved: Bytes('Bytes that uploads under way have reserved.'),
+    available: Bytes('Bytes that are left: max(0, capacity - used - reserved).'),
+    file_count: Count('How many files there are.'),
+    max_files: Count('How many there may be.'),
+    state: OneOf(
+      CAPACITY_STATES,
+      '`nearing` from 90 % of the capacity, `critical` from 99 %, `exceeded` above it.',
+    ),
+    grants: Type.Array(
+      Type.Object(
+        {
+          source: Type.String({ description: '`base`, `device`, or what else it came from.' }),
+          reference: Type.String({ description: 'Unique among those of its source.' }),
+          bytes: Bytes('What it adds to the capacity.'),
+          model: Type.Optional(Type.String({ description: 'Of the device.' })),
+          starts_at: TimeOrNull('When it came into force.'),
+          ends_at: TimeOrNull('When it ends.'),
+        },
+        { title: 'GrantInForce' },
+      ),
+    ),
+  },
+  { title: 'Capacity', description: 'The figures of a repository at one moment.' },
+)
 
 /** `GET /users/me/capacity`: the figures of one moment, with the grants in force that add up to the capacity. */
 export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
@@ -43,6 +53,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
     method: ['GET', 'HEAD'],
     url: '/users/me/capacity',
     schema: { response: { 200: Reply } },
+    config: CAPACITY,
     handler: async (request, reply) => {
       const { userId } = requireUser(request)
       const report = await ledger.reportCapacity(userId)
@@ -84,3 +95,46 @@ function toGrant({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
     ends_at: formatTimestamp(endsAt),
   }
 }
+
+const CAPACITY = {
+  operation: {
+    operationId: 'getCapacity',
+    summary: 'Capacity of the own repository, and the grants that add up to it',
+    tag: 'capacity',
+    credentials: 'required',
+    responses: {
+      200: {
+        description: 'The figures of one moment, in bytes.',
+        headers: ['Cache-Control'],
+        example: {
+          user_id: 'alice',
+          capacity: 6_442_450_944,
+          used: 6143,
+          reserved: 0,
+          available: 6_442_444_801,
+          file_count: 1,
+          max_files: 100_000,
+          state: 'normal',
+          grants: [
+            {
+              source: 'base',
+              reference: 'base',
+              bytes: 1_073_741_824,
+              starts_at: null,
+              ends_at: null,
+            },
+            {
+              source: 'device',
+              reference: 'camera-17',
+              bytes: 5_368_709_120,
+              model: 'camera-2',
+              starts_at: null,
+              ends_at: null,
+            },
+          ],
+        },
+      },
+    },
+    problems: [...ALWAYS, ...TOKEN, 'access_token_missing'],
+  },
+} as const satisfies FastifyContextConfig

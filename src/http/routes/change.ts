@@ -1,13 +1,15 @@
 import { Type, type FastifyPluginAsyncTypebox, type Static } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
-import { parseVisibility } from '../../core/file.ts'
+import { parseVisibility, VISIBILITIES } from '../../core/file.ts'
 import { type FileName, parseFileName } from '../../core/file-name.ts'
 import type { Repository } from '../../core/repository.ts'
 import type { UserId } from '../../core/user-id.ts'
 import { fileNameParam } from '../file-name-param.ts'
-import { FileReply, fileReply } from '../file-reply.ts'
+import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
+import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../openapi/parameters.ts'
+import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { parseWritePrecondition } from '../preconditions.ts'
 
@@ -35,7 +37,8 @@ export const changeRoutes: FastifyPluginAsyncTypebox<ChangeOptions> = async (app
   // Who has no token, or names no file, learns nothing of how the body should look.
   const onRequest = async (request: FastifyRequest) => void fileOf(request)
 
-  app.patch('/users/me/repo/:file_name', { schema, onRequest }, async (request) => {
+  const route = { schema, onRequest, config: CHANGE }
+  app.patch('/users/me/repo/:file_name', route, async (request) => {
     const { name: newName, visibility, overwrite = false } = request.body
     if (newName === undefined && visibility === undefined) throw nothingToChange()
     const changed = await repository.change({
@@ -58,3 +61,46 @@ function fileOf(request: FastifyRequest): { userId: UserId; name: FileName } {
 function nothingToChange(): AppError {
   return new AppError('format_error', 'The body names neither a name nor a visibility.')
 }
+
+const CHANGE = {
+  operation: {
+    operationId: 'changeFile',
+    summary: 'Rename an own file, or change who may read it',
+    description:
+      'The content, its version and its etag stay. A body of JSON in UTF-8, of at most 16 KiB.',
+    tag: 'files',
+    credentials: 'required',
+    parameters: [FILE_NAME, ...PRECONDITIONS],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            title: 'Change',
+            type: 'object',
+            description: 'Names a name, a visibility, or both.',
+            additionalProperties: false,
+            anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
+            properties: {
+              name: { ...FILE_NAME_SCHEMA, description: 'The new name, of at most 255 bytes.' },
+              visibility: { type: 'string', enum: VISIBILITIES },
+              overwrite: {
+                type: 'boolean',
+                default: false,
+                description: 'Whether a file that has the new name is replaced; else 409.',
+              },
+            },
+          },
+          example: { name: 'notes.md', visibility: 'users' },
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: 'The file as it is now.',
+        example: { ...FILE_EXAMPLE, name: 'notes.md', visibility: 'users' },
+      },
+    },
+    problems: [...ALWAYS, ...OWN_WRITE, 'truncated_body', 'not_found', 'file_exists'],
+  },
+} as const satisfies FastifyContextConfig

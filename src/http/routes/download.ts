@@ -13,6 +13,7 @@ import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
 import { selectContent } from '../select-content.ts'
 import { addVary } from '../vary.ts'
+import { DOWNLOADS } from './download-operations.ts'
 
 export interface DownloadOptions {
   readonly repository: Repository
@@ -31,7 +32,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
   const { repository, shutdown } = options
   const url = '/users/:user_id/repo/:file_name'
 
-  app.get(url, { schema: { params: Params } }, async (request, reply) => {
+  app.get(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const select = (file: File): Selection => selectContent(request, file)
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
@@ -42,7 +43,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
   })
 
   // A route of its own, since the one Fastify makes would read the whole object to throw it away.
-  app.head(url, { schema: { params: Params } }, async (request, reply) => {
+  app.head(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const file = await repository.stat(wanted(request, request.params))
     describe(reply, { file, selection: selectContent(request, file) })
     return reply.send()

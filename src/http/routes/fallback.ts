@@ -1,7 +1,17 @@
 import type { FastifyPluginAsync, HTTPMethods } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 
-const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const METHODS: readonly HTTPMethods[] = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'QUERY',
+]
 
 export interface FallbackOptions {
   /** The methods that each path answers, by its pattern. */

@@ -1,6 +1,8 @@
-import type { FastifyPluginAsync } from 'fastify'
+import { Type } from '@fastify/type-provider-typebox'
+import type { FastifyContextConfig, FastifyPluginAsync } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
+import { ALWAYS } from '../openapi/problem-responses.ts'
 
 export interface HealthOptions {
   readonly readiness: Readiness
@@ -15,21 +17,76 @@ export interface HealthOptions {
 export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, options) => {
   const { readiness, isStopping } = options
 
-  app.get('/livez', PROBE, async (_request, reply) => {
-    void reply.header('cache-control', 'no-store')
-    return { status: 'live' }
+  app.route({
+    ...LIVE,
+    method: ['GET', 'HEAD'],
+    url: '/livez',
+    handler: async (_request, reply) => {
+      void reply.header('cache-control', 'no-store')
+      return { status: 'live' }
+    },
   })
 
-  app.get('/readyz', PROBE, async (_request, reply) => {
-    if (isStopping()) throw new AppError('unavailable', 'The service is shutting down.')
-    const failures = await readiness.failures()
-    if (failures.size > 0) throw notReady(failures)
-    void reply.header('cache-control', 'no-store')
-    return { status: 'ready', database: 'ok', object_store: 'ok' }
+  app.route({
+    ...READY,
+    method: ['GET', 'HEAD'],
+    url: '/readyz',
+    handler: async (_request, reply) => {
+      if (isStopping()) throw new AppError('unavailable', 'The service is shutting down.')
+      const failures = await readiness.failures()
+      if (failures.size > 0) throw notReady(failures)
+      void reply.header('cache-control', 'no-store')
+      return { status: 'ready', database: 'ok', object_store: 'ok' }
+    },
   })
 }
 
-const PROBE = { config: { isProbe: true } }
+const probe = { tag: 'health', credentials: 'none' } as const
+
+const LIVE = {
+  schema: { response: { 200: Type.Object({ status: Type.Literal('live') }) } },
+  config: {
+    isProbe: true,
+    operation: {
+      ...probe,
+      operationId: 'isLive',
+      summary: 'Whether the process lives',
+      responses: {
+        200: { description: 'It does.', headers: ['Cache-Control'], example: { status: 'live' } },
+      },
+      problems: ALWAYS,
+    },
+  } satisfies FastifyContextConfig,
+} as const
+
+const READY = {
+  schema: {
+    response: {
+      200: Type.Object({
+        status: Type.Literal('ready'),
+        database: Type.Literal('ok'),
+        object_store: Type.Literal('ok'),
+      }),
+    },
+  },
+  config: {
+    isProbe: true,
+    operation: {
+      ...probe,
+      operationId: 'isReady',
+      summary: 'Whether the service can serve',
+      description: 'Answers 503 with the part that fails, and while the service is shutting down.',
+      responses: {
+        200: {
+          description: 'Database and object store answer.',
+          headers: ['Cache-Control'],
+          example: { status: 'ready', database: 'ok', object_store: 'ok' },
+        },
+      },
+      problems: ALWAYS,
+    },
+  } satisfies FastifyContextConfig,
+} as const
 
 function notReady(failures: ReadonlyMap<string, unknown>): AppError {
   const parts = [...failures.keys()]

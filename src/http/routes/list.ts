@@ -1,13 +1,17 @@
 import { Type, type FastifyPluginAsyncTypebox, type Static } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseFileNamePrefix } from '../../core/file-name.ts'
 import { FILE_ORDERS, type FileOrder } from '../../core/file-page.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'
 import type { Repository } from '../../core/repository.ts'
 import { isUserId, type UserId } from '../../core/user-id.ts'
-import { FileReply, fileReply } from '../file-reply.ts'
+import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
 import { formatListCursor, parseListCursor } from '../list-cursor.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { CURSOR, LIMIT, USER_ID } from '../openapi/parameters.ts'
+import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
+import { NextCursor } from '../openapi/reply-schemas.ts'
 import { requireUser } from '../plugins/access-token.ts'
 
 const Params = Type.Object({ user_id: Type.String() })
@@ -22,10 +26,10 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-const Reply = Type.Object({
-  files: Type.Array(FileReply),
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
-})
+const Reply = Type.Object(
+  { files: Type.Array(FileReply), next_cursor: NextCursor },
+  { title: 'FilePage', description: 'A page of a listing.' },
+)
 
 /** `GET /users/{me|user_id}/repo`: a page of the files that the caller may see. */
 export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
@@ -36,6 +40,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
     method: ['GET', 'HEAD'],
     url: '/users/:user_id/repo',
     schema: { params: Params, querystring: Query, response: { 200: Reply } },
+    config: LISTINGS,
     onRequest: async (request) => void ownerOf(request),
     handler: async (request, reply) => {
       const { prefix = '', limit, cursor } = request.query
@@ -84,3 +89,55 @@ function parseOrder(text: string): FileOrder {
     facts: { parameter: 'order' },
   })
 }
+
+const LISTING = {
+  tag: 'files',
+  responses: {
+    200: {
+      description: 'A page of the files that the caller may see.',
+      headers: ['Cache-Control'],
+      example: { files: [FILE_EXAMPLE], next_cursor: null },
+    },
+  },
+  problems: [...ALWAYS, ...TOKEN],
+} as const satisfies Partial<Operation>
+
+const QUERY = [
+  {
+    name: 'prefix',
+    in: 'query',
+    description: 'What the names begin with, at most 255 bytes of UTF-8; compared byte by byte.',
+    schema: { type: 'string', maxLength: 255, pattern: '^[^/\\\\\\u0000-\\u001f\\u007f]*$' },
+    example: 'READ',
+  },
+  {
+    name: 'order',
+    in: 'query',
+    description: '`name` is bytewise; `-` turns an order round.',
+    schema: { type: 'string', enum: FILE_ORDERS, default: 'name' },
+  },
+  LIMIT,
+  CURSOR,
+] as const
+
+const LISTINGS = {
+  operation: [
+    {
+      ...LISTING,
+      operationId: 'listOwnFiles',
+      summary: 'List the own files',
+      path: '/users/me/repo',
+      credentials: 'required',
+      parameters: QUERY,
+      problems: [...LISTING.problems, 'access_token_missing'],
+    },
+    {
+      ...LISTING,
+      operationId: 'listFiles',
+      summary: "List a user's files that the caller may see",
+      credentials: 'optional',
+      parameters: [USER_ID, ...QUERY],
+      problems: [...LISTING.problems, 'not_found'],
+    },
+  ],
+} as const satisfies FastifyContextConfig

@@ -1,7 +1,10 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyContextConfig } from 'fastify'
 import type { Repository } from '../../core/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { requireUser } from '../plugins/access-token.ts'
+import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
+import { FILE_NAME, PRECONDITIONS } from '../openapi/parameters.ts'
 import { parseWritePrecondition } from '../preconditions.ts'
 
 const Params = Type.Object({ file_name: Type.String() })
@@ -13,7 +16,7 @@ export const removalRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Rep
 ) => {
   app.delete(
     '/users/me/repo/:file_name',
-    { schema: { params: Params } },
+    { schema: { params: Params }, config: REMOVAL },
     async (request, reply) => {
       const { userId } = requireUser(request)
       const name = fileNameParam(request.params.file_name)
@@ -26,3 +29,15 @@ export const removalRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Rep
     },
   )
 }
+
+const REMOVAL = {
+  operation: {
+    operationId: 'deleteFile',
+    summary: 'Delete an own file',
+    tag: 'files',
+    credentials: 'required',
+    parameters: [FILE_NAME, ...PRECONDITIONS],
+    responses: { 204: { description: 'The file is gone and its bytes are free again.' } },
+    problems: [...ALWAYS, ...OWN_WRITE, 'not_found'],
+  },
+} as const satisfies FastifyContextConfig

@@ -8,6 +8,7 @@ import type { Repository } from '../../core/repository.ts'
 import type { UploadFile } from '../../core/upload.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { FileReply, fileReply } from '../file-reply.ts'
+import { Bytes } from '../openapi/reply-schemas.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { expectsContinue, tellToContinue } from '../plugins/expect-continue.ts'
 import { leastFileSize, openFileForm } from '../plugins/multipart-upload.ts'
@@ -15,6 +16,7 @@ import { openRawBody } from '../raw-body.ts'
 import { parseReprDigest } from '../repr-digest.ts'
 import { requestSignal } from '../request-signal.ts'
 import { parseWritePrecondition } from '../preconditions.ts'
+import { FORM_UPLOAD, RAW_UPLOAD } from './upload-operations.ts'
 
 export interface UploadOptions {
   readonly repository: Repository
@@ -27,18 +29,24 @@ const Params = Type.Object({ file_name: Type.String() })
 
 const Query = Type.Object({ visibility: Type.Optional(Type.Unknown()) })
 
-const Reply = Type.Intersect([
-  FileReply,
-  Type.Object({
-    replaced: Type.Boolean(),
-    capacity: Type.Object({
-      capacity: Type.Integer(),
-      used: Type.Integer(),
-      reserved: Type.Integer(),
-      available: Type.Integer(),
+const Reply = Type.Intersect(
+  [
+    FileReply,
+    Type.Object({
+      replaced: Type.Boolean({ description: 'Whether there was a file of that name.' }),
+      capacity: Type.Object({
+        capacity: Bytes('Bytes that all files may have together.'),
+        used: Bytes('Bytes of the files that are there, this one among them.'),
+        reserved: Bytes('Bytes that uploads under way have reserved.'),
+        available: Bytes('Bytes that are left.'),
+      }),
     }),
-  }),
-])
+  ],
+  {
+    title: 'UploadedFile',
+    description: 'The file that an upload made, and the room that is left.',
+  },
+)
 
 /**
  * `POST /users/me/repo/{file_name}`: a form with one file part. `PUT` of the same: the file as the body. Either is
@@ -49,7 +57,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
   const url = '/users/me/repo/:file_name'
   const schema = { params: Params, querystring: Query, response: { 200: Reply } }
 
-  app.post(url, { schema }, async (request, reply) => {
+  app.post(url, { schema, config: FORM_UPLOAD }, async (request, reply) => {
     const target = targetOf(request, request.params.file_name)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
@@ -66,7 +74,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
   // What is stored has no type, so not even one that is malformed refuses it.
   const onRequest = async ({ raw }: FastifyRequest) => void delete raw.headers['content-type']
 
-  app.put(url, { schema, onRequest }, async (request, reply) => {
+  app.put(url, { schema, onRequest, config: RAW_UPLOAD }, async (request, reply) => {
     const target = targetOf(request, request.params.file_name)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)

@@ -1,0 +1,50 @@
+import type { Json } from './operation.ts'
+
+/** What the operations of a document refer to, each of it there once. */
+export class Components {
+  readonly #schemas = new Map<string, Json>()
+  readonly #responses = new Map<string, Json>()
+  /** By what they say. */
+  readonly #responseNames = new Map<string, string>()
+
+  /**
+   * A schema in which every one that has a `title` has become a reference, so that programs that make clients have a
+   * name for each.
+   */
+  schema(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((entry) => this.schema(entry))
+    if (typeof schema !== 'object' || schema === null) return schema
+    const { title, ...members } = schema as { readonly title?: unknown }
+    const plain = mapValues(members, (member) => this.schema(member))
+    if (typeof title !== 'string') return plain
+    this.#schemas.set(title, plain)
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  /** A reference to that refusal; those of one status but with other codes are numbered. */
+  response(response: Json, status: string): Json {
+    const text = JSON.stringify(response)
+    const name = this.#responseNames.get(text) ?? this.#freeName(`Problem${status}`)
+    this.#responseNames.set(text, name)
+    this.#responses.set(name, response)
+    return { $ref: `#/components/responses/${name}` }
+  }
+
+  /** All that there are references to. */
+  toJson(): { readonly schemas: Json; readonly responses: Json } {
+    return { schemas: sorted(this.#schemas), responses: sorted(this.#responses) }
+  }
+
+  #freeName(base: string): string {
+    const others = [...this.#responses.keys()].filter((name) => name.startsWith(base)).length
+    return others === 0 ? base : `${base}_${others + 1}`
+  }
+}
+
+function mapValues(members: object, map: (value: unknown) => unknown): Json {
+  return Object.fromEntries(Object.entries(members).map(([key, value]) => [key, map(value)]))
+}
+
+function sorted(entries: ReadonlyMap<string, Json>): Json {
+  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,98 @@
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { Components } from './components.ts'
+import { HEADERS } from './headers.ts'
+import type { Json, Operation } from './operation.ts'
+import { operationObject } from './operation-object.ts'
+import { PROBLEM_SCHEMA, problemExamples } from './problem-responses.ts'
+
+/** What a document says of its API as a whole. */
+export interface ApiDescription {
+  readonly title: string
+  readonly description: string
+  /** Prefix of every path, such as `/api`; empty for none. */
+  readonly basePath: string
+  /** The name of the credentials that operations take, and what they are. */
+  readonly credentials: readonly [name: string, scheme: Json]
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+}
+
+/**
+ * Makes the OpenAPI 3.1 document of the routes that `app` gets from now on, those that have an `operation` in their
+ * config. Call what it returns when all are there; it throws for a route that takes what its operation does not name.
+ */
+export function describeRoutes(app: FastifyInstance, api: ApiDescription): () => Json {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    if (route.config?.operation !== undefined) routes.push(route)
+  })
+  return () => documentOf(routes, api)
+}
+
+function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json {
+  const { title, description, basePath, credentials, tags } = api
+  const [scheme, credentialsObject] = credentials
+  const components = new Components()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const { route, operation } of routes.flatMap(operationsOf)) {
+    const path = operation.path ?? pathOf(route, basePath)
+    assertDescribed(route, { path, operation })
+    const item = (paths[path] ??= {})
+    for (const method of [route.method].flat().map((method) => method.toLowerCase())) {
+      item[method] = operationObject({ route, operation, scheme, components }, method)
+    }
+  }
+  const { schemas, responses } = components.toJson()
+  return {
+    openapi: '3.1.1',
+    info: {
+      title,
+      description,
+      version: VERSION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: basePath === '' ? '/' : basePath }],
+    tags,
+    paths: sorted(paths),
+    components: {
+      schemas: { ...schemas, Problem: PROBLEM_SCHEMA },
+      responses,
+      headers: HEADERS,
+      examples: problemExamples(),
+      securitySchemes: { [scheme]: credentialsObject },
+    },
+  }
+}
+
+/** Of the API, not of the program: it moves when clients have to know. */
+const VERSION = '1.0.0'
+
+function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Operation }[] {
+  return [route.config?.operation ?? []].flat().map((operation) => ({ route, operation }))
+}
+
+function pathOf({ url }: RouteOptions, basePath: string): string {
+  return url.slice(basePath.length).replaceAll(/:(\w+)/g, '{$1}')
+}
+
+/** What a request may bring is described, or the document would keep silent of it. */
+function assertDescribed(
+  { schema }: RouteOptions,
+  { path, operation }: { readonly path: string; readonly operation: Operation },
+): void {
+  const query = (schema?.querystring ?? {}) as { readonly properties?: object }
+  const expected = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `path ${name}`),
+    ...Object.keys(query.properties ?? {}).map((name) => `query ${name}`),
+  ]
+  const described = (operation.parameters ?? [])
+    .filter((parameter) => parameter.in !== 'header')
+    .map((parameter) => `${parameter.in} ${parameter.name}`)
+  if (expected.sort().join() === described.sort().join()) return
+  throw new Error(
+    `${operation.operationId} takes ${expected.join(', ')} and describes ${described.join(', ')}`,
+  )
+}
+
+function sorted<T>(entries: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,104 @@
+import { STATUS_CODES } from 'node:http'
+import { AppError, ERROR_CODES, type ErrorCode } from '../../core/errors.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf, statusOf } from '../problem.ts'
+import { type HeaderName, headerRefs } from './headers.ts'
+import type { Json } from './operation.ts'
+import { FACTS, PROBLEM_CATALOG } from './problem-catalog.ts'
+
+/** What any request can be refused with, whatever it asks for. */
+export const ALWAYS = [
+  'format_error',
+  'invalid_parameter',
+  'request_timeout',
+  'request_head_too_large',
+  'too_many_requests',
+  'internal_error',
+  'unavailable',
+] as const satisfies readonly ErrorCode[]
+
+/** What whoever shows an access token can be refused with. */
+export const TOKEN = [
+  'access_token_invalid',
+  'user_suspended',
+] as const satisfies readonly ErrorCode[]
+
+/** What a write to an own file can be refused with, beside that. */
+export const OWN_WRITE = [
+  ...TOKEN,
+  'access_token_missing',
+  'cross_site_request',
+  'invalid_file_name',
+  'precondition_failed',
+] as const satisfies readonly ErrorCode[]
+
+/** The responses of an operation that refuses with these codes, by status. */
+export function problemResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Json>> {
+  const distinct = ERROR_CODES.filter((code) => codes.includes(code))
+  const byStatus = Object.groupBy(distinct, statusOf)
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, group = []]) => [
+      status,
+      responseOf(Number(status), group),
+    ]),
+  )
+}
+
+function responseOf(status: number, codes: readonly ErrorCode[]): Json {
+  const causes = codes.map((code) => `- \`${code}\`: ${PROBLEM_CATALOG[code].meaning}`)
+  const schema = {
+    $ref: '#/components/schemas/Problem',
+    properties: { status: { const: status }, code: { enum: codes } },
+  }
+  const examples: Json = Object.fromEntries(
+    codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+  )
+  return {
+    description: [`${STATUS_CODES[status]}.`, '', ...causes].join('\n'),
+    headers: headersOf(status),
+    content: { [PROBLEM_MEDIA_TYPE]: { schema, examples } },
+  }
+}
+
+const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
+  401: 'WWW-Authenticate',
+  416: 'Content-Range',
+  429: 'Retry-After',
+  503: 'Retry-After',
+}
+
+function headersOf(status: number): Json {
+  const extra = EXTRA_HEADERS[status]
+  return headerRefs(['X-Request-Id', ...(extra === undefined ? [] : [extra])])
+}
+
+/** The schema of all problem documents. */
+export const PROBLEM_SCHEMA: Json = {
+  type: 'object',
+  description:
+    'A problem document (RFC 9457). Programs go by `code`; further members come with some codes.',
+  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  properties: {
+    type: {
+      type: 'string',
+      format: 'uri',
+      description: '`urn:cloud-repository:problem:` and the code.',
+    },
+    title: { type: 'string', description: 'The phrase of the status.' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'A sentence for people.' },
+    code: { type: 'string', enum: ERROR_CODES, description: 'The cause; the list is closed.' },
+    request_id: { type: 'string', format: 'uuid', description: 'As in `X-Request-Id`.' },
+    ...FACTS,
+  },
+}
+
+/** A whole document for each code. */
+export function problemExamples(): Json {
+  return Object.fromEntries(ERROR_CODES.map((code) => [code, exampleOf(code)]))
+}
+
+function exampleOf(code: ErrorCode): Json {
+  const { meaning, detail, facts = {} } = PROBLEM_CATALOG[code]
+  const error = new AppError(code, detail, { facts })
+  return { summary: meaning, value: problemOf(error, '6f1c1c0e-52c4-4f0e-9d0b-3a7d5f4f2a11') }
+}

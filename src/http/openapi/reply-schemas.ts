@@ -1,0 +1,36 @@
+import { Type } from '@fastify/type-provider-typebox'
+
+/** Bytes, in an answer. */
+export function Bytes(description: string) {
+  return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+}
+
+/** How many there are, in an answer. */
+export function Count(description: string) {
+  return Type.Integer({ minimum: 0, description })
+}
+
+/** A time, in an answer. */
+export function Time(description: string) {
+  return Type.String({ format: 'date-time', description: `${description} RFC 3339 in UTC.` })
+}
+
+/** A time or `null`, in an answer. One schema of two types, since serialising a union would validate each value. */
+export function TimeOrNull(description: string) {
+  return Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: `${description} RFC 3339 in UTC.`,
+  })
+}
+
+/** The cursor of the next page, or `null` on the last. */
+export const NextCursor = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description: '`cursor` of the next page; `null` on the last.',
+})
+
+/** One of these texts, in an answer. */
+export function OneOf<T extends string>(values: readonly T[], description: string) {
+  return Type.Unsafe<T>({ type: 'string', enum: values, description })
+}

@@ -1,0 +1,27 @@
+import type { ApiDescription } from './openapi/document.ts'
+
+/** What the OpenAPI document of the public listener says of it as a whole. */
+export const PUBLIC_API = {
+  title: 'Cloud Repository',
+  description:
+    "A cloud repository for each user's files, with a capacity in bytes that grows with the user's devices.\n\n" +
+    'Every refusal is a problem document (RFC 9457) whose `code` says which of several causes of a status it was. A ' +
+    'method that a path does not have is 405 `method_not_allowed`, with `Allow`; a path that is not here is 404 ' +
+    '`not_found`. Sizes are bytes, times RFC 3339 in UTC.',
+  credentials: [
+    'access_token',
+    {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'access_token',
+      description:
+        "An access token of a user, or a JWT of the deployment's identity provider. Of two such cookies the first decides.",
+    },
+  ],
+  tags: [
+    { name: 'files', description: 'Upload, download, list, change and delete files.' },
+    { name: 'capacity', description: 'How much room there is, and why.' },
+    { name: 'health', description: 'For probes.' },
+    { name: 'about', description: 'The API itself.' },
+  ],
+} as const satisfies Omit<ApiDescription, 'basePath'>

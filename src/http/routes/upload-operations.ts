@@ -1,0 +1,106 @@
+import type { FastifyContextConfig } from 'fastify'
+import { VISIBILITIES } from '../../core/file.ts'
+import { MAX_FIELD_BYTES, MAX_FIELDS } from '../multipart-framing.ts'
+import { FILE_EXAMPLE } from '../file-reply.ts'
+import type { Operation, Parameter } from '../openapi/operation.ts'
+import { FILE_NAME, PRECONDITIONS } from '../openapi/parameters.ts'
+import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
+
+const VISIBILITY = {
+  type: 'string',
+  enum: VISIBILITIES,
+  description: 'Who may read the file. A new one is `private`; one that is replaced keeps its own.',
+} as const
+
+const REPR_DIGEST: Parameter = {
+  name: 'Repr-Digest',
+  in: 'header',
+  description:
+    'SHA-256 of the file (RFC 9530), checked before the file becomes visible. Other algorithms are not looked at.',
+  schema: { type: 'string', pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$' },
+  example: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
+}
+
+const UPLOAD = {
+  tag: 'files',
+  credentials: 'required',
+  parameters: [
+    FILE_NAME,
+    { name: 'visibility', in: 'query', description: VISIBILITY.description, schema: VISIBILITY },
+    ...PRECONDITIONS,
+    REPR_DIGEST,
+  ],
+  problems: [
+    ...ALWAYS,
+    ...OWN_WRITE,
+    'truncated_body',
+    'digest_mismatch',
+    'capacity_exceeded',
+    'file_count_exceeded',
+    'file_too_large',
+  ],
+} as const satisfies Partial<Operation>
+
+const STORED = {
+  description: 'The file is stored and replaces the one of that name, if there was one.',
+  example: {
+    ...FILE_EXAMPLE,
+    replaced: false,
+    capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
+  },
+} as const
+
+export const FORM_UPLOAD = {
+  operation: {
+    ...UPLOAD,
+    operationId: 'uploadFile',
+    summary: 'Upload a file in a form',
+    description:
+      'A file that would not fit into the capacity, or a repository that is full, is 403. Of several causes the first of ' +
+      'these is told: another site, the access token, the name, the form, the preconditions, the largest file, the number of ' +
+      'files, the capacity. Safe to repeat.',
+    requestBody: {
+      required: true,
+      content: {
+        'multipart/form-data': {
+          schema: {
+            type: 'object',
+            required: ['file'],
+            maxProperties: MAX_FIELDS + 1,
+            additionalProperties: { type: 'string', maxLength: MAX_FIELD_BYTES },
+            properties: {
+              visibility: VISIBILITY,
+              file: {
+                type: 'string',
+                format: 'binary',
+                contentMediaType: 'application/octet-stream',
+                description:
+                  'The content, in one part with a `filename` parameter, whose value is ignored. Of other parts there are ' +
+                  'at most 8, of 4 KiB each and 64 KiB together; but for `visibility` they are ignored.',
+              },
+            },
+          },
+          encoding: { file: { contentType: 'application/octet-stream' } },
+        },
+      },
+    },
+    responses: { 200: STORED },
+    problems: [...UPLOAD.problems, 'missing_file_part', 'multiple_file_parts'],
+  },
+} as const satisfies FastifyContextConfig
+
+export const RAW_UPLOAD = {
+  operation: {
+    ...UPLOAD,
+    operationId: 'putFile',
+    summary: 'Upload a file as the body',
+    description:
+      'The body is the file, byte for byte, whatever `Content-Type` it has. Safe to repeat.',
+    requestBody: {
+      description: 'The content. None at all makes an empty file.',
+      required: false,
+      content: { 'application/octet-stream': {} },
+    },
+    responses: { 200: { ...STORED, headers: ['ETag'] } },
+  },
+} as const satisfies FastifyContextConfig

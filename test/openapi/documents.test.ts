@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ERROR_CODES } from '../../src/core/errors.ts'
+import type { Json } from '../../src/http/openapi/operation.ts'
+import { openEmbedded } from '../support/embedded-service.ts'
+import { DOCUMENT_FILES, readDocuments } from './documents.ts'
+
+interface Document extends Json {
+  readonly openapi: string
+  readonly servers: readonly Json[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+  readonly components: Readonly<Record<string, Json>>
+}
+
+interface OperationObject extends Json {
+  readonly operationId: string
+  readonly responses: Readonly<Record<string, { readonly content?: Json }>>
+}
+
+const KINDS = ['public', 'admin'] as const
+
+let texts: Awaited<ReturnType<typeof readDocuments>>
+
+beforeAll(async () => {
+  texts = await readDocuments()
+})
+
+const read = (kind: (typeof KINDS)[number]): Document => JSON.parse(texts[kind]) as Document
+
+describe.each(KINDS)('the %s OpenAPI document', (kind) => {
+  it('is the one that is committed; if not: npm run openapi', async () => {
+    expect(texts[kind]).toBe(await readFile(DOCUMENT_FILES[kind], 'utf8'))
+  })
+
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(texts[kind])
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined })
+    expect(read(kind).openapi).toMatch(/^3\.1\./)
+  })
+
+  it('names every code of a refusal, with an example that is one', () => {
+    const { schemas = {}, examples = {} } = read(kind).components
+    const problem = schemas['Problem'] as { readonly properties: { readonly code: Json } }
+    expect(problem.properties.code['enum']).toEqual([...ERROR_CODES])
+    expect(Object.keys(examples)).toEqual([...ERROR_CODES])
+  })
+
+  it('refers to nothing that is not there', () => {
+    const document = read(kind)
+    const references = [...texts[kind].matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, path]) => path)
+    expect(references.length).toBeGreaterThan(50)
+    for (const path of new Set(references)) {
+      const found = path?.split('/').reduce<unknown>((part, name) => (part as Json)[name], document)
+      expect({ path, found: typeof found }).toEqual({ path, found: 'object' })
+    }
+  })
+
+  it('has examples that its schemas allow', () => {
+    const document = read(kind)
+    const { schemas } = document.components
+    const ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }))
+    const examples = mediaOf(document).filter(({ example }) => example !== undefined)
+    expect(examples.length).toBeGreaterThan(5)
+    for (const { schema, example } of examples) {
+      const validate = ajv.compile({ ...(schema as Json), components: { schemas } })
+      expect(
+        validate(example),
+        `${JSON.stringify(example)} ${ajv.errorsText(validate.errors)}`,
+      ).toBe(true)
+    }
+  })
+
+  it('names each operation once', () => {
+    const names = operationsOf(read(kind)).map(({ operationId }) => operationId)
+    expect(names).toEqual([...new Set(names)])
+  })
+})
+
+describe('the public OpenAPI document', () => {
+  it('has both operations of the contract', () => {
+    const file = read('public').paths['/users/me/repo/{file_name}']
+    expect(file?.['post']).toMatchObject({
+      security: [{ access_token: [] }],
+      requestBody: {
+        required: true,
+        content: {
+          'multipart/form-data': {
+            schema: { required: ['file'], properties: { file: { format: 'binary' } } },
+          },
+        },
+      },
+    })
+    expect(Object.keys(file?.['post']?.responses ?? {})).toEqual(
+      expect.arrayContaining(['200', '400', '403']),
+    )
+    for (const path of ['/users/me/repo/{file_name}', '/users/{user_id}/repo/{file_name}']) {
+      const download = read('public').paths[path]?.['get']
+      expect(download).toMatchObject({ security: [{}, { access_token: [] }] })
+      expect(download?.responses['200']?.content).toEqual({ 'application/octet-stream': {} })
+      expect(Object.keys(download?.responses ?? {})).toEqual(
+        expect.arrayContaining(['200', '403', '404']),
+      )
+    }
+  })
+
+  it('stands under the base path, and says so', async () => {
+    const service = await openEmbedded({ basePath: '/api' })
+    try {
+      const reply = await fetch(`${service.url}/api/openapi.json`)
+      expect(reply.headers.get('content-type')).toMatch(/^application\/json/)
+      const document = (await reply.json()) as Document
+      expect(document.servers).toEqual([{ url: '/api' }])
+      expect(document.paths).toEqual(read('public').paths)
+      expect((await fetch(`${service.url}/openapi.json`)).status).toBe(404)
+    } finally {
+      await service.stop()
+    }
+  })
+})
+
+describe('the admin OpenAPI document', () => {
+  it('is not for those without the token', async () => {
+    const service = await openEmbedded({ adminToken: 'an-admin-token-of-the-tests' })
+    try {
+      const url = `http://127.0.0.1:${service.adminPort}/openapi.json`
+      expect((await fetch(url)).status).toBe(401)
+    } finally {
+      await service.stop()
+    }
+  })
+})
+
+function operationsOf({ paths }: Document): OperationObject[] {
+  return Object.values(paths).flatMap((item) => Object.values(item))
+}
+
+interface Media {
+  readonly schema?: unknown
+  readonly example?: unknown
+}
+
+/** What has a media type, in requests and answers. */
+function mediaOf(document: Document): Media[] {
+  return operationsOf(document).flatMap(({ requestBody, responses }) => {
+    const parts = [
+      requestBody as { readonly content?: Json } | undefined,
+      ...Object.values(responses),
+    ]
+    return parts.flatMap((part) => Object.values(part?.content ?? {}) as Media[])
+  })
+}
