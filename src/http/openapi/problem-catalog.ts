@@ -27,6 +27,11 @@ export const FACTS = {
   max_files: { ...COUNT, description: 'Files that a user may have.' },
   max_file_size: { ...BYTES, description: 'Bytes that a file may have.' },
   size: { ...BYTES, description: 'Bytes of the file.' },
+  retry_after: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Seconds to wait, as in `Retry-After`.',
+  },
   database: { ...HEALTH, description: 'Whether the database answers (`/readyz`).' },
   object_store: { ...HEALTH, description: 'Whether the object store answers (`/readyz`).' },
 } as const satisfies Record<string, Json>
@@ -131,8 +136,10 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     facts: { size: 6143 },
   },
   too_many_requests: {
-    meaning: 'More requests than the service takes now.',
-    detail: 'Too many requests.',
+    meaning:
+      'Too many wrong tokens came from the address, or the user has too many uploads under way.',
+    detail: 'Too many wrong tokens came from this address.',
+    facts: { retry_after: 60 },
   },
   unauthorized: {
     meaning: 'The bearer token of the admin API is missing or wrong.',
