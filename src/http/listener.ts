@@ -46,6 +46,8 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
+  // Plugins and routes each wait for an answer's end, which is no leak, and are about as many as Node lets pass in silence.
+  app.server.prependListener('request', (_request, response) => response.setMaxListeners(32))
   await app.register(connections.plugin)
   app.addHook('onRequest', async (request, reply) => forBrowsers(request, reply))
   app.addHook('onSend', async (_request, reply) => {
