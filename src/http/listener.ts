@@ -46,10 +46,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
-  // Plugins and routes each wait for an answer's end, which is no leak, and are about as many as Node lets pass in silence.
-  app.server.prependListener('request', (_request, response) => response.setMaxListeners(32))
   await app.register(connections.plugin)
   app.addHook('onRequest', async (request, reply) => forBrowsers(request, reply))
+  // Plugins and routes each wait for an answer's end, which is no leak, and are about as many as Node lets pass in silence.
+  app.addHook('onRequest', async (_request, reply) => void reply.raw.setMaxListeners(32))
   app.addHook('onSend', async (_request, reply) => {
     // Else an idle connection would keep the process until its client lets go of it.
     if (options.isStopping()) void reply.header('connection', 'close')
