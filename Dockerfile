@@ -14,7 +14,7 @@ RUN npm run build && chmod 755 dist/main.js
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts && npm sbom --omit=dev --sbom-format=cyclonedx > sbom.json
+RUN npm ci --omit=dev --ignore-scripts && npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > sbom.json
 
 FROM node:24-bookworm-slim
 WORKDIR /app
