@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './admin/app.ts'
-import { type ChoresOptions, startChores } from './chores.ts'
+import { type Chores, type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
 import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain } from './drain.ts'
 import { buildApp } from './http/app.ts'
-import { watchConnections } from './http/open-connections.ts'
+import { type OpenConnections, watchConnections } from './http/open-connections.ts'
 import type { Service } from './service.ts'
 
 export interface ServeOptions {
@@ -59,30 +59,40 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = ''] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })
-  async function stop(drainMs: number): Promise<void> {
-    const sweeps = chores.stop()
-    const deadlines = [
-      setTimeout(() => {
-        shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
-      }, GRACE_MS),
-      // Clients that neither read their answer nor close would keep the process for ever.
-      setTimeout(() => {
-        for (const { app } of listeners) app.server.closeAllConnections()
-      }, GRACE_MS + FAREWELL_MS),
-    ]
-    try {
-      await drain(connections, drainMs)
-      // At once, where Fastify would first do other things.
-      for (const { app } of listeners) app.server.close()
-      using _ = closeIdleFromNowOn(connections)
-      await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
-    } finally {
-      deadlines.forEach(clearTimeout)
-    }
-    await chores.recordLast()
-  }
+  const running = { listeners, connections, chores, shutdown }
+  return { url, stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)) }
+}
 
-  return { url, stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= stop(drainMs)) }
+interface Running {
+  readonly listeners: readonly Listener[]
+  readonly connections: readonly OpenConnections[]
+  readonly chores: Chores
+  /** Aborts what is still running when the grace period is over. */
+  readonly shutdown: AbortController
+}
+
+async function end(running: Running, drainMs: number): Promise<void> {
+  const { listeners, connections, chores, shutdown } = running
+  const sweeps = chores.stop()
+  const deadlines = [
+    setTimeout(() => {
+      shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
+    }, GRACE_MS),
+    // Clients that neither read their answer nor close would keep the process for ever.
+    setTimeout(() => {
+      for (const { app } of listeners) app.server.closeAllConnections()
+    }, GRACE_MS + FAREWELL_MS),
+  ]
+  try {
+    await drain(connections, drainMs)
+    // At once, where Fastify would first do other things.
+    for (const { app } of listeners) app.server.close()
+    using _ = closeIdleFromNowOn(connections)
+    await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
+  } finally {
+    deadlines.forEach(clearTimeout)
+  }
+  await chores.recordLast()
 }
 
 interface Listener {

@@ -61,13 +61,3 @@ export const TOKEN_ID: Parameter = {
   description: 'The id of an access token, which is not its secret.',
   schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
 }
-
-/** A body of JSON that a call takes. */
-export function jsonBody(body: {
-  readonly required: boolean
-  readonly schema: Readonly<Record<string, unknown>>
-  readonly example: Readonly<Record<string, unknown>>
-}) {
-  const { required, schema, example } = body
-  return { required, content: { 'application/json': { schema, example } } }
-}

@@ -5,6 +5,7 @@ import type { ClientAddress } from './client-address.ts'
 import { AppError, isAppError } from './errors.ts'
 import { type GuessLimiter, tooManyGuesses } from './guess-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
+import { createKnownTokens } from './known-tokens.ts'
 import { createTokenProbation } from './token-probation.ts'
 import type { AccessTokenUser, User, UserStore } from './user-store.ts'
 
@@ -35,9 +36,6 @@ export interface AccessTokenLookup {
 const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
 const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const MAX_JWT_LENGTH = 8192
-
-/** Tokens that were good the last time they were looked up. Beyond it those used longest ago are strangers again. */
-const MAX_KNOWN = 50_000
 
 /** JWTs of blocked addresses that are verified, all addresses together: at most some percents of a core. */
 const JWTS_ON_PROBATION = { max: 10, everyMs: 100 }
@@ -98,25 +96,14 @@ export function sha256(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
 
-function createKnownTokens() {
-  const hashes = new Set<string>()
-  return {
-    has: (hash: string) => hashes.has(hash),
-    /** Hands on what a lookup has found. One that fails says nothing about the token. */
-    async learn(hash: string, look: Promise<AccessTokenUser | undefined>) {
-      const found = await look
-      hashes.delete(hash)
-      if (found !== undefined) hashes.add(hash)
-      const [oldest] = hashes
-      if (hashes.size > MAX_KNOWN && oldest !== undefined) hashes.delete(oldest)
-      return found
-    },
-  }
+interface BudgetOptions {
+  readonly max: number
+  readonly everyMs: number
+  readonly clock: () => number
 }
 
-/** So many in each stretch of time. */
-function createBudget(options: { max: number; everyMs: number; clock: () => number }) {
-  const { max, everyMs, clock } = options
+/** Lets `max` be taken in each stretch of `everyMs`. */
+function createBudget({ max, everyMs, clock }: BudgetOptions) {
   let endsAt = Number.NEGATIVE_INFINITY
   let left = 0
   return {

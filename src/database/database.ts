@@ -11,6 +11,9 @@ export interface Database extends Fragments {
   /** Runs statements that need no transaction. `work` may run several times, see `transaction`. */
   query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
+  /** As `query`, for statements that read a page in the order of an index; see `keepIndexOrder`. */
+  readInOrder<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
+
   /**
    * Guarantees that all of `work` is durable when it resolves. `work` holds nothing but SQL and is
    * repeated from its beginning when the engine asks for it (busy, serialization failure,
@@ -19,6 +22,8 @@ export interface Database extends Fragments {
    * commit that was under way has happened; and with anything else untouched.
    */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
+
+  readonly keepIndexOrder: Engine['keepIndexOrder']
 
   /** Writes a consistent copy to a file that is there and empty; `undefined` where the engine has tools of its own. */
   readonly copyTo: ((file: string) => Promise<void>) | undefined
@@ -34,11 +39,6 @@ export interface Fragments {
   readonly forUpdate: RawBuilder<unknown>
   /** The collation that compares byte by byte. */
   readonly bytewise: RawBuilder<unknown>
-  /**
-   * Goes, in one transaction, before a statement that reads a page in the order of an index; `undefined` where nothing is
-   * needed. Without fresh statistics a planner thinks that a user has few files, and sorts a million of them for each page.
-   */
-  readonly keepIndexOrder: RawBuilder<unknown> | undefined
 }
 
 /**
@@ -49,6 +49,11 @@ export type Fault = 'repeat' | 'defect' | 'failure'
 
 export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
+  /**
+   * Goes, in one transaction, before a statement that reads a page in the order of an index; `undefined` where nothing is
+   * needed. Without fresh statistics a planner thinks that a user has few files, and sorts a million of them for each page.
+   */
+  readonly keepIndexOrder: RawBuilder<unknown> | undefined
   readonly classify: (error: unknown) => Fault
   readonly copyTo: Database['copyTo']
   /** Closes what the engine opened; called once `kysely` is no longer used. */
@@ -60,6 +65,9 @@ export const MAX_REPEATS = 5
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
   const { kysely, now, forUpdate, bytewise, keepIndexOrder, copyTo, classify, release } = engine
+  const query: Database['query'] = (work) => withRepeats(() => work(kysely), classify)
+  const transaction: Database['transaction'] = (work) =>
+    withRepeats(() => kysely.transaction().execute(work), classify)
   return {
     kysely,
     now,
@@ -67,8 +75,15 @@ export function createDatabase(engine: Engine): Database {
     bytewise,
     keepIndexOrder,
     copyTo,
-    query: (work) => withRepeats(() => work(kysely), classify),
-    transaction: (work) => withRepeats(() => kysely.transaction().execute(work), classify),
+    query,
+    transaction,
+    readInOrder: (work) =>
+      keepIndexOrder === undefined
+        ? query(work)
+        : transaction(async (tx) => {
+            await keepIndexOrder.execute(tx)
+            return await work(tx)
+          }),
     close: async () => {
       await kysely.destroy()
       await release()

@@ -8,8 +8,7 @@ export async function measureBacklog(
   books: Books,
   cap: number,
 ): ReturnType<Ledger['measureBacklog']> {
-  const { db, now, keepIndexOrder } = books
-  await keepIndexOrder?.execute(db)
+  const { now } = books
   return {
     expiredUploads: await measure(
       books,
@@ -29,7 +28,7 @@ export async function measureBacklog(
   }
 }
 
-/** Instances of the version before abort with 0, which says nothing of when. */
+/** An upload that an instance of the release before has aborted is due since 0, which says nothing of its age. */
 async function measure({ db, now }: Books, dues: RawBuilder<unknown>): Promise<Backlog> {
   const { rows } = await sql<{ readonly count: number; readonly oldest_ms: number }>`
     SELECT COUNT(*) AS count,

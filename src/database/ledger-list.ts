@@ -12,10 +12,8 @@ import type { FileRow } from './schema.ts'
  * A page by keyset: the index of its order (or, for others than the owner, of what others may see) is entered at the
  * position and read until the page is full.
  */
-export async function listFiles(books: Books, page: ListFiles): Promise<readonly File[]> {
-  const { db, keepIndexOrder } = books
+export async function listFiles({ db }: Books, page: ListFiles): Promise<readonly File[]> {
   const { userId } = page
-  await keepIndexOrder?.execute(db)
   const { rows } = await sql<FileRow>`
     SELECT * FROM files
     WHERE user_id = ${userId}

@@ -7,7 +7,6 @@ import type { Version } from '../core/version.ts'
 import type { Books } from './books.ts'
 import type { GarbageRow, UploadRow } from './schema.ts'
 
-/** The ledger's methods for the sweeper. */
 export async function listExpiredUploads(
   { db, now }: Books,
   limit: number,
@@ -21,11 +20,9 @@ export async function listExpiredUploads(
 }
 
 export async function listAbortedUploads(
-  books: Books,
+  { db, now }: Books,
   { after, limit, retentionMs }: Parameters<Ledger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
-  const { db, now, keepIndexOrder } = books
-  await keepIndexOrder?.execute(db)
   const { rows } = await sql<
     Pick<UploadRow, 'version' | 'object_key' | 'remove_at'> & { readonly is_last: number }
   >`
@@ -89,10 +86,9 @@ export async function forgetUploads(
 }
 
 export async function listGarbage(
-  { db, now, keepIndexOrder }: Books,
+  { db, now }: Books,
   { after, limit }: Parameters<Ledger['listGarbage']>[0],
 ): Promise<readonly Garbage[]> {
-  await keepIndexOrder?.execute(db)
   const { rows } = await sql<GarbageRow>`
     SELECT object_key, not_before FROM garbage
     WHERE not_before <= ${now}

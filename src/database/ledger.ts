@@ -44,14 +44,15 @@ export function createLedger(
   database: Database,
   { baseCapacity }: { readonly baseCapacity: number },
 ): Ledger {
-  const { now, forUpdate, bytewise, keepIndexOrder } = database
+  const { now, forUpdate, bytewise } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const common = { now, forUpdate, bytewise, keepIndexOrder, baseCapacity, capacity }
+  const common = { now, forUpdate, bytewise, baseCapacity, capacity }
   const transaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
   const query = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.query((db) => work({ ...common, db }))
-  const inOrder = keepIndexOrder === undefined ? query : transaction
+  const inOrder = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
+    database.readInOrder((db) => work({ ...common, db }))
 
   return {
     begin: (upload) => transaction((books) => begin(books, upload)),

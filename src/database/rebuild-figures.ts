@@ -35,8 +35,7 @@ function readPage(
   database: Database,
   last: CountedRow | undefined,
 ): Promise<readonly CountedRow[]> {
-  return database.transaction(async (db) => {
-    await database.keepIndexOrder?.execute(db)
+  return database.readInOrder(async (db) => {
     const { rows } = await sql<CountedRow>`
       SELECT * FROM rebuild_objects AS r WHERE ${isAfter(last && toObject(last))}
       ORDER BY user_id, name, version LIMIT ${ROWS_PER_PAGE}

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { type ObjectKey, versionOf } from '../core/object-key.ts'
 import type { FoundObject, RebuildJournal } from '../core/rebuild-journal.ts'
 import type { Database, Fragments } from './database.ts'
@@ -9,17 +9,12 @@ import type { Tables } from './schema.ts'
 
 /** The journal of a rebuild, in the table `rebuild_objects`, which is no part of the schema: it comes and goes. */
 export function createRebuildJournal(database: Database): RebuildJournal {
-  const paged = <T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
-    database.transaction(async (db) => {
-      await database.keepIndexOrder?.execute(db)
-      return await work(db)
-    })
   return {
     begin: () => database.transaction((db) => begin(db, database)),
     isUnfinished: () => database.query(hasJournal),
     findKnown: (keys) => database.query((db) => findKnown(db, keys)),
     add: (objects) => database.transaction((db) => add(db, objects)),
-    listUnread: (page) => paged((db) => listUnread(db, page)),
+    listUnread: (page) => database.readInOrder((db) => listUnread(db, page)),
     addDigests: (digests) =>
       database.transaction(async (db) => {
         for (const { version, sha256 } of digests) {
@@ -28,7 +23,11 @@ export function createRebuildJournal(database: Database): RebuildJournal {
           )
         }
       }),
-    settle: (options) => paged((db) => settleObjects({ ...database, db }, options)),
+    settle: (options) =>
+      database.transaction(async (db) => {
+        await database.keepIndexOrder?.execute(db)
+        return await settleObjects({ ...database, db }, options)
+      }),
     figures: () => countJournal(database),
     finish: () =>
       database.query(async (db) => {

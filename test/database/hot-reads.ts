@@ -4,7 +4,7 @@ import { parseFileName } from '../../src/core/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
-import type { Database } from '../../src/database/database.ts'
+import { createDatabase, type Database } from '../../src/database/database.ts'
 import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
@@ -94,10 +94,10 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
     transformResult: async ({ result }) => result,
   }
   const kysely = database.kysely.withPlugin(plugin)
-  return {
+  return createDatabase({
     ...database,
     kysely,
-    query: (work) => work(kysely),
-    transaction: (work) => kysely.transaction().execute(work),
-  }
+    classify: () => 'defect',
+    release: () => Promise.resolve(),
+  })
 }

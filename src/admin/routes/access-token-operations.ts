@@ -1,6 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
+import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL, jsonBody, TOKEN_ID } from '../admin-api.ts'
+import { ANY_CALL, TOKEN_ID } from '../admin-api.ts'
 
 const common = {
   tag: 'access tokens',
@@ -23,7 +24,7 @@ export const ACCESS_TOKENS = {
       operationId: 'issueAccessToken',
       summary: 'Issue an access token',
       parameters: [USER_ID],
-      requestBody: jsonBody({
+      requestBody: jsonRequestBody({
         required: false,
         schema: {
           title: 'AccessTokenTerms',

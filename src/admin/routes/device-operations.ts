@@ -1,6 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
+import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL, DEVICE_ID, jsonBody } from '../admin-api.ts'
+import { ANY_CALL, DEVICE_ID } from '../admin-api.ts'
 
 const common = {
   tag: 'devices',
@@ -24,7 +25,7 @@ export const DEVICES = {
       operationId: 'putDevice',
       summary: 'Let a device join, which grows the capacity',
       description: 'Repeating it counts once; the last terms count.',
-      requestBody: jsonBody({
+      requestBody: jsonRequestBody({
         required: false,
         schema: {
           title: 'DeviceTerms',

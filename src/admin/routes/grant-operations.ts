@@ -1,6 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
+import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL, jsonBody, REFERENCE, SOURCE } from '../admin-api.ts'
+import { ANY_CALL, REFERENCE, SOURCE } from '../admin-api.ts'
 
 const common = {
   tag: 'grants',
@@ -28,7 +29,7 @@ export const GRANTS = {
       operationId: 'putGrant',
       summary: 'Grant capacity',
       description: 'Repeating it counts once; the last terms count.',
-      requestBody: jsonBody({
+      requestBody: jsonRequestBody({
         required: true,
         schema: {
           title: 'GrantTerms',

@@ -1,7 +1,8 @@
 import type { FastifyContextConfig } from 'fastify'
+import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import type { Operation } from '../../http/openapi/operation.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL, jsonBody } from '../admin-api.ts'
+import { ANY_CALL } from '../admin-api.ts'
 
 const EXAMPLE = {
   user_id: 'alice',
@@ -17,7 +18,7 @@ const EXAMPLE = {
   },
 } as const
 
-const EMPTY = jsonBody({
+const EMPTY = jsonRequestBody({
   required: false,
   schema: { type: 'object', additionalProperties: false, maxProperties: 0 },
   example: {},
@@ -78,7 +79,7 @@ export const USERS = {
       operationId: 'setUserStatus',
       summary: 'Suspend a user, or let one in again',
       description: 'In force from the next request on, on other instances within 5 s.',
-      requestBody: jsonBody({
+      requestBody: jsonRequestBody({
         required: true,
         schema: {
           type: 'object',

@@ -4,9 +4,10 @@ import {
   type RebuildCounts,
   type RebuildFinding,
 } from '../../core/rebuild.ts'
-import type { Command, CommandCall } from '../command.ts'
-import { findingLine } from '../finding-line.ts'
+import type { Command } from '../command.ts'
+import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'
+import { tellProgress } from '../tell-progress.ts'
 
 export const REBUILD: Command = {
   words: ['rebuild'],
@@ -15,15 +16,12 @@ export const REBUILD: Command = {
   switches: ['dry-run'],
   summary: 'make users and files anew from the object store, into an empty database',
   run: async ({ rebuilder }, call) => {
-    const { switches, json, print, printError, fail, interruption } = call
+    const { switches, printError, fail, interruption } = call
     const dryRun = switches.has('dry-run')
     const rebuilt = await rebuilder.rebuild({
       dryRun,
-      onFinding: (finding) => {
-        const row = rowOf(finding)
-        print(json ? JSON.stringify(row) : findingLine(row))
-      },
-      onProgress: progress(call),
+      onFinding: (finding) => printFinding(call, rowOf(finding)),
+      onProgress: tellProgress(call, progressOf),
       signal: interruption(),
     })
     if (rebuilt.refused || leftAlone(rebuilt.counts) > 0) fail()
@@ -35,17 +33,8 @@ export const REBUILD: Command = {
   },
 }
 
-const PROGRESS_EVERY_MS = 10_000
-
-function progress({ printError }: CommandCall): (counts: RebuildCounts) => void {
-  let toldAt = performance.now()
-  return ({ listed, readObjects, readBytes, settled }) => {
-    if (performance.now() - toldAt < PROGRESS_EVERY_MS) return
-    toldAt = performance.now()
-    printError(
-      `so far ${listed} objects listed, ${readObjects} read (${readBytes} bytes), ${settled} on the books`,
-    )
-  }
+function progressOf({ listed, readObjects, readBytes, settled }: RebuildCounts): string {
+  return `${listed} objects listed, ${readObjects} read (${readBytes} bytes), ${settled} on the books`
 }
 
 function rowOf({ kind, userId, name, objectKey }: RebuildFinding): Row {

@@ -2,9 +2,10 @@ import { AppError } from '../../core/errors.ts'
 import { type Finding, FINDING_KINDS, type FindingKind } from '../../core/finding.ts'
 import type { Verification } from '../../core/verify.ts'
 import { parseCount, userIdOf, type Command, type CommandCall } from '../command.ts'
-import { findingLine } from '../finding-line.ts'
 import { metricsOf } from '../metrics.ts'
+import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'
+import { tellProgress } from '../tell-progress.ts'
 
 /** Findings are printed as they are made, since there may be more of them than memory holds. */
 export const VERIFY: Command = {
@@ -20,11 +21,9 @@ export const VERIFY: Command = {
       repair: switches.has('repair'),
       readOneIn: readOneIn(call),
       onFinding: (finding) => {
-        if (switches.has('metrics')) return
-        const row = rowOf(finding)
-        print(json ? JSON.stringify(row) : findingLine(row))
+        if (!switches.has('metrics')) printFinding(call, rowOf(finding))
       },
-      onProgress: progress(call),
+      onProgress: tellProgress(call, progressOf),
       signal: interruption(),
     })
     if (remaining(verification) > 0) fail()
@@ -48,15 +47,8 @@ function readOneIn({ flags, switches }: CommandCall): number | undefined {
   )
 }
 
-const PROGRESS_EVERY_MS = 10_000
-
-function progress({ printError }: CommandCall): (verification: Verification) => void {
-  let toldAt = performance.now()
-  return ({ users, objects, readFiles }) => {
-    if (performance.now() - toldAt < PROGRESS_EVERY_MS) return
-    toldAt = performance.now()
-    printError(`so far ${users} users, ${objects} objects, ${readFiles} files read`)
-  }
+function progressOf({ users, objects, readFiles }: Verification): string {
+  return `${users} users, ${objects} objects, ${readFiles} files read`
 }
 
 function rowOf(finding: Finding): Row {

@@ -1,3 +1,4 @@
+import { mapMembers, sortMembers } from './members.ts'
 import type { Json } from './operation.ts'
 
 /** What the operations of a document refer to, each of it there once. */
@@ -14,8 +15,8 @@ export class Components {
   schema(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((entry) => this.schema(entry))
     if (typeof schema !== 'object' || schema === null) return schema
-    const { title, ...members } = schema as { readonly title?: unknown }
-    const plain = mapValues(members, (member) => this.schema(member))
+    const { title, ...members } = schema as Json
+    const plain = mapMembers(members, (member) => this.schema(member))
     if (typeof title !== 'string') return plain
     this.#schemas.set(title, plain)
     return { $ref: `#/components/schemas/${title}` }
@@ -32,19 +33,14 @@ export class Components {
 
   /** All that there are references to. */
   toJson(): { readonly schemas: Json; readonly responses: Json } {
-    return { schemas: sorted(this.#schemas), responses: sorted(this.#responses) }
+    return {
+      schemas: sortMembers(Object.fromEntries(this.#schemas)),
+      responses: sortMembers(Object.fromEntries(this.#responses)),
+    }
   }
 
   #freeName(base: string): string {
     const others = [...this.#responses.keys()].filter((name) => name.startsWith(base)).length
     return others === 0 ? base : `${base}_${others + 1}`
   }
-}
-
-function mapValues(members: object, map: (value: unknown) => unknown): Json {
-  return Object.fromEntries(Object.entries(members).map(([key, value]) => [key, map(value)]))
-}
-
-function sorted(entries: ReadonlyMap<string, Json>): Json {
-  return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Components } from './components.ts'
 import { HEADERS } from './headers.ts'
+import { sortMembers } from './members.ts'
 import type { Json, Operation } from './operation.ts'
 import { operationObject } from './operation-object.ts'
 import { PROBLEM_SCHEMA, problemExamples } from './problem-responses.ts'
@@ -52,7 +53,7 @@ function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json 
     },
     servers: [{ url: basePath === '' ? '/' : basePath }],
     tags,
-    paths: sorted(paths),
+    paths: sortMembers(paths),
     components: {
       schemas: { ...schemas, Problem: PROBLEM_SCHEMA },
       responses,
@@ -91,8 +92,4 @@ function assertDescribed(
   throw new Error(
     `${operation.operationId} takes ${expected.join(', ')} and describes ${described.join(', ')}`,
   )
-}
-
-function sorted<T>(entries: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

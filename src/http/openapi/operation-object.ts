@@ -1,6 +1,7 @@
 import type { RouteOptions } from 'fastify'
 import type { Components } from './components.ts'
 import { headerRefs } from './headers.ts'
+import { mapMembers } from './members.ts'
 import type { Answer, Json, Operation, Parameter } from './operation.ts'
 import { problemResponses } from './problem-responses.ts'
 
@@ -22,10 +23,10 @@ function objectOf(described: DescribedRoute): Json {
   const { requestBody, responses, problems } = operation
   const schemas = (route.schema?.response ?? {}) as Readonly<Record<string, unknown>>
   const body = requestBody === undefined ? {} : { requestBody: components.schema(requestBody) }
-  const answers = mapEntries(responses, (answer, status) =>
+  const answers = mapMembers(responses, (answer, status) =>
     answerOf(answer, components.schema(schemas[status])),
   )
-  const refusals = mapEntries(problemResponses(problems), (problem, status) =>
+  const refusals = mapMembers(problemResponses(problems), (problem, status) =>
     components.response(problem, status),
   )
   return { ...headingOf(described), ...body, responses: { ...answers, ...refusals } }
@@ -36,11 +37,11 @@ function headOf(described: DescribedRoute): Json {
   const { operation, components } = described
   const { operationId, summary, responses, problems } = operation
   const { 206: _range, ...whole } = responses
-  const answers = mapEntries(whole, ({ content: _content, ...answer }) =>
+  const answers = mapMembers(whole, ({ content: _content, ...answer }) =>
     answerOf(answer, undefined),
   )
   const codes = problems.filter((code) => code !== 'range_not_satisfiable')
-  const refusals = mapEntries(problemResponses(codes), ({ content: _content, ...head }, status) =>
+  const refusals = mapMembers(problemResponses(codes), ({ content: _content, ...head }, status) =>
     components.response(head, `${status}Head`),
   )
   const heading = headingOf({
@@ -80,11 +81,4 @@ function answerOf({ description, headers = [], example, content }: Answer, schem
     headers: headerRefs(['X-Request-Id', ...headers]),
     ...(body === undefined ? {} : { content: body }),
   }
-}
-
-function mapEntries<T>(
-  entries: Readonly<Record<string, T>>,
-  map: (value: T, key: string) => Json,
-): Json {
-  return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, map(value, key)]))
 }

@@ -8,6 +8,7 @@ import type { UserId } from '../../core/user-id.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
+import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../openapi/parameters.ts'
 import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
 import { requireUser } from '../plugins/access-token.ts'
@@ -71,30 +72,26 @@ const CHANGE = {
     tag: 'files',
     credentials: 'required',
     parameters: [FILE_NAME, ...PRECONDITIONS],
-    requestBody: {
+    requestBody: jsonRequestBody({
       required: true,
-      content: {
-        'application/json': {
-          schema: {
-            title: 'Change',
-            type: 'object',
-            description: 'Names a name, a visibility, or both.',
-            additionalProperties: false,
-            anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
-            properties: {
-              name: { ...FILE_NAME_SCHEMA, description: 'The new name, of at most 255 bytes.' },
-              visibility: { type: 'string', enum: VISIBILITIES },
-              overwrite: {
-                type: 'boolean',
-                default: false,
-                description: 'Whether a file that has the new name is replaced; else 409.',
-              },
-            },
+      schema: {
+        title: 'Change',
+        type: 'object',
+        description: 'Names a name, a visibility, or both.',
+        additionalProperties: false,
+        anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
+        properties: {
+          name: { ...FILE_NAME_SCHEMA, description: 'The new name, of at most 255 bytes.' },
+          visibility: { type: 'string', enum: VISIBILITIES },
+          overwrite: {
+            type: 'boolean',
+            default: false,
+            description: 'Whether a file that has the new name is replaced; else 409.',
           },
-          example: { name: 'notes.md', visibility: 'users' },
         },
       },
-    },
+      example: { name: 'notes.md', visibility: 'users' },
+    }),
     responses: {
       200: {
         description: 'The file as it is now.',

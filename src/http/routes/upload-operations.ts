@@ -57,8 +57,8 @@ export const FORM_UPLOAD = {
     summary: 'Upload a file in a form',
     description:
       'A file that would not fit into the capacity, or a repository that is full, is 403. Of several causes the first of ' +
-      'these is told: another site, the access token, the name, the form, the preconditions, the largest file, the number of ' +
-      'files, the capacity. Safe to repeat.',
+      'these is told: another site, the access token, the name, the form, the preconditions, the largest file, the ' +
+      'uploads under way, the number of files, the capacity. Safe to repeat.',
     requestBody: {
       required: true,
       content: {
