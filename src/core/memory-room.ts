@@ -29,6 +29,7 @@ export class MemoryRoom {
   #free: number
   /** Sorted by turn. */
   #claims: Claim[] = []
+  #givenBack = 0
   #inReserve: { readonly tenant: Tenant; bytes: number } | undefined
 
   constructor({ bytes, reserve }: MemoryRoomOptions) {
@@ -44,6 +45,11 @@ export class MemoryRoom {
   /** Bytes for which tenants wait. */
   get wanted(): number {
     return this.#claims.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** Bytes that tenants have given back so far, by which those who wait see whether the line moves. */
+  get givenBack(): number {
+    return this.#givenBack
   }
 
   /** Takes `bytes`, or says that they are not there. Nobody overtakes those who wait, but for the user of the reserve. */
@@ -69,6 +75,7 @@ export class MemoryRoom {
   /** Gives back bytes of a tenant, which is out of the reserve then. */
   give(tenant: Tenant, bytes: number): void {
     this.#free += bytes
+    this.#givenBack += bytes
     if (this.#inReserve?.tenant === tenant) this.#inReserve = undefined
     this.#grantAll()
   }

@@ -16,7 +16,7 @@ export interface UploadMemoryOptions {
 export interface UploadMemory {
   /**
    * Takes what an upload needs to begin; whoever gets the share disposes of it. Rejects with `unavailable` when there is no
-   * room for a while, and with the signal's reason.
+   * room for too long, and with the signal's reason.
    */
   admit(signal: AbortSignal): Promise<MemoryShare>
 }
@@ -38,8 +38,11 @@ export interface MemoryShare extends Disposable {
 const SHARE_BYTES = 128 * 1024
 const FIRST_BYTES = 32 * 1024
 
-/** How long an upload waits for room before it is told to come back later. */
-const MAX_WAIT_MS = 45_000
+/** How long an upload waits for room while nobody gives any back, before it is told to come back later. */
+const MAX_STANDSTILL_MS = 45_000
+
+/** How long it waits at all; a listener closes connections on which nothing has moved for a little longer. */
+const MAX_WAIT_MS = 3 * MAX_STANDSTILL_MS
 
 /** Room is taken at most in such steps, so that little of it stays unused. */
 const MAX_STEP = 2 ** 20
@@ -65,6 +68,7 @@ class Memory implements UploadMemory {
   readonly #shares: MemoryRoom
   /** What the object store gathers of them. */
   readonly #gathered: MemoryRoom
+  readonly #partSize: number
   readonly #lowWater: number
   readonly #tenants = new Set<Share>()
   #ticks: NodeJS.Timeout | undefined
@@ -74,13 +78,16 @@ class Memory implements UploadMemory {
     const half = Math.floor(budget / 2)
     this.#shares = new MemoryRoom({ bytes: half, reserve: 0 })
     this.#gathered = new MemoryRoom({ bytes: half, reserve: partSize + MAX_STEP })
+    this.#partSize = partSize
     this.#lowWater = Math.floor(half / 4)
   }
 
   async admit(signal: AbortSignal): Promise<MemoryShare> {
     const onWait = (): void => this.#makeRoom()
     const onEnd = (): void => this.#leave(share)
-    const share = new Share({ room: this.#gathered, nextTurn: () => this.#turn++, onWait, onEnd })
+    const nextTurn = (): number => this.#turn++
+    const room = this.#gathered
+    const share = new Share({ room, partSize: this.#partSize, nextTurn, onWait, onEnd })
     const onGrant = (): void => this.#enter(share)
     await claim(this.#shares, { tenant: share, bytes: SHARE_BYTES, signal, onWait, onGrant })
     return share
@@ -124,6 +131,7 @@ class Memory implements UploadMemory {
 
 interface ShareOptions {
   readonly room: MemoryRoom
+  readonly partSize: number
   readonly nextTurn: () => number
   readonly onWait: () => void
   readonly onEnd: () => void
@@ -140,6 +148,8 @@ class Share implements MemoryShare, Tenant {
   readonly #taken = new AbortController()
   readonly #over = new AbortController()
   #held = 0
+  /** Bytes that came since it last went to the back of the line. */
+  #came = 0
   #isClientsTurn = false
   #window = { ms: 0, bytes: 0 }
 
@@ -161,6 +171,7 @@ class Share implements MemoryShare, Tenant {
         this.#held += piece.byteLength
         const lacking = this.#held - this.claimed - FIRST_BYTES
         if (lacking > 0) await this.#claim(lacking)
+        this.#step(piece.byteLength)
         yield piece
         this.#isClientsTurn = true
       }
@@ -171,8 +182,6 @@ class Share implements MemoryShare, Tenant {
 
   release(bytes: number): void {
     this.#held -= bytes
-    // To the back of the line, so that all come forward, and yet what was begun is finished before more is.
-    this.turn = this.#options.nextTurn()
     this.#give(this.claimed - Math.max(0, this.#held - FIRST_BYTES))
   }
 
@@ -196,6 +205,18 @@ class Share implements MemoryShare, Tenant {
     this.#over.abort(busy('The upload is over.'))
     this.#give(this.claimed)
     this.#options.onEnd()
+  }
+
+  /**
+   * With each part to the back of the line, so that all come forward, and yet what was begun is finished before more is.
+   * When others wait, that leaves it one part at a time.
+   */
+  #step(bytes: number): void {
+    const { partSize, nextTurn } = this.#options
+    this.#came += bytes
+    if (this.#came < partSize) return
+    this.#came %= partSize
+    this.turn = nextTurn()
   }
 
   /** In steps that double, so that whoever sends little gets little. */
@@ -240,14 +261,22 @@ async function claim(room: MemoryRoom, options: ClaimOptions): Promise<void> {
     reject(reason)
   }
   const onAbort = (): void => fail(signal.reason)
-  const onTimeout = (): void => fail(busy('There is no memory left for this upload.'))
-  const timer = setTimeout(onTimeout, MAX_WAIT_MS)
+  let before = room.givenBack
+  let waitedMs = 0
+  const look = (): void => {
+    waitedMs += MAX_STANDSTILL_MS
+    const comesForward = room.givenBack > before
+    before = room.givenBack
+    if (comesForward && waitedMs < MAX_WAIT_MS) return
+    fail(busy('There is no memory left for this upload.'))
+  }
+  const timer = setInterval(look, MAX_STANDSTILL_MS)
   signal.addEventListener('abort', onAbort)
   try {
     onWait()
     await promise
   } finally {
-    clearTimeout(timer)
+    clearInterval(timer)
     signal.removeEventListener('abort', onAbort)
   }
 }

@@ -91,6 +91,8 @@ export class S3Sender {
       this.#bucket.client.send(command, { abortSignal }),
     )
     const { Body: part } = command.input
+    // Whoever waits for the next part still holds the command.
+    delete command.input.Body
     if (part instanceof Uint8Array) onSent(part.byteLength)
     return answer
   }

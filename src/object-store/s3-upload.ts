@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { PutObject } from '../core/object-store.ts'
+import { gatherParts, type Part } from './gather-parts.ts'
 import { receive, type Source } from './receive.ts'
 import { DEFAULT_PART_SIZE, type S3Bucket } from './s3-bucket.ts'
 import { headObject } from './s3-read.ts'
@@ -58,23 +59,50 @@ interface Content extends UploadOptions {
 async function sendContent(content: Content): Promise<void> {
   const { bucket, object, partSize, queueSize, sender, source } = content
   const bytes = object.memory?.hold(source.bytes) ?? source.bytes
-  const body = Readable.from(bytes, { highWaterMark: 1 })
+  const parts = gatherParts(bytes, partSize)
   const params = {
     Bucket: bucket.name,
     Key: object.key,
-    Body: body,
+    // It is never read: `feed` brings the parts.
+    Body: Readable.from([]),
     ContentType: 'application/octet-stream',
     ...(object.metadata && { Metadata: { ...object.metadata } }),
   }
   try {
-    await sender.run(source, (client) =>
+    await sender.run(source, (client) => {
       // What is left is removed here, since its own abort would hide the first cause.
-      new Upload({ client, params, partSize, queueSize, leavePartsOnError: true }).done(),
-    )
+      const upload = new Upload({ client, params, partSize, queueSize, leavePartsOnError: true })
+      feed(upload, parts)
+      return upload.done()
+    })
   } finally {
-    body.destroy()
+    void parts.return()
   }
 }
+
+/**
+ * Has `upload` send these parts in place of those that it would gather itself. Its own are views of a block that ends with
+ * the first bytes of the next part, so that these few bytes hold a part in memory that was sent long ago, until the
+ * next one is whole: with many uploads that was several times what they may hold.
+ */
+function feed(upload: Upload, parts: AsyncIterable<Part>): void {
+  // There is no public way in; should it be gone, every upload fails at once.
+  const sending = upload as unknown as { __doConcurrentUpload: SendParts }
+  const send = sending.__doConcurrentUpload.bind(upload)
+  sending.__doConcurrentUpload = () => send(emptied(parts))
+}
+
+type SendParts = (parts: AsyncIterable<Part>) => Promise<void>
+
+/** Empties each part when the next one is asked for: one that waits for its next part would keep the last one. */
+async function* emptied(parts: AsyncIterable<Part>): AsyncGenerator<Part, void> {
+  for await (const part of parts) {
+    yield part
+    part.data = NOTHING
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
 
 async function confirm(
   sent: Pick<Content, 'bucket' | 'sender' | 'source'> & { readonly key: ObjectKey },

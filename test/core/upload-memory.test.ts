@@ -141,7 +141,7 @@ describe('the memory of uploads', () => {
     for (const upload of uploads) upload[Symbol.dispose]()
   })
 
-  it('tells an upload that has waited for long to come back later', async () => {
+  it('tells an upload that has waited for long, with nobody coming forward, to come back later', async () => {
     const memory = createMemory()
     using a = await admit(memory)
     using b = await admit(memory)
@@ -154,6 +154,24 @@ describe('the memory of uploads', () => {
     await pass(44_000)
     expect(c.outcome()).toBeUndefined()
     await pass(2_000)
+    expect(c.outcome()).toMatchObject({ code: 'unavailable' })
+  })
+
+  it('lets one wait for longer while others come forward, but not for ever', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(2 * MIB)
+    await b.end()
+    using c = await admit(memory)
+    await c.send(2 * MIB)
+    for (const ms of [40_000, 45_000, 45_000]) {
+      await pass(ms)
+      expect(c.outcome()).toBeUndefined()
+      a.release(10)
+    }
+    await pass(10_000)
     expect(c.outcome()).toMatchObject({ code: 'unavailable' })
   })
 

@@ -13,6 +13,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
+import { slowHeadsSuite } from './slow-heads-suite.ts'
 import { slowReadersSuite } from './slow-readers-suite.ts'
 import { secrecySuite } from './secrecy-suite.ts'
 import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
@@ -33,6 +34,7 @@ describe('the service on SQLite and local files', () => {
   secrecyTimingSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
+  slowHeadsSuite(openEmbedded)
   slowReadersSuite(openEmbedded)
   writeSuites(openEmbedded)
   racesSuite(async () => [await openEmbedded()])

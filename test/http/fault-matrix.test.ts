@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const LAST_ROWS = { A: 27, B: 13, C: 9, D: 13, H: 12 } as const
 
 /** Rows of which no suite has a test yet. */
-const AWAITED = ['H04']
+const AWAITED: readonly string[] = []
 
 /** What both the embedded service and that on PostgreSQL and S3 are held against, by the files that do it. */
 const COMBINATIONS = [

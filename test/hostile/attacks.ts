@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { BOUNDARY, uploadHead } from '../support/multipart-body.ts'
+
+/** How many of each kind there are at a time. */
+export interface CrowdSize {
+  /** Uploads of which a byte comes every few seconds, half of them forms. */
+  readonly slowBodies: number
+  /** Forms that never end, each in another way, and uploads of nearly a part that stall. */
+  readonly hostileForms: number
+  /** Requests whose head comes a byte at a time. */
+  readonly slowHeads: number
+  /** Connections without a request. */
+  readonly idleSockets: number
+  /** Downloads of a large file that are taken in sips. */
+  readonly slowReaders: number
+  readonly wrongTokensPerSecond: number
+}
+
+/** What one connection sends, as long as it lasts. */
+export type Script = () => AsyncGenerator<string | Uint8Array, void>
+
+export interface Attack {
+  readonly kind: keyof CrowdSize
+  readonly script: Script
+  /** Whether the answer is taken in sips. */
+  readonly sips: boolean
+}
+
+export interface AttackOptions {
+  readonly size: CrowdSize
+  /** `Cookie` headers of the users in whose names it is done. */
+  readonly cookies: readonly string[]
+  /** The name of a large file that the first of them has. */
+  readonly largeFile: string
+}
+
+/** One attack for each connection of the crowd, but for the wrong tokens, which come one after the other. */
+export function createAttacks({ size, cookies, largeFile }: AttackOptions): readonly Attack[] {
+  const cookieOf = (at: number): string => cookies[at % cookies.length] ?? ''
+  const times = (kind: keyof CrowdSize, script: (at: number) => Script): Attack[] =>
+    Array.from({ length: size[kind] }, (_, at) => ({
+      kind,
+      script: script(at),
+      sips: kind === 'slowReaders',
+    }))
+  return [
+    ...times('slowBodies', (at) => slowBody(`slow-${at}`, { at, cookie: cookieOf(at) })),
+    ...times('hostileForms', (at) => {
+      const form = FORMS[at % FORMS.length] ?? endlessFields
+      return form(`form-${at}`, cookieOf(at))
+    }),
+    ...times('slowHeads', () => slowHead),
+    ...times('idleSockets', () => silence),
+    ...times('slowReaders', () => slowReader(largeFile, cookieOf(0))),
+  ]
+}
+
+/** The head of a request with a token that nobody has. */
+export function wrongToken(): string {
+  const token = `crt_${randomBytes(32).toString('base64url')}`
+  return `GET /users/me/repo HTTP/1.1\r\nHost: x\r\nCookie: access_token=${token}\r\n\r\n`
+}
+
+const MIB = 2 ** 20
+const PIECE = Buffer.alloc(16 * 1024, 'x')
+
+/** What comes before the content of the part `file`. */
+const FILE_HEAD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`
+
+function head(name: string, options: { cookie: string; method?: 'PUT'; length?: number }): string {
+  const { cookie, ...rest } = options
+  return uploadHead({ ...rest, path: `/users/me/repo/${name}`, headers: { Cookie: cookie } })
+}
+
+function slowBody(name: string, { at, cookie }: { at: number; cookie: string }): Script {
+  return async function* () {
+    const length = 64 * MIB
+    if (at % 2 === 0) yield head(name, { cookie, method: 'PUT', length })
+    else yield head(name, { cookie, length }) + FILE_HEAD
+    yield* drip()
+  }
+}
+
+async function* slowHead(): AsyncGenerator<string, void> {
+  yield 'GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow: '
+  yield* drip()
+}
+
+async function* drip(): AsyncGenerator<string, never> {
+  for (;;) {
+    await pause()
+    yield 'x'
+  }
+}
+
+async function* silence(): AsyncGenerator<string, void> {
+  // Its connection is all there is.
+}
+
+function slowReader(name: string, cookie: string): Script {
+  return async function* () {
+    yield `GET /users/me/repo/${name} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`
+  }
+}
+
+type Form = (name: string, cookie: string) => Script
+
+/** A form that begins like this and goes on with the same for ever, at some 16 KiB/s. */
+function endless(start: string, more: string | Uint8Array): Form {
+  return (name, cookie) =>
+    async function* () {
+      yield head(name, { cookie }) + chunk(start)
+      for (;;) {
+        yield chunk(more)
+        await delay(1_000)
+      }
+    }
+}
+
+function chunk(content: string | Uint8Array): string {
+  const text = typeof content === 'string' ? content : Buffer.from(content).toString('latin1')
+  return `${text.length.toString(16)}\r\n${text}\r\n`
+}
+
+const FIELD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n`
+const endlessFields = endless('', FIELD.repeat(200))
+
+const FORMS: readonly Form[] = [
+  endlessFields,
+  endless('', PIECE),
+  endless(`${FILE_HEAD}x\r\n--${BOUNDARY}--\r\n`, PIECE),
+  endless(`--${BOUNDARY}\r\n`, 'X-Head: y\r\n'.repeat(1000)),
+  // Nearly a boundary, again and again: what has to be searched twice.
+  endless(FILE_HEAD, `\r\n--${BOUNDARY.slice(0, -1)}`.repeat(1000)),
+  (name, cookie) => stalled(name, { cookie, bytes: 8 * MIB - 100 * 1024 }),
+]
+
+/** Sends nearly a part, of which the service can do nothing but keep it, and then nothing more. */
+function stalled(name: string, what: { cookie: string; bytes: number }): Script {
+  return async function* () {
+    yield head(name, { cookie: what.cookie, length: 64 * MIB }) + FILE_HEAD
+    for (let sent = 0; sent < what.bytes; sent += PIECE.length) yield PIECE
+  }
+}
+
+/** Some seconds, not the same for all. */
+function pause(): Promise<void> {
+  return delay(2_000 + Math.random() * 2_000)
+}

@@ -1,0 +1,87 @@
+// The crowd as a process of its own, so that its work is not taken for slowness of the service or of the client that is
+// measured. Its parent sends what it is to do, is told when all connections have been made, and ends it.
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Attack, type AttackOptions, createAttacks, wrongToken } from './attacks.ts'
+
+export interface CrowdOrder extends AttackOptions {
+  readonly port: number
+}
+
+/** Answers by kind of attack and status, and connections that were closed without one, as `none`. */
+export type CrowdAnswers = Record<string, Record<string, number>>
+
+// Nobody is left to end it.
+process.once('disconnect', () => process.exit(1))
+
+const answers: CrowdAnswers = {}
+const [order] = (await once(process, 'message')) as [CrowdOrder]
+const firstConnections: Promise<void>[] = []
+for (const [at, attack] of createAttacks(order).entries()) {
+  const first = Promise.withResolvers<void>()
+  firstConnections.push(first.promise)
+  void repeat(attack, first.resolve)
+  // Not more at once than a listener's backlog takes.
+  if (at % 50 === 49) await delay(50)
+}
+void guess()
+await Promise.all(firstConnections)
+process.send?.('ready')
+await once(process, 'message')
+process.send?.(answers, () => process.exit())
+
+/** Comes back whenever it is turned away. */
+async function repeat(attack: Attack, onConnect: () => void): Promise<never> {
+  for (;;) {
+    await attempt(attack, onConnect)
+    await delay(1_000 + Math.random() * 1_000)
+  }
+}
+
+async function attempt({ kind, script, sips }: Attack, onConnect: () => void): Promise<void> {
+  const socket = open(kind)
+  socket.once('connect', onConnect)
+  if (sips) sip(socket)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  for await (const piece of script()) {
+    if (socket.destroyed || socket.writableEnded) break
+    if (socket.write(piece, 'latin1')) continue
+    const drained = new Promise((resolve) => socket.once('drain', resolve))
+    await Promise.race([drained, closed])
+  }
+  await closed
+}
+
+/** Takes one piece a second, of 64 KiB at most. */
+function sip(socket: Socket): void {
+  socket.on('data', () => {
+    socket.pause()
+    setTimeout(() => socket.resume(), 1_000)
+  })
+}
+
+function open(kind: Attack['kind']): Socket {
+  const socket = connect({ port: order.port, host: '127.0.0.1' })
+  let status = 'none'
+  socket.on('error', () => {})
+  socket.once('data', (bytes: Buffer) => {
+    status = bytes.toString('latin1', 9, 12)
+    // Whoever is answered has failed; only readers go on.
+    if (kind !== 'slowReaders') socket.resume().end()
+  })
+  socket.once('close', () => {
+    const counts = (answers[kind] ??= {})
+    counts[status] = (counts[status] ?? 0) + 1
+  })
+  return socket
+}
+
+async function guess(): Promise<never> {
+  for (;;) {
+    await delay(100)
+    for (let at = 0; at < order.size.wrongTokensPerSecond / 10; at += 1) {
+      open('wrongTokensPerSecond').write(wrongToken())
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util'
+import { startMinio } from '../support/minio.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { CROWD, type HostileFigures, MOST_RESIDENT, type Round, runHostile } from './run.ts'
+import { faultsOf, p50, p99, slowdown } from './verdict.ts'
+
+const USAGE = `usage: npm run hostile -- [--rounds N] [--seconds S] [--database sqlite|postgres] [--objects file|s3]
+  --rounds N    how often a well-behaved client is measured, alone and beside the crowd; 3 when left out
+  --seconds S   how long each time; 20 when left out
+  --database    sqlite when left out
+  --objects     file when left out; s3 is MinIO`
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  const text = { type: 'string' } as const
+  const options = { rounds: text, seconds: text, database: text, objects: text }
+  const { values } = parseArgs({ args: [...args], options })
+  const { database = 'sqlite', objects = 'file' } = values
+  const rounds = Number(values.rounds ?? 3)
+  const seconds = Number(values.seconds ?? 20)
+  const isKnown = ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
+  if (!isKnown || !Number.isInteger(rounds) || rounds < 1 || !(seconds > 0)) {
+    console.error(USAGE)
+    return 2
+  }
+  const size = Object.entries(CROWD).map(([kind, count]) => `${kind} ${count}`)
+  console.log(`On ${database} and ${objects}, beside a crowd of ${size.join(', ')}`)
+  await using opened = new AsyncDisposableStack()
+  const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
+  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
+  const figures = await runHostile({
+    places: { postgres: postgres?.url, s3: minio?.address },
+    size: CROWD,
+    rounds,
+    roundMs: seconds * 1000,
+    onRound: printRound,
+  })
+  return print(figures)
+}
+
+/** A server that was found or started, and ends with the run; without one there is nothing to do. */
+async function found<T extends { stop(): Promise<void> }>(
+  starting: Promise<T | { readonly unavailable: string }>,
+  opened: AsyncDisposableStack,
+): Promise<T> {
+  const server = await starting
+  if ('unavailable' in server) throw new Error(server.unavailable)
+  opened.defer(() => server.stop())
+  return server
+}
+
+function printRound({ alone, beside, crowd }: Round): void {
+  for (const [name, fare] of Object.entries({ alone, beside })) {
+    const { latencies, errors } = fare
+    const times = `p50 ${p50(fare).toFixed(1)} ms, p99 ${p99(fare).toFixed(1)} ms`
+    console.log(`${name}: ${latencies.length} requests, ${errors.length} errors, ${times}`)
+  }
+  console.log(`the crowd was answered: ${JSON.stringify(crowd)}`)
+}
+
+function print(figures: HostileFigures): number {
+  const { rounds, resident } = figures
+  const faults = faultsOf(figures)
+  for (const fault of faults.slice(0, 50)) console.error(fault)
+  console.log(`p99 beside the crowd to that alone: ${slowdown(rounds).toFixed(2)}`)
+  for (const [when, bytes] of Object.entries({ ...resident, bound: MOST_RESIDENT })) {
+    console.log(`resident memory, ${when}: ${Math.round(bytes / 10 ** 6)} MB`)
+  }
+  return faults.length === 0 ? 0 : 1
+}

@@ -1,0 +1,100 @@
+import { Agent } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { contentOf } from '../crash/content.ts'
+import { send } from '../crash/request.ts'
+import { openWorld, type Places, type World } from '../crash/world.ts'
+import type { CrowdSize } from './attacks.ts'
+import { gather } from './crowd.ts'
+import type { CrowdAnswers } from './crowd-process.ts'
+import { type Fare, work } from './good-client.ts'
+import { type MeasuredService, startMeasured } from './measured-service.ts'
+
+export interface HostileOptions {
+  readonly places: Places
+  readonly size: CrowdSize
+  /** How often the client is measured, alone and then beside the crowd. */
+  readonly rounds: number
+  /** How long each time. */
+  readonly roundMs: number
+  readonly onRound?: (round: Round) => void
+}
+
+export interface Round {
+  readonly alone: Fare
+  readonly beside: Fare
+  readonly crowd: CrowdAnswers
+}
+
+export interface HostileFigures {
+  readonly rounds: readonly Round[]
+  readonly resident: { readonly start: number; readonly peak: number; readonly end: number }
+}
+
+/** More than 1,600 connections, of all kinds. */
+export const CROWD: CrowdSize = {
+  slowBodies: 1000,
+  hostileForms: 200,
+  slowHeads: 100,
+  idleSockets: 300,
+  slowReaders: 50,
+  wrongTokensPerSecond: 100,
+}
+
+const MIB = 2 ** 20
+
+/** The setting's default. */
+export const UPLOAD_MEMORY = 256 * MIB
+
+/** Twice what uploads may hold, since what they let go of waits for the garbage collector, and what a process takes anyway. */
+export const MOST_RESIDENT = 200 * 10 ** 6 + 2 * UPLOAD_MEMORY
+
+/** Measures a client alone and beside a crowd, in turns, so that both see the same machine. */
+export async function runHostile(options: HostileOptions): Promise<HostileFigures> {
+  await using opened = new AsyncDisposableStack()
+  const world = opened.use(await openWorld(options.places))
+  const service = await startMeasured(world.environment, opened)
+  const { port } = service
+  const cookie = await createUser(world, 'good')
+  const cookies: string[] = []
+  // Each user may have 100 uploads under way.
+  for (let at = 0; at < 20; at += 1) cookies.push(await createUser(world, `crowd-${at}`))
+  await placeLargeFile(service, cookies[0] ?? '')
+  await work({ port, cookie, ms: 2_000 })
+  const start = await service.residentBytes()
+  const rounds: Round[] = []
+  for (let at = 0; at < options.rounds; at += 1) {
+    const alone = await work({ port, cookie, ms: options.roundMs })
+    const crowd = await gather({ port, cookies, size: options.size, largeFile: LARGE_FILE })
+    const beside = await work({ port, cookie, ms: options.roundMs })
+    const round = { alone, beside, crowd: await crowd.leave() }
+    rounds.push(round)
+    options.onRound?.(round)
+    // What the crowd left is cleaned up before the client is alone again.
+    await delay(3_000)
+  }
+  const end = await service.residentBytes()
+  return { rounds, resident: { start, peak: await service.peakBytes(), end } }
+}
+
+const LARGE_FILE = 'large'
+
+async function placeLargeFile({ port }: MeasuredService, cookie: string): Promise<void> {
+  const content = contentOf('large', 64 * MIB)
+  const headers = { cookie, 'content-length': String(content.length) }
+  const path = `/users/me/repo/${LARGE_FILE}`
+  const agent = new Agent()
+  const outcome = await send({ agent, port, method: 'PUT', path, headers, body: [content] })
+  if (outcome.kind !== 'reply' || outcome.status !== 200) throw new Error('No large file')
+}
+
+async function createUser(world: World, name: string): Promise<string> {
+  const { users, accessTokens, grants } = world.service
+  const userId = parseUserId(name)
+  await users.create(userId)
+  const { secret } = await accessTokens.issue({ userId, label: '', expiresInSeconds: undefined })
+  const period = { startsAt: undefined, endsAt: undefined }
+  const room = { source: 'test', reference: 'room', bytes: 2 ** 40 }
+  await grants.putGrant({ userId, ...room, ...period })
+  return `access_token=${secret}`
+}

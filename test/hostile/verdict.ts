@@ -1,0 +1,36 @@
+import type { Fare } from './good-client.ts'
+import { type HostileFigures, MOST_RESIDENT, type Round } from './run.ts'
+
+/** How many times as long as alone a request may take beside the crowd, at the 99th percentile. */
+export const MOST_TIMES_SLOWER = 3
+
+/** What is wrong with a run; nothing, when the crowd has hurt nobody. */
+export function faultsOf({ rounds, resident }: HostileFigures): readonly string[] {
+  const errors = rounds.flatMap(({ alone, beside }) => [...alone.errors, ...beside.errors])
+  const ratio = slowdown(rounds)
+  return [
+    ...errors,
+    ...(ratio <= MOST_TIMES_SLOWER ? [] : [`p99 is ${ratio.toFixed(1)} times that alone`]),
+    ...(resident.peak <= MOST_RESIDENT ? [] : [`${resident.peak} bytes resident`]),
+  ]
+}
+
+/** By how many times the 99th percentile of the latencies is larger beside the crowd: the median of the rounds. */
+export function slowdown(rounds: readonly Round[]): number {
+  const ratios = rounds.map(({ alone, beside }) => p99(beside) / p99(alone))
+  return percentile(ratios, 0.5)
+}
+
+export function p99({ latencies }: Fare): number {
+  return percentile(latencies, 0.99)
+}
+
+export function p50({ latencies }: Fare): number {
+  return percentile(latencies, 0.5)
+}
+
+/** Not a number when there are no values, so that no bound holds. */
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
+}
