@@ -39,7 +39,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   const connections = createConnections(options.logger)
   const forBrowsers = browserHeaders(options.allowedOrigins ?? [])
   const app = fastify({
-    ...serverOptions(options, forBrowsers),
+    ...serverOptions(options, (request, reply) => {
+      connections.onRefused(request.raw)
+      forBrowsers(request, reply)
+    }),
     clientErrorHandler: connections.answer,
   })
   app.setErrorHandler(sendProblem)
@@ -48,6 +51,11 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   })
   await app.register(connections.plugin)
   app.addHook('onRequest', async (request, reply) => forBrowsers(request, reply))
+  app.addHook('onRequest', async (_request, reply) => {
+    // So many parts of the service, and of the streams of Fastify and Node, wait for the end of one answer; over ten
+    // Node takes for a leak, and says so at every download.
+    reply.raw.setMaxListeners(MOST_LISTENERS)
+  })
   app.addHook('onSend', async (_request, reply) => {
     // Else an idle connection would keep the process until its client lets go of it.
     if (options.isStopping()) void reply.header('connection', 'close')
@@ -61,6 +69,8 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   await app.register(requestHeadPlugin)
   return app
 }
+
+const MOST_LISTENERS = 20
 
 const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }
 
@@ -77,7 +87,7 @@ function browserHeaders(allowedOrigins: readonly string[]): DescribeAnswer {
 
 function serverOptions(
   options: ListenerOptions,
-  forBrowsers: DescribeAnswer,
+  onRefusal: DescribeAnswer,
 ): FastifyHttpOptions<Server> {
   const { logger, trustedProxies, pathFault = () => undefined, server = {} } = options
   return {
@@ -98,7 +108,7 @@ function serverOptions(
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       logWhenOver(request, reply)
-      forBrowsers(request, reply)
+      onRefusal(request, reply)
       void sendProblem(pathFault(request.raw.url) ?? error, request, reply)
     },
     // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.
