@@ -21,6 +21,7 @@ const COMMANDS = {
   test: [[bin('vitest'), 'run']],
   simulate: [['test/simulation/main.ts']],
   crash: [['test/crash/main.ts']],
+  fuzz: [['test/fuzz/main.ts']],
   openapi: [['test/openapi/main.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [
