@@ -22,6 +22,7 @@ const COMMANDS = {
   simulate: [['test/simulation/main.ts']],
   crash: [['test/crash/main.ts']],
   hostile: [['test/hostile/main.ts']],
+  fuzz: [['test/fuzz/main.ts']],
   openapi: [['test/openapi/main.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [

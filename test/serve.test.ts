@@ -44,6 +44,20 @@ async function start(
 }
 
 describe('the server', () => {
+  it('says nothing of a leak when a file is downloaded', async () => {
+    const { secret, server } = await start()
+    const said: string[] = []
+    const onWarning = ({ name }: Error): void => void said.push(name)
+    process.on('warning', onWarning)
+    opened.defer(() => void process.off('warning', onWarning))
+    const url = `${server.url}/users/me/repo/a`
+    const headers = { cookie: `access_token=${secret}` }
+    await fetch(url, { method: 'PUT', headers, body: 'content' })
+    expect(await (await fetch(url, { headers })).text()).toBe('content')
+    await new Promise(setImmediate)
+    expect(said).not.toContain('MaxListenersExceededWarning')
+  })
+
   it('records from time to time when access tokens were used', async () => {
     const { service, secret } = await start()
     const lastUsedAt = async () => (await service.accessTokens.list(userId))[0]?.lastUsedAt ?? 0

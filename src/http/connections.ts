@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
@@ -10,6 +10,8 @@ import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 export interface Connections {
   /** Fastify's `clientErrorHandler`. */
   readonly answer: (error: Error & { code?: string }, socket: Socket) => void
+  /** To be told of a request that the router refuses, since it meets no hook. */
+  readonly onRefused: (request: IncomingMessage) => void
   /** To be registered before all else. */
   readonly plugin: FastifyPluginAsync
 }
@@ -27,6 +29,8 @@ export interface Connections {
 export function createConnections(logger: FastifyBaseLogger | undefined): Connections {
   const answers = new WeakMap<Socket, ServerResponse>()
   const closing = new WeakSet<Socket>()
+  /** What the router has refused last. */
+  const refused = new WeakMap<Socket, IncomingMessage>()
 
   /** The request had come whole, so that what follows it is not its own. */
   function closeAfter(answer: ServerResponse, socket: Socket): void {
@@ -37,6 +41,7 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
   }
 
   function refuse(error: Error & { code?: string }, socket: Socket): void {
+    const answer = answers.get(socket)
     const problem = problemOf(
       new AppError(...(REFUSALS[error.code ?? ''] ?? MALFORMED)),
       randomUUID(),
@@ -44,7 +49,8 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
     const { status, code, request_id } = problem
     const line = { request_id, status, code, reason: error.message, address: socket.remoteAddress }
     logger?.info(line, 'request that the parser refused')
-    socket.end(messageOf(problem))
+    const isHead = answer?.req.method === 'HEAD'
+    socket.end(messageOf(problem, { isHead }))
   }
 
   return {
@@ -57,9 +63,12 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
         return
       }
       closing.add(socket)
-      if (answer?.headersSent === true || !socket.writable) socket.destroy()
+      // What is left of a body whose request has been answered: a second answer would be taken for that to the next.
+      const isAnswered = refused.get(socket)?.complete === false || answer?.headersSent === true
+      if (isAnswered || !socket.writable) socket.destroy()
       else if (error.code !== 'ECONNRESET') refuse(error, socket)
     },
+    onRefused: (request) => void refused.set(request.socket, request),
     plugin: fp(
       async (app) => {
         app.addHook('onRequest', async ({ socket }, reply) => {
@@ -78,7 +87,7 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
   }
 }
 
-function messageOf(problem: Problem): string {
+function messageOf(problem: Problem, { isHead }: { isHead: boolean }): string {
   const body = JSON.stringify(problem)
   const head = [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
@@ -89,7 +98,7 @@ function messageOf(problem: Problem): string {
     ...Object.entries(INERT_HEADERS).map((pair) => pair.join(': ')),
     'Connection: close',
   ]
-  return `${head.join('\r\n')}\r\n\r\n${body}`
+  return `${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`
 }
 
 const MALFORMED = ['format_error', 'The request is not valid HTTP.'] as const

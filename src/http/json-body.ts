@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.ts'
-import { type BodyCheck, CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
+import { atMost } from './body-limit.ts'
+import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
 import { assertIdentity } from './content-headers.ts'
 import { tellToContinue } from './plugins/expect-continue.ts'
 
@@ -43,17 +44,5 @@ async function textOf(options: CheckedBodyOptions): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
   } catch (cause) {
     throw new AppError('format_error', 'The body is not valid UTF-8.', { cause })
-  }
-}
-
-function atMost(maxBytes: number): BodyCheck {
-  let bytes = 0
-  return {
-    write(chunk) {
-      bytes += chunk.length
-      if (bytes > maxBytes) throw new AppError('format_error', 'The body is too large.')
-    },
-    end: () => {},
-    closed: false,
   }
 }

@@ -39,7 +39,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   const connections = createConnections(options.logger)
   const forBrowsers = browserHeaders(options.allowedOrigins ?? [])
   const app = fastify({
-    ...serverOptions(options, forBrowsers),
+    ...serverOptions(options, (request, reply) => {
+      connections.onRefused(request.raw)
+      forBrowsers(request, reply)
+    }),
     clientErrorHandler: connections.answer,
   })
   app.setErrorHandler(sendProblem)
@@ -79,7 +82,7 @@ function browserHeaders(allowedOrigins: readonly string[]): DescribeAnswer {
 
 function serverOptions(
   options: ListenerOptions,
-  forBrowsers: DescribeAnswer,
+  onRefusal: DescribeAnswer,
 ): FastifyHttpOptions<Server> {
   const { logger, trustedProxies, pathFault = () => undefined, server = {} } = options
   return {
@@ -100,7 +103,7 @@ function serverOptions(
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
       logWhenOver(request, reply)
-      forBrowsers(request, reply)
+      onRefusal(request, reply)
       void sendProblem(pathFault(request.raw.url) ?? error, request, reply)
     },
     // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.

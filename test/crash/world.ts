@@ -117,7 +117,7 @@ async function temporaryFiles(folder: string): Promise<readonly string[]> {
   return entries.filter((name) => name.endsWith('.tmp'))
 }
 
-async function createUser(
+export async function createUser(
   { users, accessTokens, grants }: Service,
   { name, room }: { readonly name: string; readonly room: number },
 ): Promise<WorldUser> {

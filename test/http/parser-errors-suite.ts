@@ -63,6 +63,29 @@ export function parserErrorsSuite(open: OpenService): void {
     })
 
     it.each(['PUT', 'POST', 'DELETE', 'GET'])(
+      'with a target without its first / is refused, and %s does not reach the file (I2)',
+      async (method) => {
+        const { user } = placed
+        const path = pathOf('file.bin').replace('/', '*')
+        expectProblem(await ask(service, { user, method, path }), MALFORMED)
+        await expectUntouched(service, placed)
+      },
+    )
+
+    it.each(['0.9', '2.0'])('in HTTP/%s is answered with a problem', async (version) => {
+      const send = [`GET /livez HTTP/${version}\r\nHost: x\r\n\r\n`]
+      expectProblem(await rawRequest({ port: service.port, send }), MALFORMED)
+    })
+
+    it('in HTTP/1.0 has no chunks (I2)', async () => {
+      const { user } = placed
+      const head = headOf({ user, length: undefined }).replace('HTTP/1.1', 'HTTP/1.0')
+      const send = [head, httpChunk(form), httpChunk('')]
+      expectProblem(await rawRequest({ port: service.port, send }), MALFORMED)
+      await expectUntouched(service, placed)
+    })
+
+    it.each(['PUT', 'POST', 'DELETE', 'GET'])(
       'with a raw # in its target is refused, and %s does not reach the file before it',
       async (method) => {
         const { user } = placed
@@ -107,6 +130,25 @@ export function parserErrorsSuite(open: OpenService): void {
       expect(reply.status).toBe(400)
       expect(reply.closed).toBe(true)
       await expectUntouched(service, placed)
+    })
+
+    it.each([
+      ['the router', `POST /users/me/repo/%ff`, 'invalid_file_name'],
+      ['a route', 'POST /users/me/repo/a', 'access_token_missing'],
+    ])('in the body of what %s has refused gets no answer of its own', async (_who, line, code) => {
+      const head = `${line} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`
+      const send = [head, { pauseMs: 100 }, 'zz\r\n\r\n', { pauseMs: 100 }]
+      const reply = await rawRequest({ port: service.port, send, responses: 2 })
+      expect(JSON.parse(reply.body.toString())).toMatchObject({ code })
+      expect(reply.all).toHaveLength(1)
+    })
+
+    it('to HEAD is answered without a body', async () => {
+      const head = `HEAD ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${placed.user.cookie}`
+      const send = [`${head}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n`]
+      const { received, closed } = await rawRequest({ port: service.port, send, responses: 2 })
+      expect(received.toString('latin1')).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n$/)
+      expect(closed).toBe(true)
     })
 
     it('behind a refused upload is not answered into its refusal', async () => {

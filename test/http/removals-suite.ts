@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bytesOf } from '../support/objects.ts'
-import { rawRequest } from '../support/raw-http.ts'
+import { type Piece, rawRequest } from '../support/raw-http.ts'
 import type { TestService } from '../support/test-service.ts'
 import { namesOf, remove } from './file-requests.ts'
 import {
@@ -54,6 +54,34 @@ export function removalsSuite(open: OpenService): void {
       expectProblem(await remove(service, { user, name: 'other' }), NOT_FOUND)
       expect((await remove(service, { user })).status).toBe(204)
       expectProblem(await remove(service, { user }), NOT_FOUND)
+    })
+
+    const chunked = 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'
+    it.each<[string, [string, ...Piece[]]]>([
+      ['malformed', [`${chunked}zz\r\n`]],
+      ['malformed at a later moment', [chunked, { pauseMs: 50 }, 'zz\r\n']],
+      ['cut off', ['Content-Length: 5\r\n\r\nhell']],
+      ['long', [`Content-Length: 100000\r\n\r\n${'x'.repeat(100_000)}`]],
+    ])('H09 with a body that is %s is refused, and removes nothing (I2)', async (_what, pieces) => {
+      const { user } = placed
+      const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
+      const [first, ...others] = pieces
+      const send = [head + first, ...others]
+      const reply = await rawRequest({ port: service.port, send, afterwards: 'end' })
+      expect(reply.status).toBe(400)
+      await expectUntouched(service, placed)
+    })
+
+    it.each([
+      ['with a length', 'Content-Length: 5\r\n\r\nhello'],
+      ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
+      ['of nothing', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+      ['that waits to be asked for', 'Expect: 100-continue\r\nContent-Length: 5\r\n\r\nhello'],
+    ])('does not mind a body %s', async (_what, rest) => {
+      const { user } = placed
+      const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
+      const reply = await rawRequest({ port: service.port, send: [head + rest] })
+      expect(reply).toMatchObject({ status: 204, closed: false })
     })
 
     it('lets a file of the same name begin anew', async () => {

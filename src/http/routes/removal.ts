@@ -6,13 +6,21 @@ import { requireUser } from '../plugins/access-token.ts'
 import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
 import { FILE_NAME, PRECONDITIONS } from '../openapi/parameters.ts'
 import { parseWritePrecondition } from '../preconditions.ts'
+import { passBody } from '../unused-body.ts'
 
 const Params = Type.Object({ file_name: Type.String() })
 
+export interface RemovalOptions {
+  readonly repository: Repository
+  /** How long a body may stop coming, in milliseconds. */
+  readonly idleTimeoutMs: number
+  readonly shutdown: AbortSignal
+}
+
 /** `DELETE /users/me/repo/{file_name}`: the file is gone and its bytes are free again. */
-export const removalRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
+export const removalRoutes: FastifyPluginAsyncTypebox<RemovalOptions> = async (
   app,
-  { repository },
+  { repository, idleTimeoutMs, shutdown },
 ) => {
   app.delete(
     '/users/me/repo/:file_name',
@@ -20,11 +28,9 @@ export const removalRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Rep
     async (request, reply) => {
       const { userId } = requireUser(request)
       const name = fileNameParam(request.params.file_name)
-      await repository.remove({
-        userId,
-        name,
-        precondition: parseWritePrecondition(request.headers),
-      })
+      const precondition = parseWritePrecondition(request.headers)
+      await passBody({ request, reply }, { signal: shutdown, idleTimeoutMs })
+      await repository.remove({ userId, name, precondition })
       return reply.code(204).send()
     },
   )
@@ -38,6 +44,6 @@ const REMOVAL = {
     credentials: 'required',
     parameters: [FILE_NAME, ...PRECONDITIONS],
     responses: { 204: { description: 'The file is gone and its bytes are free again.' } },
-    problems: [...ALWAYS, ...OWN_WRITE, 'not_found'],
+    problems: [...ALWAYS, ...OWN_WRITE, 'truncated_body', 'not_found'],
   },
 } as const satisfies FastifyContextConfig

@@ -1,0 +1,15 @@
+import { AppError } from '../core/errors.ts'
+import type { BodyCheck } from './checked-body.ts'
+
+/** Refuses a body of more than `maxBytes` bytes with `format_error`, and takes any other. */
+export function atMost(maxBytes: number): BodyCheck {
+  let bytes = 0
+  return {
+    write(chunk) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw new AppError('format_error', 'The body is too large.')
+    },
+    end: () => {},
+    closed: false,
+  }
+}

@@ -1,0 +1,27 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { atMost } from './body-limit.ts'
+import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
+import { tellToContinue } from './plugins/expect-continue.ts'
+
+export type PassBodyOptions = Pick<CheckedBodyOptions, 'signal' | 'idleTimeoutMs'>
+
+/** No client has a reason to send one at all. */
+const MAX_BODY_BYTES = 16 * 1024
+
+/**
+ * Resolves when the body of a request that has no use for one is over, and rejects where it is malformed, too large
+ * (`format_error`), cut off (`truncated_body`) or does not come (`request_timeout`). Whoever acts only then does nothing
+ * for a request that is answered as malformed.
+ */
+export async function passBody(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  options: PassBodyOptions,
+): Promise<void> {
+  const { raw, headers } = request
+  const length = Number(headers['content-length'] ?? 0)
+  if (headers['transfer-encoding'] === undefined && length === 0) return
+  tellToContinue(request, reply)
+  const body = new CheckedBody({ ...options, raw, check: atMost(MAX_BODY_BYTES) })
+  body.stream.resume()
+  await body.ended
+}

@@ -1,0 +1,101 @@
+import { ERROR_CODES } from '../../src/core/errors.ts'
+import { sha256 } from '../crash/content.ts'
+import type { FuzzCase } from './fuzz-case.ts'
+import type { Exchange } from './exchange.ts'
+import type { ReadConnection, ReadRequest } from './request-reader.ts'
+import { type ReadResponse, readResponses } from './response-reader.ts'
+import { type Effect, isWrite } from './write-effects.ts'
+
+export interface Judged {
+  /** The final answers, in order. */
+  readonly responses: readonly ReadResponse[]
+  readonly faults: readonly string[]
+}
+
+export interface JudgeOptions {
+  readonly fuzzCase: FuzzCase
+  readonly connection: ReadConnection
+  /** Of the requests in order, where the strict reading finds one. */
+  readonly effects: readonly (Effect | undefined)[]
+  /** What is wrong with what a download of the kept file found, if anything is. */
+  readonly judgeKept: (content: string) => string | undefined
+  /** The target of that download. */
+  readonly keptTarget: string
+}
+
+/** Holds what a connection brought against what its requests, read strictly, may bring. */
+export function judge(exchange: Exchange, options: JudgeOptions): Judged {
+  const { fuzzCase, connection } = options
+  const { requests, rest } = connection
+  const methods = requests.map(({ method }) => method)
+  const { responses, interim, fault } = readResponses(exchange.received, {
+    methods,
+    isClosed: !exchange.isHung,
+  })
+  const faults: string[] = []
+  if (exchange.isHung) faults.push('the connection did not end in time')
+  const isCut = fuzzCase.ending === 'reset'
+  if (fault !== undefined && !isCut) faults.push(`no valid answer: ${fault}`)
+  const most = requests.length + (rest === 'nothing' ? 0 : 1)
+  if (responses.length > most) faults.push(`${responses.length} answers to ${most} requests`)
+  const waiting = requests.filter((request) => request.headers.some(([name]) => name === 'expect'))
+  if (interim > waiting.length) faults.push('an interim answer that nobody waited for')
+  for (const [at, response] of responses.entries()) {
+    const fault = judgeResponse(response, {
+      request: requests[at],
+      effect: options.effects[at],
+      options,
+    })
+    if (fault !== undefined) faults.push(`answer ${at + 1}: ${fault}`)
+    if (!response.isWhole && !isCut)
+      faults.push(`answer ${at + 1}, ${response.status}, is not whole`)
+    const isLast = at === responses.length - 1
+    if (!isLast && response.headers.get('connection') === 'close')
+      faults.push('an answer behind the last')
+  }
+  return { responses, faults }
+}
+
+interface Answered {
+  readonly request: ReadRequest | undefined
+  readonly effect: Effect | undefined
+  readonly options: JudgeOptions
+}
+
+function judgeResponse(response: ReadResponse, answered: Answered): string | undefined {
+  const { status, headers, body } = response
+  const { request, effect, options } = answered
+  if (status >= 500 && !(status === 503 && headers.has('retry-after')))
+    return `${status} ${headers.get('x-request-id')}`
+  if (headers.has('x-injected')) return 'a header that the client wrote'
+  if (status >= 400 && response.isWhole && request?.method !== 'HEAD') {
+    const fault = faultOfProblem(response)
+    if (fault !== undefined) return fault
+  }
+  if (request === undefined) {
+    const isRefusal = status >= 400 && headers.get('connection') === 'close'
+    return isRefusal ? undefined : `${status} to what is no request`
+  }
+  const isOwn = options.fuzzCase.listener === 'public'
+  if (isOwn && status < 300 && isWrite(request) && effect === undefined)
+    return `${status} to what is no valid ${request.method}`
+  const isDownload = request.method === 'GET' && request.target === options.keptTarget
+  if (isDownload && status === 200 && response.isWhole) return options.judgeKept(sha256(body))
+  return undefined
+}
+
+const CODES: ReadonlySet<unknown> = new Set(ERROR_CODES)
+
+function faultOfProblem({ status, headers, body }: ReadResponse): string | undefined {
+  if (headers.get('content-type') !== 'application/problem+json')
+    return `${status} without a problem document`
+  try {
+    const problem = JSON.parse(body.toString()) as { code?: unknown; status?: unknown }
+    if (!CODES.has(problem.code)) return `${status} with the code ${String(problem.code)}`
+    return problem.status === status
+      ? undefined
+      : `${status} with a document of ${String(problem.status)}`
+  } catch {
+    return `${status} with a document that is no JSON`
+  }
+}

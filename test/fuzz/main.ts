@@ -1,0 +1,76 @@
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startMinio } from '../support/minio.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { describeFigures } from './figures.ts'
+import { runFuzz } from './run.ts'
+import type { FuzzTally } from './tally.ts'
+
+const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--database sqlite|postgres] [--objects file|s3]
+  --seconds N   how long mutated requests are sent; 60 when left out
+  --seed S      which; a random one when left out
+  --case N      sends that one alone
+  --database    sqlite when left out
+  --objects     file when left out; s3 is MinIO`
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  const text = { type: 'string' } as const
+  const options = { seconds: text, seed: text, case: text, database: text, objects: text }
+  const { values } = parseArgs({ args: [...args], options })
+  const { database = 'sqlite', objects = 'file' } = values
+  const seconds = Number(values.seconds ?? 60)
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30))
+  const onlyCase = values.case === undefined ? undefined : Number(values.case)
+  const isKnown = ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
+  const isNumbers = Number.isInteger(seed) && Number.isInteger(onlyCase ?? 0) && seconds >= 0
+  if (!isKnown || !isNumbers) {
+    console.error(USAGE)
+    return 2
+  }
+  console.log(`${seconds} s on ${database} and ${objects}, seed ${seed}`)
+  await using opened = new AsyncDisposableStack()
+  const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
+  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
+  const ending = new AbortController()
+  process.once('SIGINT', () => ending.abort())
+  const figures = await runFuzz({
+    places: { postgres: postgres?.url, s3: minio?.address },
+    seconds,
+    seed,
+    signal: ending.signal,
+    onProgress: ({ cases, findings }) => console.log(`${cases} cases, ${findings.length} findings`),
+    ...(onlyCase !== undefined && { onlyCase }),
+  })
+  await printFindings(figures.tally, seed)
+  console.log(describeFigures(figures))
+  return figures.tally.findings.length === 0 ? 0 : 1
+}
+
+/** A server that was found or started, and ends with the run; without one there is nothing to do. */
+async function found<T extends { stop(): Promise<void> }>(
+  starting: Promise<T | { readonly unavailable: string }>,
+  opened: AsyncDisposableStack,
+): Promise<T> {
+  const server = await starting
+  if ('unavailable' in server) throw new Error(server.unavailable)
+  opened.defer(() => server.stop())
+  return server
+}
+
+/** Says what was found, and writes what was sent and what came beside it. */
+async function printFindings({ findings }: FuzzTally, seed: number): Promise<void> {
+  for (const { number, text, bytes, received } of findings.slice(0, 50)) {
+    if (number === undefined || bytes === undefined) {
+      console.error(text)
+      continue
+    }
+    const file = join(tmpdir(), `cloud-repository-fuzz-${seed}-${number}`)
+    await writeFile(`${file}.sent`, bytes)
+    await writeFile(`${file}.received`, received ?? '')
+    console.error(`--seed ${seed} --case ${number}: ${text} (${file}.sent)`)
+  }
+}

@@ -1,0 +1,116 @@
+import { expect, it } from 'vitest'
+import { startMeddler } from './meddler.ts'
+import { type FuzzFigures, type FuzzOptions, runFuzz } from './run.ts'
+
+const OPTIONS = {
+  places: { postgres: undefined, s3: undefined },
+  seconds: 3,
+  seed: 1,
+  mostStallMs: Number.POSITIVE_INFINITY,
+} as const satisfies FuzzOptions
+
+/** What answers are made into on their way, and what has to be found. */
+const ANSWERS: [fault: string, from: string, to: string, found: RegExp][] = [
+  [
+    'an error of the service',
+    'HTTP/1.1 400 Bad Request',
+    'HTTP/1.1 500 Bad Request',
+    /answer 1: 500/,
+  ],
+  [
+    'no problem document',
+    'application/problem+json',
+    'application/problem+text',
+    /without a problem document/,
+  ],
+  [
+    'an unknown code',
+    '"code":"format_error"',
+    '"code":"format_errer"',
+    /with the code format_errer/,
+  ],
+  ['a wrong length', 'content-length: 2', 'content-length: 1', /no valid answer/],
+  [
+    'other bytes of a file',
+    'the file that was there',
+    'the file that was THERE',
+    /fuzz-\d+\/kept holds/,
+  ],
+  [
+    'a success that was none',
+    'HTTP/1.1 400 Bad Request',
+    'HTTP/1.1 200 Good Answer',
+    /200 to what is no/,
+  ],
+]
+
+it.concurrent.each(ANSWERS)(
+  'a run finds %s in the answers',
+  async (...[, from, to, found]) => {
+    expect(textsOf(await meddled({ answer: (bytes) => replace(bytes, from, to) }))).toMatch(found)
+  },
+  120_000,
+)
+
+it.concurrent('a run finds files that are stored with other bytes than were sent', async () => {
+  const request = (bytes: Buffer) =>
+    replace(replace(bytes, 'newnew', 'newNEW'), '\0\u00ff\0', '\0\u00fe\0')
+  expect(textsOf(await meddled({ request, seconds: 10 }))).toMatch(
+    /f-\d+ holds \w+ in place of \w+/,
+  )
+}, 120_000)
+
+it.concurrent('a run finds an answer that stands before its own, so that the next request gets another one', async () => {
+  const twice = (bytes: Buffer) =>
+    bytes.includes('HTTP/1.1 404') ? Buffer.concat([bytes, bytes]) : bytes
+  expect(textsOf(await meddled({ answer: twice }))).toMatch(
+    /answers to \d+ requests|an answer behind the last/,
+  )
+}, 120_000)
+
+it.concurrent('a run finds a connection that does not end', async () => {
+  const hang = (bytes: Buffer) => (bytes.includes('"invalid_parameter"') ? undefined : bytes)
+  const figures = await meddled({ answer: hang, patienceMs: 1_000 })
+  expect(textsOf(figures)).toContain('the connection did not end in time')
+}, 120_000)
+
+it.concurrent('a run finds that the service ended', async () => {
+  const figures = await runFuzz({
+    ...OPTIONS,
+    plant: async (target, port) => {
+      setTimeout(() => target.kill(), 1_000)
+      return port
+    },
+  })
+  expect(textsOf(figures)).toContain('the service ended with SIGKILL')
+}, 120_000)
+
+interface Meddling {
+  readonly request?: (bytes: Buffer) => Buffer
+  /** `undefined` keeps the connection and says nothing more. */
+  readonly answer?: (bytes: Buffer) => Buffer | undefined
+  readonly patienceMs?: number
+  readonly seconds?: number
+}
+
+async function meddled({
+  patienceMs = 10_000,
+  seconds = 3,
+  ...meddling
+}: Meddling): Promise<FuzzFigures> {
+  await using opened = new AsyncDisposableStack()
+  const plant = async (_target: unknown, port: number): Promise<number> => {
+    const meddler = await startMeddler({ port, ...meddling })
+    opened.defer(() => meddler.stop())
+    return meddler.port
+  }
+  return await runFuzz({ ...OPTIONS, patienceMs, seconds, plant })
+}
+
+function textsOf({ tally }: FuzzFigures): string {
+  return tally.findings.map(({ text }) => text).join('\n')
+}
+
+function replace(bytes: Buffer, from: string, to: string): Buffer {
+  return Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1')
+}
