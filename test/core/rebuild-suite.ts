@@ -244,7 +244,9 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         settled += objects.length
         return objects
       }
-      await expect(bed.rebuild({}, { journal: { ...whole, settle } })).rejects.toThrow('An injected fault.')
+      await expect(bed.rebuild({}, { journal: { ...whole, settle } })).rejects.toThrow(
+        'An injected fault.',
+      )
       expect(settled).toBe(2)
       for (const userId of [undefined, ALICE]) {
         await verify({ ...bed, database: bed.empty }, { userId, repair: true })
