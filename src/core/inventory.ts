@@ -81,8 +81,8 @@ export interface Inventory {
 
   /**
    * Hands those of the keys, at most a thousand, to `garbage` of which neither the key nor the version stands in the
-   * row of a file or an upload, to be removed by the sweeper after `garbageDelayMs`; returns them. It removes nothing
-   * itself (I7).
+   * row of a file or an upload, to be removed by the sweeper after `garbageDelayMs`; returns them. None while a rebuild is
+   * unfinished, whose objects are not yet in such rows. It removes nothing itself (I7).
    */
   discardObjects(objects: {
     readonly keys: readonly ObjectKey[]

@@ -10,7 +10,7 @@ export interface PutObject {
   readonly expectedSize?: number
   /** Small ASCII strings kept with the object where the store can keep them. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Where a store that gathers content before it sends it on accounts for what it holds; without limit when left out. */
+  /** Where the store accounts for the content that it holds: it takes all of it by way of `hold`. Without limit when left out. */
   readonly memory?: Pick<MemoryShare, 'hold' | 'release'>
   readonly signal: AbortSignal
 }

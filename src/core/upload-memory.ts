@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { AppError } from './errors.ts'
 import { MemoryRoom, type Tenant } from './memory-room.ts'
 
@@ -28,6 +29,8 @@ export interface MemoryShare extends Disposable {
    * when that takes too long, or the room is needed more by others, it fails with `unavailable`.
    */
   hold(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void>
+  /** Waits for something else that the client has to send; fails with `unavailable` when the room is needed more by others. */
+  awaitClient<T>(sent: Promise<T>): Promise<T>
   /** `bytes` of what was passed on are gone from memory. */
   release(bytes: number): void
   /** Aborts, with `unavailable`, when the room was taken from this upload. */
@@ -175,6 +178,17 @@ class Share implements MemoryShare, Tenant {
         yield piece
         this.#isClientsTurn = true
       }
+    } finally {
+      this.#isClientsTurn = false
+    }
+  }
+
+  async awaitClient<T>(sent: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    using _ = addAbortListener(this.taken, () => reject(this.taken.reason))
+    try {
+      this.#isClientsTurn = true
+      return await Promise.race([sent, promise])
     } finally {
       this.#isClientsTurn = false
     }

@@ -96,7 +96,8 @@ export function createUploads(options: UploadsOptions): Uploads {
         objects,
         key,
         metadata: objectMetadata(name),
-        incoming,
+        // Of a form more may follow the file, and its client can dawdle there as well.
+        incoming: { ...incoming, end: () => share.awaitClient(incoming.end()) },
         maxBytes: maxFileSize,
         memory: share,
         onBytes: (total) => reservation.cover(total),

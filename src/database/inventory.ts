@@ -4,6 +4,7 @@ import { type ObjectKey, versionOf } from '../core/object-key.ts'
 import type { UserId } from '../core/user-id.ts'
 import { type Clocked, lockUser } from './books.ts'
 import type { Database } from './database.ts'
+import { hasJournal } from './rebuild-journal.ts'
 import type { FileRow, Tables } from './schema.ts'
 
 /** The inventory on a SQL database. */
@@ -198,7 +199,8 @@ async function discardObjects(
   { db, now }: Clocked,
   { keys, garbageDelayMs }: Parameters<Inventory['discardObjects']>[0],
 ): Promise<readonly ObjectKey[]> {
-  if (keys.length === 0) return []
+  // What a rebuild has not yet taken to the books looks like an orphan, and is a file.
+  if (keys.length === 0 || (await hasJournal(db))) return []
   const named = sql`(
     object_key IN (${sql.join(keys)}) OR version IN (${sql.join(keys.map(versionOf))})
   )`

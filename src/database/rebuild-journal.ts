@@ -36,7 +36,8 @@ export function createRebuildJournal(database: Database): RebuildJournal {
   }
 }
 
-async function hasJournal(db: Kysely<Tables>): Promise<boolean> {
+/** Whether a rebuild goes on, or was interrupted. */
+export async function hasJournal(db: Kysely<Tables>): Promise<boolean> {
   const tables = await db.introspection.getTables()
   return tables.some(({ name }) => name === 'rebuild_objects')
 }

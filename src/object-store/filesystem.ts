@@ -37,11 +37,17 @@ class FilesystemStore implements ObjectStore {
     this.#users = resolve(directory, OBJECT_KEY_PREFIX)
   }
 
-  async put({ key, body, metadata, signal }: PutObject): Promise<{ readonly size: number }> {
+  async put({
+    key,
+    body,
+    metadata,
+    memory,
+    signal,
+  }: PutObject): Promise<{ readonly size: number }> {
     const path = this.#pathOf(key)
     try {
       const size = await receive({ body, signal }, (source) =>
-        this.#write({ path, metadata, source }),
+        this.#write({ path, metadata, memory, source }),
       )
       return { size }
     } catch (error) {
@@ -111,9 +117,9 @@ class FilesystemStore implements ObjectStore {
     await access(this.#users, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
-  async #write({ path, metadata, source }: Writing): Promise<number> {
+  async #write({ path, metadata, memory, source }: Writing): Promise<number> {
     await ensureFolder(dirname(path), this.#users)
-    const size = await writeFile(temporary(path), source)
+    const size = await writeFile(temporary(path), { source, memory })
     // Before the object has its name, so that none is ever seen without its metadata.
     if (metadata !== undefined) await writeMetadata(path, metadata)
     if (source.signal.aborted) throw source.signal.reason
@@ -132,6 +138,7 @@ class FilesystemStore implements ObjectStore {
 interface Writing {
   readonly path: string
   readonly metadata: PutObject['metadata']
+  readonly memory: PutObject['memory']
   readonly source: Source
 }
 
@@ -141,10 +148,16 @@ function temporary(path: string): string {
   return `${path}.tmp`
 }
 
-async function writeFile(path: string, source: Source): Promise<number> {
+async function writeFile(
+  path: string,
+  { source, memory }: Pick<Writing, 'source' | 'memory'>,
+): Promise<number> {
   const handle = await open(path, 'wx', 0o600)
   try {
-    for await (const chunk of source.bytes) await handle.writeFile(chunk)
+    for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
+      await handle.writeFile(chunk)
+      memory?.release(chunk.byteLength)
+    }
     await handle.sync()
     const { size } = await handle.stat()
     if (size === source.count()) return size

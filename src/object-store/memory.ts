@@ -31,10 +31,20 @@ interface StoredObject {
 class MemoryStore implements ObjectStore {
   readonly #objects = new Map<ObjectKey, StoredObject>()
 
-  async put({ key, body, metadata = {}, signal }: PutObject): Promise<{ readonly size: number }> {
+  async put({
+    key,
+    body,
+    metadata = {},
+    memory,
+    signal,
+  }: PutObject): Promise<{ readonly size: number }> {
     const content = await receive({ body, signal }, async (source) => {
       const chunks: Uint8Array[] = []
-      for await (const chunk of source.bytes) chunks.push(Uint8Array.from(chunk))
+      for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
+        chunks.push(Uint8Array.from(chunk))
+        // What an object takes is kept for good, and is no upload's.
+        memory?.release(chunk.byteLength)
+      }
       return Buffer.concat(chunks)
     })
     this.#objects.set(key, { content, metadata })

@@ -114,6 +114,22 @@ function testRoundTrips(current: Current): void {
     await expectNothingLeft(current(), key)
   })
 
+  it('take all content by way of the memory they are given', async () => {
+    let taken = 0
+    const memory = {
+      async *hold(content: AsyncIterable<Uint8Array>) {
+        for await (const piece of content) {
+          taken += piece.byteLength
+          yield piece
+        }
+      },
+      release: () => undefined,
+    }
+    const body = chunked(randomBytes(300_000))
+    await current().store.put({ key: freshKey('ada'), body, memory, signal: never() })
+    expect(taken).toBe(300_000)
+  })
+
   it('serve twenty objects that are written at once', async () => {
     const { store } = current()
     const objects = Array.from({ length: 20 }, (_, index) => ({

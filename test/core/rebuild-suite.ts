@@ -233,6 +233,34 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       }
     })
 
+    it('loses nothing to a repair and a sweep between an interruption and its end', async () => {
+      for (const name of NAMES) await bed.lost.upload(ALICE, name, `of ${name}`)
+      await uploadAfter(bed.lost, { userId: ALICE, name: 'plain.txt', content: 'newer' })
+      const whole = createRebuildJournal(bed.empty)
+      let settled = 0
+      const settle: typeof whole.settle = async (page) => {
+        if (settled > 0) throw outage()
+        const objects = await whole.settle({ ...page, limit: 2 })
+        settled += objects.length
+        return objects
+      }
+      await expect(bed.rebuild({}, { journal: { ...whole, settle } })).rejects.toThrow(
+        'An injected fault.',
+      )
+      expect(settled).toBe(2)
+      for (const userId of [undefined, ALICE]) {
+        await verify({ ...bed, database: bed.empty }, { userId, repair: true })
+      }
+      expect((await bed.rebuild()).outcome).toMatchObject({ figures: { settled: 7 } })
+      await bed.empty.kysely.updateTable('garbage').set({ not_before: 0 }).execute()
+      const rebuilt = await bed.rebuilt()
+      await rebuilt.sweep()
+      for (const name of NAMES.slice(1)) {
+        expect(await contentIn(rebuilt, { userId: ALICE, name })).toBe(`of ${name}`)
+      }
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'plain.txt' })).toBe('newer')
+    })
+
     it('stops when it is told to, and goes on from there', async () => {
       await bed.lost.upload(ALICE, 'a', 'hello')
       const reason = new Error('Interrupted.')

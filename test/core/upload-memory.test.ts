@@ -244,6 +244,24 @@ describe('the memory of uploads', () => {
     await read.return()
   })
 
+  it('takes the room of an upload whose file has come, and whose client dawdles with what follows', async () => {
+    const memory = createMemory()
+    const slow = await Promise.all(Array.from({ length: SHARES }, () => admit(memory)))
+    for (const upload of slow) await upload.end()
+    const ends = slow.map((upload) => upload.awaitClient(new Promise<void>(() => undefined)))
+    void Promise.allSettled(ends)
+    let next: Upload | undefined
+    void admit(memory).then((upload) => (next = upload))
+    await pass(10_000)
+    const taken = slow.filter((upload) => upload.taken.aborted)
+    expect(taken).toHaveLength(1)
+    taken[0]?.[Symbol.dispose]()
+    await rest()
+    expect(next).toBeDefined()
+    await expect(Promise.race(ends)).rejects.toMatchObject({ code: 'unavailable' })
+    for (const upload of [...slow, next]) upload?.[Symbol.dispose]()
+  })
+
   it('takes the place of slow uploads when there are too many to begin another', async () => {
     const memory = createMemory()
     const slow = await Promise.all(Array.from({ length: SHARES }, () => admit(memory)))

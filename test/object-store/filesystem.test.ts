@@ -44,6 +44,25 @@ describe('the filesystem store', () => {
     expect(await filesIn(directory)).toEqual([key])
   })
 
+  it('gives back the memory of each piece before it takes the next', async () => {
+    let held = 0
+    const atEachPiece: number[] = []
+    const memory = {
+      async *hold(content: AsyncIterable<Uint8Array>) {
+        for await (const piece of content) {
+          atEachPiece.push(held)
+          held += piece.byteLength
+          yield piece
+        }
+      },
+      release: (bytes: number) => void (held -= bytes),
+    }
+    const body = chunked(Buffer.alloc(200_000))
+    const store = createFilesystemStore({ directory })
+    await store.put({ key: freshKey('ada'), body, memory, signal: never() })
+    expect({ atEachPiece, held }).toEqual({ atEachPiece: [0, 0, 0, 0], held: 0 })
+  })
+
   it('synchronises content, then renames, then synchronises the folders', async () => {
     const store = createFilesystemStore({ directory })
     await store.prepare(never())
