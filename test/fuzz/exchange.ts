@@ -81,8 +81,7 @@ interface Waiting {
 
 /** Waits for as many answers as there are whole requests; where a request is not whole, for a moment. */
 async function answered(sent: Buffer, { received, options, closed }: Waiting): Promise<void> {
-  const { requests, rest } = readRequests(sent)
-  const methods = requests.map(({ method }) => method)
+  const { requests, rest, methods } = readRequests(sent)
   const isClear = rest === 'nothing' && requests.every(({ isWhole }) => isWhole)
   const deadline = performance.now() + (isClear ? options.patienceMs : A_MOMENT_MS)
   while (!closed.aborted && performance.now() < deadline) {

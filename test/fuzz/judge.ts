@@ -26,8 +26,7 @@ export interface JudgeOptions {
 /** Holds what a connection brought against what its requests, read strictly, may bring. */
 export function judge(exchange: Exchange, options: JudgeOptions): Judged {
   const { fuzzCase, connection } = options
-  const { requests, rest } = connection
-  const methods = requests.map(({ method }) => method)
+  const { requests, rest, methods } = connection
   const { responses, interim, fault } = readResponses(exchange.received, {
     methods,
     isClosed: !exchange.isHung,
@@ -43,6 +42,7 @@ export function judge(exchange: Exchange, options: JudgeOptions): Judged {
   for (const [at, response] of responses.entries()) {
     const fault = judgeResponse(response, {
       request: requests[at],
+      method: methods[at],
       effect: options.effects[at],
       options,
     })
@@ -58,17 +58,18 @@ export function judge(exchange: Exchange, options: JudgeOptions): Judged {
 
 interface Answered {
   readonly request: ReadRequest | undefined
+  readonly method: string | undefined
   readonly effect: Effect | undefined
   readonly options: JudgeOptions
 }
 
 function judgeResponse(response: ReadResponse, answered: Answered): string | undefined {
   const { status, headers, body } = response
-  const { request, effect, options } = answered
+  const { request, method, effect, options } = answered
   if (status >= 500 && !(status === 503 && headers.has('retry-after')))
     return `${status} ${headers.get('x-request-id')}`
   if (headers.has('x-injected')) return 'a header that the client wrote'
-  if (status >= 400 && response.isWhole && request?.method !== 'HEAD') {
+  if (status >= 400 && response.isWhole && method !== 'HEAD') {
     const fault = faultOfProblem(response)
     if (fault !== undefined) return fault
   }

@@ -14,6 +14,8 @@ export interface ReadConnection {
   readonly requests: readonly ReadRequest[]
   /** What comes behind the last request: nothing, the beginning of a head, or what is no request at all. */
   readonly rest: 'nothing' | 'partial' | 'malformed'
+  /** The methods of the requests in order, with that of the malformed one where it begins with one. */
+  readonly methods: readonly string[]
 }
 
 /**
@@ -24,18 +26,23 @@ export function readRequests(bytes: Buffer): ReadConnection {
   const text = bytes.toString('latin1')
   const requests: ReadRequest[] = []
   let at = 0
+  const end = (rest: ReadConnection['rest']): ReadConnection => {
+    const [, last] = METHOD.exec(rest === 'malformed' ? text.slice(at) : '') ?? []
+    const methods = requests.map(({ method }) => method)
+    return { requests, rest, methods: last === undefined ? methods : [...methods, last] }
+  }
   for (;;) {
     // Empty lines before a request are no part of it (RFC 9112 section 2.2).
     while (text[at] === '\r' || text[at] === '\n') at += 1
-    if (at >= text.length) return { requests, rest: 'nothing' }
-    const end = text.indexOf('\r\n\r\n', at)
-    if (end === -1) return { requests, rest: 'partial' }
-    const head = readHead(text.slice(at, end))
-    const body = head === undefined ? undefined : readBody(text, { from: end + 4, ...head })
-    if (head === undefined || body === undefined) return { requests, rest: 'malformed' }
+    if (at >= text.length) return end('nothing')
+    const headEnd = text.indexOf('\r\n\r\n', at)
+    if (headEnd === -1) return end('partial')
+    const head = readHead(text.slice(at, headEnd))
+    const body = head === undefined ? undefined : readBody(text, { from: headEnd + 4, ...head })
+    if (head === undefined || body === undefined) return end('malformed')
     requests.push({ ...head, body: Buffer.from(body.content, 'latin1'), isWhole: body.isWhole })
-    if (!body.isWhole) return { requests, rest: body.isMalformed ? 'malformed' : 'nothing' }
-    at = body.end
+    at = body.isWhole ? body.end : text.length
+    if (!body.isWhole) return end(body.isMalformed ? 'malformed' : 'nothing')
   }
 }
 
@@ -48,6 +55,7 @@ type Head = Omit<ReadRequest, 'body' | 'isWhole'>
 
 // Several spaces between its words are allowed to be read as one (RFC 9112 section 3).
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) +([\x21-\x7e]+) +HTTP\/(\d\.\d)$/
+const METHOD = /^([A-Z]+) /
 const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/
 
 function readHead(text: string): Head | undefined {
