@@ -14,6 +14,7 @@ import { send } from './crash/request.ts'
 import { createFolder } from './support/local-server.ts'
 
 const userId = parseUserId('alice')
+const UPLOADED = '/users/me/repo/file'
 
 let opened = new AsyncDisposableStack()
 
@@ -44,6 +45,22 @@ async function start(
 }
 
 describe('the server', () => {
+  it('uploads and downloads without a warning of Node, such as one of too many listeners', async () => {
+    const warnings: string[] = []
+    const onWarning = ({ message }: Error): void => void warnings.push(message)
+    process.on('warning', onWarning)
+    opened.defer(() => void process.off('warning', onWarning))
+    const { server, secret } = await start()
+    const file = { agent: new Agent(), port: Number(new URL(server.url).port), path: UPLOADED }
+    const headers = { cookie: `access_token=${secret}` }
+    const body = [Buffer.alloc(200_000)]
+    const put = await send({ ...file, method: 'PUT', headers, body })
+    expect(put).toMatchObject({ status: 200 })
+    const get = await send({ ...file, method: 'GET', headers })
+    expect(get).toMatchObject({ status: 200, body: body[0] })
+    expect(warnings).toEqual([])
+  })
+
   it('records from time to time when access tokens were used', async () => {
     const { service, secret } = await start()
     const lastUsedAt = async () => (await service.accessTokens.list(userId))[0]?.lastUsedAt ?? 0

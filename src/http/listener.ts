@@ -47,7 +47,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     throw new AppError('not_found', 'There is nothing under this path.')
   })
   await app.register(connections.plugin)
-  app.addHook('onRequest', async (request, reply) => forBrowsers(request, reply))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.raw.setMaxListeners(MOST_LISTENERS)
+    forBrowsers(request, reply)
+  })
   app.addHook('onSend', async (_request, reply) => {
     // Else an idle connection would keep the process until its client lets go of it.
     if (options.isStopping()) void reply.header('connection', 'close')
@@ -61,6 +64,9 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   await app.register(requestHeadPlugin)
   return app
 }
+
+/** A download has eleven for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
+const MOST_LISTENERS = 20
 
 const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }
 
