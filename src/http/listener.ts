@@ -50,9 +50,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     throw new AppError('not_found', 'There is nothing under this path.')
   })
   await app.register(connections.plugin)
-  app.addHook('onRequest', async (request, reply) => forBrowsers(request, reply))
-  // Plugins and routes each wait for an answer's end, which is no leak, and are about as many as Node lets pass in silence.
-  app.addHook('onRequest', async (_request, reply) => void reply.raw.setMaxListeners(32))
+  app.addHook('onRequest', async (request, reply) => {
+    reply.raw.setMaxListeners(MOST_LISTENERS)
+    forBrowsers(request, reply)
+  })
   app.addHook('onSend', async (_request, reply) => {
     // Else an idle connection would keep the process until its client lets go of it.
     if (options.isStopping()) void reply.header('connection', 'close')
@@ -66,6 +67,9 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   await app.register(requestHeadPlugin)
   return app
 }
+
+/** A download has eleven for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
+const MOST_LISTENERS = 20
 
 const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }
 

@@ -1,6 +1,7 @@
 // One instance of the service as a process of its own: what `main.ts serve` runs, with the shorter times that are given
 // as JSON. It has loaded everything when its parent sends a message, and starts then.
 import { once } from 'node:events'
+import { flushCompileCache } from 'node:module'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config.ts'
 import { serve } from '../../src/serve.ts'
@@ -15,6 +16,8 @@ process.once('disconnect', () => process.exit(1))
 
 const { sweepIntervalMs, ...times } = JSON.parse(process.argv[2] ?? '') as InstanceTimes
 const config = readConfig(process.env)
+// For its successors: it will not come to do that at its end.
+flushCompileCache()
 await once(process, 'message')
 process.on('message', (order) => order === 'exhaust' && exhaustHeap())
 const service = await openService(config, times)

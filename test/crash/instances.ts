@@ -99,7 +99,7 @@ export class Instance {
 }
 
 /** Several times what it needs, and soon full. */
-const HEAP_LIMIT = '--max-old-space-size=256'
+const HEAP_LIMIT = '--max-old-space-size=128'
 
 const INSTANCE = fileURLToPath(new URL('instance.ts', import.meta.url))
 

@@ -8,6 +8,8 @@ export interface KillerOptions {
   readonly tally: Tally
   readonly random: Random
   readonly mostUptimeMs: number
+  /** Aborts when an instance that should be up will not be. */
+  readonly signal: AbortSignal
 }
 
 /** Kills at random moments, half of them just after an instance was sent the last byte of an upload. */
@@ -26,9 +28,9 @@ export class Killer {
 
   /** Kills one that is up; does not wait for its successor, whom `onRestart` meets. */
   async killOne(onRestart: (instance: Instance, random: Random) => Promise<void>): Promise<void> {
-    const { instances, tally, random, mostUptimeMs } = this.#options
+    const { instances, tally, random, mostUptimeMs, signal } = this.#options
     const instance = random.pick(instances)
-    while (!instance.isUp) await delay(5)
+    while (!instance.isUp) await delay(5, undefined, { signal })
     await delay(random.below(mostUptimeMs))
     if (random.chance(0.5) && (await this.#lastByteOf(instance))) {
       tally.aimedKills += 1

@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly oracle: Oracle
   readonly tally: Tally
   readonly seed: number
+  /** Aborts when an instance that should be up will not be. */
+  readonly signal: AbortSignal
   /** Called when an instance was sent the last byte of an upload. */
   readonly onLastByte: (instance: Instance) => void
 }
@@ -272,8 +274,9 @@ export class Load {
   }
 
   async #someInstance(): Promise<Instance> {
-    const { instances } = this.#options
+    const { instances, signal } = this.#options
     for (;;) {
+      signal.throwIfAborted()
       const up = instances.filter(({ isUp }) => isUp)
       const one = up[this.#uploads % up.length] ?? up[0]
       if (one !== undefined) return one

@@ -20,7 +20,7 @@ export interface Request {
 /** `unsent`: nobody listened. `lost`: the connection broke, and nobody knows what became of the request. */
 export type Outcome =
   | { readonly kind: 'unsent' }
-  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'lost'; readonly reason: string; readonly onNewConnection: boolean }
   | Reply
 
 export interface Reply {
@@ -41,7 +41,7 @@ export async function send(request: Request): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   const outgoing = httpRequest({ agent, host, port, method, path, headers })
   const timer = setTimeout(() => {
-    resolve({ kind: 'lost', reason: TIMED_OUT })
+    resolve({ kind: 'lost', reason: TIMED_OUT, onNewConnection: false })
     outgoing.destroy()
   }, TIMEOUT_MS)
   outgoing.once('response', (response) => {
@@ -56,7 +56,9 @@ export async function send(request: Request): Promise<Outcome> {
   })
   outgoing.on('error', (error) => {
     const reason = 'code' in error ? String(error.code) : error.message
-    resolve(reason === 'ECONNREFUSED' ? { kind: 'unsent' } : { kind: 'lost', reason })
+    const onNewConnection = !outgoing.reusedSocket
+    if (reason === 'ECONNREFUSED') resolve({ kind: 'unsent' })
+    else resolve({ kind: 'lost', reason, onNewConnection })
   })
   if (onLastByte !== undefined) outgoing.once('finish', onLastByte)
   void sendBody()

@@ -33,7 +33,7 @@ export interface Figures {
 
 /**
  * Has clients work on real instances of the service while these are killed and started again, and holds everything that
- * the clients see, and all that is left at the end, against what may be.
+ * the clients see, and all that is left at the end, against what may be. Rejects when an instance dies by itself.
  */
 export async function runCrash(options: RunOptions): Promise<Figures> {
   const { places, seed, kills, mostUptimeMs = 1_200, onProgress = () => {}, plant } = options
@@ -41,37 +41,44 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
   const startedAt = performance.now()
   const tally = new Tally()
   await using world = await openWorld(places)
-  const instances = await startInstances(world, { places, tally })
-  const killer = new Killer({ instances, tally, random: createRandom(seed), mostUptimeMs })
+  const died = new AbortController()
+  const { signal } = died
+  const instances = await startInstances(world, { places, died })
+  const killer = new Killer({ instances, tally, random: createRandom(seed), mostUptimeMs, signal })
   const load = new Load({
     world,
     instances,
     oracle: new Oracle(),
     tally,
     seed,
+    signal,
     onLastByte: (instance) => killer.onLastByte(instance),
   })
   const journal = new Journal(world)
   const ended = new AbortController()
   const progress = setInterval(() => onProgress(tally), PROGRESS_MS)
-  try {
-    const watching = journal.watch(ended.signal)
-    const working = load.run()
+  const watching = journal.watch(ended.signal)
+  async function kill(): Promise<void> {
     while (tally.kills < kills && !isEnding()) {
       await killer.killOne((instance, random) => load.probe(instance, random))
     }
-    while (tally.requests < (options.requests ?? 0)) await delay(20)
+    while (tally.requests < (options.requests ?? 0)) await delay(20, undefined, { signal })
     load.finish()
-    await Promise.all([working, killer.settled()])
+    await killer.settled()
+  }
+  try {
+    await Promise.all([load.run(), kill()])
     await plant?.(world)
     await load.readAll()
-    ended.abort()
-    await watching
+    signal.throwIfAborted()
   } finally {
+    load.finish()
+    ended.abort()
     clearInterval(progress)
     const codes = await Promise.all(instances.map((instance) => instance.stop()))
     const wrong = codes.filter((code) => code !== 0)
     if (wrong.length > 0) tally.report('other', `an instance ended with ${String(wrong[0])}`)
+    await watching
   }
   const sweeps = await settle({ world, tally, journal })
   if (sweeps > 2) tally.report('orphan', `it took ${sweeps} sweeps until nothing was left`)
@@ -83,13 +90,13 @@ const PROGRESS_MS = 10_000
 /** Two where the database allows it. */
 async function startInstances(
   { environment }: World,
-  { places, tally }: { readonly places: Places; readonly tally: Tally },
+  { places, died }: { readonly places: Places; readonly died: AbortController },
 ): Promise<readonly [Instance, ...Instance[]]> {
   const start = async (): Promise<Instance> =>
     Instance.start({
       environment: { ...environment, PORT: String(await freePort()) },
       times: TIMES,
-      onDeath: (reason) => tally.report('other', `an instance died by itself: ${reason}`),
+      onDeath: (reason) => died.abort(new Error(`An instance died by itself: ${reason}`)),
     })
   const first = await start()
   return places.postgres === undefined ? [first] : [first, await start()]

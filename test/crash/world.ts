@@ -56,7 +56,13 @@ export async function openWorld({ postgres, s3 }: Places): Promise<World> {
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('crash')
   opened.defer(() => folder.remove())
-  const base = { DATA_DIR: folder.path, LOG_LEVEL: 'warn', BASE_CAPACITY: String(TIGHT_CAPACITY) }
+  const base = {
+    DATA_DIR: folder.path,
+    LOG_LEVEL: 'warn',
+    BASE_CAPACITY: String(TIGHT_CAPACITY),
+    // Most of what a start takes is compiling.
+    NODE_COMPILE_CACHE: join(folder.path, 'compiled'),
+  }
   const database = await databaseSettings(postgres, opened)
   const objects = objectSettings(s3, opened)
   const environment = { ...base, ...database, ...objects.environment }

@@ -69,7 +69,7 @@ function judgeResponse(response: ReadResponse, answered: Answered): string | und
   if (status >= 500 && !(status === 503 && headers.has('retry-after')))
     return `${status} ${headers.get('x-request-id')}`
   if (headers.has('x-injected')) return 'a header that the client wrote'
-  if (status >= 400 && response.isWhole && method !== 'HEAD') {
+  if (status >= 400 && response.isWhole && !method?.startsWith('HEAD')) {
     const fault = faultOfProblem(response)
     if (fault !== undefined) return fault
   }

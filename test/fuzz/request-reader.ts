@@ -14,7 +14,7 @@ export interface ReadConnection {
   readonly requests: readonly ReadRequest[]
   /** What comes behind the last request: nothing, the beginning of a head, or what is no request at all. */
   readonly rest: 'nothing' | 'partial' | 'malformed'
-  /** The methods of the requests in order, with that of the malformed one where it begins with one. */
+  /** The methods of the requests in order. Of one that is no whole request it is `HEAD?` where it begins as a HEAD does. */
   readonly methods: readonly string[]
 }
 
@@ -27,9 +27,9 @@ export function readRequests(bytes: Buffer): ReadConnection {
   const requests: ReadRequest[] = []
   let at = 0
   const end = (rest: ReadConnection['rest']): ReadConnection => {
-    const [, last] = METHOD.exec(rest === 'malformed' ? text.slice(at) : '') ?? []
     const methods = requests.map(({ method }) => method)
-    return { requests, rest, methods: last === undefined ? methods : [...methods, last] }
+    if (text.startsWith('HEAD', at)) methods.push('HEAD?')
+    return { requests, rest, methods }
   }
   for (;;) {
     // Empty lines before a request are no part of it (RFC 9112 section 2.2).
@@ -55,7 +55,6 @@ type Head = Omit<ReadRequest, 'body' | 'isWhole'>
 
 // Several spaces between its words are allowed to be read as one (RFC 9112 section 3).
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) +([\x21-\x7e]+) +HTTP\/(\d\.\d)$/
-const METHOD = /^([A-Z]+) /
 const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/
 
 function readHead(text: string): Head | undefined {

@@ -16,7 +16,7 @@ export interface ReadAnswers {
 }
 
 export interface AnswersOptions {
-  /** Of the requests, in order: the answer to HEAD has no body. */
+  /** Of the requests, in order: the answer to `HEAD` has no body, to `HEAD?` it may have one. */
   readonly methods: readonly string[]
   /** Whether no more bytes can come. */
   readonly isClosed: boolean
@@ -91,6 +91,7 @@ function readBody(
   const coding = headers.get('transfer-encoding')
   if (length !== undefined && coding !== undefined) return 'an answer with two lengths'
   if (method === 'HEAD' || status === 204 || status === 304) return { content: '', end: from }
+  if (method === 'HEAD?' && from === text.length) return { content: '', end: from }
   if (coding !== undefined)
     return coding === 'chunked' ? readChunks(text, from) : 'a coding that nobody asked for'
   if (length === undefined)
