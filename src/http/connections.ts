@@ -40,8 +40,7 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
     answer.once('close', () => socket.destroySoon())
   }
 
-  function refuse(error: ClientError, socket: Socket): void {
-    const { rawPacket } = error
+  function refuse(error: Error & { code?: string }, socket: Socket): void {
     const answer = answers.get(socket)
     const problem = problemOf(
       new AppError(...(REFUSALS[error.code ?? ''] ?? MALFORMED)),
@@ -50,12 +49,12 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
     const { status, code, request_id } = problem
     const line = { request_id, status, code, reason: error.message, address: socket.remoteAddress }
     logger?.info(line, 'request that the parser refused')
-    const isHead = answer?.req.method === 'HEAD' || rawPacket?.toString('latin1', 0, 5) === 'HEAD '
+    const isHead = answer?.req.method === 'HEAD'
     socket.end(messageOf(problem, { isHead }))
   }
 
   return {
-    answer(error: ClientError, socket) {
+    answer(error, socket) {
       const answer = answers.get(socket)
       // Every further byte of a connection that is no longer understood is an error again.
       if (closing.has(socket)) return
@@ -86,12 +85,6 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
       { name: 'connections', fastify: '5.x' },
     ),
   }
-}
-
-/** As Node gives it, with what came last. */
-interface ClientError extends Error {
-  readonly code?: string
-  readonly rawPacket?: Buffer
 }
 
 function messageOf(problem: Problem, { isHead }: { isHead: boolean }): string {
