@@ -90,8 +90,11 @@ function readBody(
   const length = headers.get('content-length')
   const coding = headers.get('transfer-encoding')
   if (length !== undefined && coding !== undefined) return 'an answer with two lengths'
-  if (method === 'HEAD' || status === 204 || status === 304) return { content: '', end: from }
-  if (method === 'HEAD?' && from === text.length) return { content: '', end: from }
+  if (status === 204 || status === 304) return { content: '', end: from }
+  // What refuses a head before it is read can't know the method, and closes the connection, where more does no harm.
+  const isUnclear = method === 'HEAD' && status >= 400 && headers.get('connection') === 'close'
+  if (method === 'HEAD' && !isUnclear) return { content: '', end: from }
+  if (method.startsWith('HEAD') && from === text.length) return { content: '', end: from }
   if (coding !== undefined)
     return coding === 'chunked' ? readChunks(text, from) : 'a coding that nobody asked for'
   if (length === undefined)
