@@ -18,6 +18,7 @@ import {
   parseObjectStore,
   parseOrigins,
   parsePort,
+  parsePositiveCount,
   parseProxies,
   parseUrl,
 } from './setting-parsers.ts'
@@ -107,7 +108,7 @@ export function readConfig(environment: Environment): Config {
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
-    maxUploads: setting('MAX_UPLOADS', '100', parseCount),
+    maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
@@ -116,7 +117,9 @@ export function readConfig(environment: Environment): Config {
   }
   const least = smallestBudget(partSizeOf(config))
   if (config.uploadMemory < least) {
-    reader.faults.push(`UPLOAD_MEMORY: is at least ${least} bytes with this MAX_FILE_SIZE`)
+    reader.faults.push(
+      `UPLOAD_MEMORY: write at least ${Math.ceil(least / 2 ** 20)}MiB, which MAX_FILE_SIZE needs`,
+    )
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return Object.freeze(config)

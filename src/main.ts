@@ -16,7 +16,9 @@ try {
   process.exitCode = await run()
 } catch (error) {
   console.error(explain(error))
-  if (!(error instanceof ConfigError)) console.error('The command "doctor" says more.')
+  if (!(error instanceof ConfigError) && !isPortTaken(error)) {
+    console.error('The command "doctor" says more.')
+  }
   process.exitCode = 1
 }
 
@@ -101,11 +103,15 @@ function stopSignal(): Promise<NodeJS.Signals> {
 /** What is wrong in a line or two; a stack would not help who has to mend it. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if ('code' in error && error.code === 'EADDRINUSE') {
+  if (isPortTaken(error)) {
     return `${error.message}: something else listens there. Choose another port, such as PORT=4000, or ADMIN_PORT=4001.`
   }
   const cause = error.cause === undefined ? '' : `\n  because: ${explain(error.cause)}`
   return `${error.message}${cause}`
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 }
 
 /** Those that docker-compose.yml starts with when nobody has made any up. */

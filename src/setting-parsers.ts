@@ -69,6 +69,12 @@ export function parseGarbageDelay(text: string): number {
   throw new Error('write a time from 10min to 3650d, such as 90min, 24h or 7d')
 }
 
+export function parsePositiveCount(text: string): number {
+  const count = parseCount(text)
+  if (count > 0) return count
+  throw new Error('write a whole number from 1')
+}
+
 export function parseBoolean(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true'
   throw new Error('write true or false')

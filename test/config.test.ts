@@ -174,6 +174,7 @@ describe('a setting', () => {
     ['GARBAGE_DELAY', ['9min', '0', '600', '600s', '1.5h', '-1d', '3651d', 'h', '10m']],
     ['MAX_FILES', ['-1', '1e3', '9007199254740992', 'many']],
     ['UPLOAD_MEMORY', ['-1', 'much', '0', '1MiB']],
+    ['MAX_UPLOADS', ['-1', '0', '1.5', 'many']],
     [
       'ALLOWED_ORIGINS',
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],

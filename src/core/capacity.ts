@@ -38,7 +38,7 @@ const RETRY_AFTER_SECONDS = 5
 export function uploadCountExceeded(maxUploads: number): AppError {
   return new AppError(
     'too_many_requests',
-    `No more than ${maxUploads} uploads of a user may be under way.`,
+    `As many uploads of this user as may be, ${maxUploads}, are under way.`,
     {
       facts: { retry_after: RETRY_AFTER_SECONDS },
     },
