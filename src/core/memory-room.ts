@@ -21,8 +21,9 @@ interface Claim {
 /**
  * Shares out a number of bytes. Claims that do not fit wait for their turn.
  *
- * It never comes to a standstill as long as no tenant needs more than the reserve in order to give something back: when
- * the rest is taken, the first of those who wait takes from the reserve, as its only user, until it gives back.
+ * It never comes to a standstill as long as no tenant needs more than the reserve to have gathered something that it can
+ * give back: when the rest is taken, the first of those who wait takes from the reserve, until it has gathered that, and
+ * nobody else does before it has given it back.
  */
 export class MemoryRoom {
   readonly #reserve: number
@@ -30,7 +31,7 @@ export class MemoryRoom {
   /** Sorted by turn. */
   #claims: Claim[] = []
   #givenBack = 0
-  #inReserve: { readonly tenant: Tenant; bytes: number } | undefined
+  #inReserve: { readonly tenant: Tenant; bytes: number; hasGathered: boolean } | undefined
 
   constructor({ bytes, reserve }: MemoryRoomOptions) {
     this.#free = bytes
@@ -54,7 +55,7 @@ export class MemoryRoom {
 
   /** Takes `bytes`, or says that they are not there. Nobody overtakes those who wait, but for the user of the reserve. */
   take(tenant: Tenant, bytes: number): boolean {
-    const isFirst = this.#claims.length === 0 || this.#inReserve?.tenant === tenant
+    const isFirst = this.#claims.length === 0 || this.#isUser(tenant)
     if (!isFirst || !this.#fits(tenant, bytes)) return false
     this.#hand(tenant, bytes)
     return true
@@ -70,6 +71,14 @@ export class MemoryRoom {
       this.#claims = this.#claims.filter((other) => other !== claim)
       this.#grantAll()
     }
+  }
+
+  /**
+   * The tenant has gathered what it will give back. What it takes from now on for more is not the reserve's: held on to, it
+   * would be missing for the next.
+   */
+  gathered(tenant: Tenant): void {
+    if (this.#inReserve?.tenant === tenant) this.#inReserve.hasGathered = true
   }
 
   /** Gives back bytes of a tenant, which is out of the reserve then. */
@@ -91,14 +100,18 @@ export class MemoryRoom {
 
   #fits(tenant: Tenant, bytes: number): boolean {
     if (bytes <= this.free) return true
-    const mayUseReserve = this.#inReserve === undefined || this.#inReserve.tenant === tenant
+    const mayUseReserve = this.#inReserve === undefined || this.#isUser(tenant)
     return mayUseReserve && bytes <= this.#free
   }
 
   #hand(tenant: Tenant, bytes: number): void {
     const beyond = bytes - Math.max(0, this.free)
     this.#free -= bytes
-    if (this.#inReserve?.tenant === tenant) this.#inReserve.bytes += bytes
-    else if (beyond > 0) this.#inReserve = { tenant, bytes: beyond }
+    if (this.#isUser(tenant) && this.#inReserve !== undefined) this.#inReserve.bytes += bytes
+    else if (beyond > 0) this.#inReserve = { tenant, bytes: beyond, hasGathered: false }
+  }
+
+  #isUser(tenant: Tenant): boolean {
+    return this.#inReserve?.tenant === tenant && !this.#inReserve.hasGathered
   }
 }

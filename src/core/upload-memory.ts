@@ -226,10 +226,12 @@ class Share implements MemoryShare, Tenant {
    * When others wait, that leaves it one part at a time.
    */
   #step(bytes: number): void {
-    const { partSize, nextTurn } = this.#options
+    const { room, partSize, nextTurn } = this.#options
     this.#came += bytes
-    if (this.#came < partSize) return
+    // Only a byte beyond a part shows the store that it is whole and not the last.
+    if (this.#came <= partSize) return
     this.#came %= partSize
+    room.gathered(this)
     this.turn = nextTurn()
   }
 

@@ -84,8 +84,8 @@ describe('MemoryRoom', () => {
         const room = new MemoryRoom({ bytes, reserve: part })
         const books = { turn: 0, taken: 0 }
         const all = uploads.map((left) => new Gatherer(room, { left, part, books }))
-        for (let steps = 0; all.some(({ left }) => left > 0); steps++) {
-          const ready = all.filter(({ left, isWaiting }) => left > 0 && !isWaiting)
+        for (let steps = 0; all.some(({ isOver }) => !isOver); steps++) {
+          const ready = all.filter(({ isStuck }) => !isStuck)
           const next = ready[choose() % ready.length]
           if (next === undefined || steps > 10_000) throw new Error('a standstill')
           next.step(choose())
@@ -103,15 +103,16 @@ interface Books {
   taken: number
 }
 
-/** Gathers parts in steps of any size, and gives each back when it is whole. */
+/** Gathers parts in steps of any size, the next one also while those before it are under way, and gives each back. */
 class Gatherer implements Tenant {
   turn: number
   left: number
-  isWaiting = false
   readonly #room: MemoryRoom
   readonly #part: number
   readonly #books: Books
+  #isWaiting = false
   #held = 0
+  readonly #underWay: number[] = []
 
   constructor(room: MemoryRoom, options: { left: number; part: number; books: Books }) {
     this.#room = room
@@ -121,15 +122,36 @@ class Gatherer implements Tenant {
     this.turn = options.books.turn++
   }
 
-  step(wanted: number): void {
+  get isOver(): boolean {
+    return this.left === 0 && this.#underWay.length === 0
+  }
+
+  get isStuck(): boolean {
+    return this.#underWay.length === 0 && (this.#isWaiting || this.left === 0)
+  }
+
+  step(choice: number): void {
+    const canGather = !this.#isWaiting && this.left > 0 && this.#underWay.length < MOST_UNDER_WAY
+    if (!canGather || (choice % 3 === 0 && this.#underWay.length > 0)) this.#giveBack()
+    else this.#gather(choice)
+  }
+
+  #gather(choice: number): void {
     const missing = Math.min(this.#part, this.left) - this.#held
-    if (missing === 0) this.#giveBack()
-    else this.#ask(1 + (wanted % missing))
+    if (missing > 0) {
+      this.#ask(1 + (choice % missing))
+      return
+    }
+    this.left -= this.#held
+    this.#underWay.push(this.#held)
+    this.#held = 0
+    this.#room.gathered(this)
+    this.turn = this.#books.turn++
   }
 
   #ask(bytes: number): void {
     const grant = (): void => {
-      this.isWaiting = false
+      this.#isWaiting = false
       this.#held += bytes
       this.#books.taken += bytes
     }
@@ -137,16 +159,16 @@ class Gatherer implements Tenant {
       grant()
       return
     }
-    this.isWaiting = true
+    this.#isWaiting = true
     this.#room.claim(this, { bytes, grant })
   }
 
   #giveBack(): void {
-    const given = this.#held
-    this.#held = 0
-    this.left -= given
+    const given = this.#underWay.shift()
+    if (given === undefined) return
     this.#books.taken -= given
-    this.turn = this.#books.turn++
     this.#room.give(this, given)
   }
 }
+
+const MOST_UNDER_WAY = 2
