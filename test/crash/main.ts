@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
-import { startMinio } from '../support/minio.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { areKnown, openPlaces } from './open-places.ts'
 import { type Figures, runCrash } from './run.ts'
 import type { Tally } from './tally.ts'
 
@@ -17,22 +16,20 @@ async function main(args: readonly string[]): Promise<number> {
   const options = { kills: text, seed: text, database: text, objects: text }
   const { values } = parseArgs({ args: [...args], options })
   const { kills: times = '200', database = 'sqlite', objects = 'file' } = values
+  const asked = { database, objects }
   const kills = Number(times)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30))
-  const isKnown = ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
-  if (!isKnown || !Number.isInteger(seed) || !Number.isInteger(kills) || kills < 0) {
+  if (!areKnown(asked) || !Number.isInteger(seed) || !Number.isInteger(kills) || kills < 0) {
     console.error(USAGE)
     return 2
   }
   console.log(`${kills} kills on ${database} and ${objects}, seed ${seed}`)
   await using opened = new AsyncDisposableStack()
-  const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
-  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
   const ending = new AbortController()
   // Ctrl-C ends the killing, not the checks.
   process.once('SIGINT', () => ending.abort())
   const figures = await runCrash({
-    places: { postgres: postgres?.url, s3: minio?.address },
+    places: await openPlaces(asked, opened),
     kills,
     seed,
     signal: ending.signal,
@@ -40,17 +37,6 @@ async function main(args: readonly string[]): Promise<number> {
   })
   print(figures)
   return figures.tally.violations.length === 0 ? 0 : 1
-}
-
-/** A server that was found or started, and ends with the run; without one there is nothing to do. */
-async function found<T extends { stop(): Promise<void> }>(
-  starting: Promise<T | { readonly unavailable: string }>,
-  opened: AsyncDisposableStack,
-): Promise<T> {
-  const server = await starting
-  if ('unavailable' in server) throw new Error(server.unavailable)
-  opened.defer(() => server.stop())
-  return server
 }
 
 function progressOf(tally: Tally): string {

@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startMinio } from '../support/minio.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { areKnown, openPlaces } from '../crash/open-places.ts'
 import { describeFigures } from './figures.ts'
 import { runFuzz } from './run.ts'
 import type { FuzzTally } from './tally.ts'
@@ -22,23 +21,21 @@ async function main(args: readonly string[]): Promise<number> {
   const options = { seconds: text, seed: text, case: text, database: text, objects: text }
   const { values } = parseArgs({ args: [...args], options })
   const { database = 'sqlite', objects = 'file' } = values
+  const asked = { database, objects }
   const seconds = Number(values.seconds ?? 60)
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30))
   const onlyCase = values.case === undefined ? undefined : Number(values.case)
-  const isKnown = ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
   const isNumbers = Number.isInteger(seed) && Number.isInteger(onlyCase ?? 0) && seconds >= 0
-  if (!isKnown || !isNumbers) {
+  if (!areKnown(asked) || !isNumbers) {
     console.error(USAGE)
     return 2
   }
   console.log(`${seconds} s on ${database} and ${objects}, seed ${seed}`)
   await using opened = new AsyncDisposableStack()
-  const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
-  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
   const ending = new AbortController()
   process.once('SIGINT', () => ending.abort())
   const figures = await runFuzz({
-    places: { postgres: postgres?.url, s3: minio?.address },
+    places: await openPlaces(asked, opened),
     seconds,
     seed,
     signal: ending.signal,
@@ -48,17 +45,6 @@ async function main(args: readonly string[]): Promise<number> {
   await printFindings(figures.tally, seed)
   console.log(describeFigures(figures))
   return figures.tally.findings.length === 0 ? 0 : 1
-}
-
-/** A server that was found or started, and ends with the run; without one there is nothing to do. */
-async function found<T extends { stop(): Promise<void> }>(
-  starting: Promise<T | { readonly unavailable: string }>,
-  opened: AsyncDisposableStack,
-): Promise<T> {
-  const server = await starting
-  if ('unavailable' in server) throw new Error(server.unavailable)
-  opened.defer(() => server.stop())
-  return server
 }
 
 /** Says what was found, and writes what was sent and what came beside it. */

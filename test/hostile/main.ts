@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
-import { startMinio } from '../support/minio.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { areKnown, openPlaces } from '../crash/open-places.ts'
 import { CROWD, type HostileFigures, MOST_RESIDENT, type Round, runHostile } from './run.ts'
 import { faultsOf, p50, p99, slowdown } from './verdict.ts'
 
@@ -17,37 +16,24 @@ async function main(args: readonly string[]): Promise<number> {
   const options = { rounds: text, seconds: text, database: text, objects: text }
   const { values } = parseArgs({ args: [...args], options })
   const { database = 'sqlite', objects = 'file' } = values
+  const asked = { database, objects }
   const rounds = Number(values.rounds ?? 3)
   const seconds = Number(values.seconds ?? 20)
-  const isKnown = ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
-  if (!isKnown || !Number.isInteger(rounds) || rounds < 1 || !(seconds > 0)) {
+  if (!areKnown(asked) || !Number.isInteger(rounds) || rounds < 1 || !(seconds > 0)) {
     console.error(USAGE)
     return 2
   }
   const size = Object.entries(CROWD).map(([kind, count]) => `${kind} ${count}`)
   console.log(`On ${database} and ${objects}, beside a crowd of ${size.join(', ')}`)
   await using opened = new AsyncDisposableStack()
-  const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
-  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
   const figures = await runHostile({
-    places: { postgres: postgres?.url, s3: minio?.address },
+    places: await openPlaces(asked, opened),
     size: CROWD,
     rounds,
     roundMs: seconds * 1000,
     onRound: printRound,
   })
   return print(figures)
-}
-
-/** A server that was found or started, and ends with the run; without one there is nothing to do. */
-async function found<T extends { stop(): Promise<void> }>(
-  starting: Promise<T | { readonly unavailable: string }>,
-  opened: AsyncDisposableStack,
-): Promise<T> {
-  const server = await starting
-  if ('unavailable' in server) throw new Error(server.unavailable)
-  opened.defer(() => server.stop())
-  return server
 }
 
 function printRound({ alone, beside, crowd }: Round): void {

@@ -1,0 +1,34 @@
+import { startMinio } from '../support/minio.ts'
+import { startPostgres } from '../support/postgres.ts'
+import type { Places } from './world.ts'
+
+/** What a command is asked for by `--database` and `--objects`. */
+export interface AskedPlaces {
+  readonly database: string
+  readonly objects: string
+}
+
+/** Whether these are places that there are. */
+export function areKnown({ database, objects }: AskedPlaces): boolean {
+  return ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
+}
+
+/** Finds or starts the servers that are asked for, which end with `opened`. Rejects where one can't be had. */
+export async function openPlaces(
+  { database, objects }: AskedPlaces,
+  opened: AsyncDisposableStack,
+): Promise<Places> {
+  const postgres = database === 'postgres' ? await found(startPostgres(), opened) : undefined
+  const minio = objects === 's3' ? await found(startMinio(), opened) : undefined
+  return { postgres: postgres?.url, s3: minio?.address }
+}
+
+async function found<T extends { stop(): Promise<void> }>(
+  starting: Promise<T | { readonly unavailable: string }>,
+  opened: AsyncDisposableStack,
+): Promise<T> {
+  const server = await starting
+  if ('unavailable' in server) throw new Error(server.unavailable)
+  opened.defer(() => server.stop())
+  return server
+}
