@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
 import { tellToContinue } from './plugins/expect-continue.ts'
 
 export type PassBodyOptions = Pick<CheckedBodyOptions, 'signal' | 'idleTimeoutMs'>
 
-/** No client has a reason to send one at all. */
-const MAX_BODY_BYTES = 16 * 1024
+/** No client has a reason to send one at all; as much is drained of a body that is refused. */
+const MAX_BODY_BYTES = 32 * 2 ** 20
 
 /**
  * Resolves when the body of a request that has no use for one is over, and rejects where it is malformed, too large
@@ -20,8 +21,10 @@ export async function passBody(
   const { raw, headers } = request
   const length = Number(headers['content-length'] ?? 0)
   if (headers['transfer-encoding'] === undefined && length === 0) return
+  if (length > MAX_BODY_BYTES) throw new AppError('format_error', 'The body is too large.')
   tellToContinue(request, reply)
-  const body = new CheckedBody({ ...options, raw, check: atMost(MAX_BODY_BYTES) })
+  const check = atMost(MAX_BODY_BYTES)
+  const body = new CheckedBody({ ...options, raw, check })
   body.stream.resume()
   await body.ended
 }
