@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, inject } from 'vitest'
+import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { createDatabase, type RunningPostgres, startInstalled } from '../support/postgres.ts'
 import { findPostgresProgram } from '../support/postgres-program.ts'
 import { temporaryFolder } from '../support/program.ts'
 import { runSql } from '../support/run-sql.ts'
@@ -12,19 +12,22 @@ import { freshBucket, removeBucket } from '../support/test-bucket.ts'
 import { type BackupBed, backupSuite } from './backup-suite.ts'
 
 const minio = inject('minio')
-const postgres = inject('postgres')
 const tools = await Promise.all([
   findPostgresProgram('pg_dump'),
   findPostgresProgram('pg_restore'),
 ]).catch(() => undefined)
 if (tools === undefined) console.warn('SKIPPED: no pg_dump and pg_restore on this machine')
 
-describe.skipIf(minio === undefined || postgres === undefined || tools === undefined)(
-  'with real servers',
-  () => {
-    backupSuite('PostgreSQL and MinIO', openProduction)
-  },
-)
+/** Of the version of `pg_dump`, which dumps no server that is newer. */
+let server: RunningPostgres | undefined
+
+describe.skipIf(minio === undefined || tools === undefined)('with real servers', () => {
+  beforeAll(async () => {
+    server = await startInstalled()
+  })
+  afterAll(() => server?.stop())
+  backupSuite('PostgreSQL and MinIO', openProduction)
+})
 
 const run = promisify(execFile)
 
@@ -50,7 +53,7 @@ async function openProduction(opened: AsyncDisposableStack): Promise<BackupBed> 
 }
 
 async function newDatabase(opened: AsyncDisposableStack): Promise<string> {
-  const own = await createDatabase(postgres ?? '')
+  const own = await createDatabase(server?.url ?? '')
   opened.defer(() => own.drop())
   return own.url
 }

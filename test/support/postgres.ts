@@ -28,7 +28,7 @@ export async function startPostgres(): Promise<RunningPostgres | { readonly unav
   if (url !== undefined && url !== '') return { url, stop: async () => {} }
   const found = await firstOf([
     startImage,
-    async () => startServer(await findInstalled()),
+    startInstalled,
     async () => startServer(await findEmbedded()),
   ])
   if (!('reasons' in found)) return found
@@ -73,6 +73,11 @@ export async function createDatabase(
  */
 const LINGUISTIC = `TEMPLATE template0 ENCODING 'UTF8'
   LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`
+
+/** A server of this machine's newest PostgreSQL, for what its other programs are to work with. */
+export async function startInstalled(): Promise<RunningPostgres> {
+  return startServer(await findInstalled())
+}
 
 async function startServer(programs: PostgresPrograms): Promise<RunningPostgres> {
   const folder = await createFolder('postgres')
