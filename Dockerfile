@@ -14,7 +14,10 @@ RUN npm run build && chmod 755 dist/main.js
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts && npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > sbom.json
+# npm would miss in its list what is not here, and leave out what development needs too.
+RUN npm ci --omit=dev --ignore-scripts \
+ && npm pkg delete devDependencies \
+ && npm sbom --sbom-format=cyclonedx > sbom.json
 
 FROM node:24-bookworm-slim
 WORKDIR /app
