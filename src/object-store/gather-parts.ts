@@ -1,10 +1,18 @@
+import type { Blocks } from './blocks.ts'
+import { PartContent } from './part-content.ts'
+
 /** A piece of an object as lib-storage's `Upload` sends it. */
 export interface Part {
   /** From 1 on. */
   readonly partNumber: number
-  /** Emptied when it has been sent. */
-  data: Buffer
+  readonly data: PartContent
   readonly lastPart: boolean
+}
+
+export interface GatherOptions {
+  /** Bytes. */
+  readonly partSize: number
+  readonly blocks: Blocks
 }
 
 /**
@@ -13,31 +21,27 @@ export interface Part {
  */
 export async function* gatherParts(
   bytes: AsyncIterable<Uint8Array>,
-  partSize: number,
+  { partSize, blocks }: GatherOptions,
 ): AsyncGenerator<Part, void> {
   let partNumber = 0
-  let pieces: Uint8Array[] = []
-  let length = 0
+  let data = new PartContent(blocks)
 
   function cut(lastPart: boolean): Part {
-    const data = Buffer.concat(pieces)
-    pieces = []
-    length = 0
-    partNumber += 1
-    return { partNumber, data, lastPart }
+    const part = { partNumber: ++partNumber, data, lastPart }
+    data = new PartContent(blocks)
+    return part
   }
 
   for await (const piece of bytes) {
     let rest = piece
     // Only a byte beyond a part shows that it is not the last.
-    while (length + rest.byteLength > partSize) {
-      const missing = partSize - length
-      pieces.push(rest.subarray(0, missing))
+    while (data.byteLength + rest.byteLength > partSize) {
+      const missing = partSize - data.byteLength
+      if (missing > 0) data.add(rest.subarray(0, missing))
       rest = rest.subarray(missing)
       yield cut(false)
     }
-    pieces.push(rest)
-    length += rest.byteLength
+    data.add(rest)
   }
   yield cut(true)
 }

@@ -1,4 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3'
+import type { PartChecksums } from './part-checksums.ts'
+import type { DirectS3 } from './s3-direct.ts'
 
 /** Bytes. */
 export const DEFAULT_PART_SIZE = 8 * 1024 * 1024
@@ -35,6 +37,9 @@ export const DEFAULT_DEADLINES: S3Deadlines = {
 /** One bucket and the way to it. */
 export interface S3Bucket {
   readonly client: S3Client
+  /** For what every upload and download needs. */
+  readonly direct: DirectS3
+  readonly checksums: PartChecksums
   readonly name: string
   readonly deadlines: S3Deadlines
 }

@@ -2,6 +2,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
+import type { S3Transport } from './s3-transport.ts'
 
 export interface S3ClientOptions {
   readonly region: string
@@ -11,16 +12,14 @@ export interface S3ClientOptions {
   readonly forcePathStyle?: boolean | undefined
   /** Left out, the AWS SDK looks for them (environment, files, instance role). */
   readonly credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
-  /** Whether the SDK adds its own checksums; several servers refuse them, hence `WHEN_REQUIRED` by default. */
-  readonly checksums?: 'WHEN_REQUIRED' | 'WHEN_SUPPORTED' | undefined
-  /** Sockets to one host, 200 by default. */
+  /** Sockets to one host for each kind of requests, 200 by default. */
   readonly maxSockets?: number | undefined
   /** Time to get a connected socket, 10 s by default, waiting for a free one included. */
   readonly connectionMs?: number | undefined
-  /** How often the SDK tries one request, 3 by default. */
+  /** How often one request is tried, 3 by default. */
   readonly maxAttempts?: number | undefined
-  /** Replaces the SDK's transport. */
-  readonly requestHandler?: NonNullable<S3ClientConfig['requestHandler']> | undefined
+  /** Replaces the transport, the SDK's and our own. */
+  readonly requestHandler?: S3Transport | undefined
 }
 
 /**
@@ -28,20 +27,23 @@ export interface S3ClientOptions {
  * request's nor a socket's, for the latter would also cut off a slow reader. Callers bound each call.
  */
 export function createS3Client(options: S3ClientOptions): S3Client {
-  const { region, endpoint, credentials, checksums = 'WHEN_REQUIRED' } = options
+  const { region, endpoint, credentials } = options
   return new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
     forcePathStyle: options.forcePathStyle ?? false,
-    requestChecksumCalculation: checksums,
-    responseChecksumValidation: checksums,
+    // Several servers refuse those that it would add by itself.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: options.maxAttempts ?? 3,
     // It would cost a round trip, and with some agents a new connection, for every part.
     expectContinueHeader: false,
-    requestHandler: options.requestHandler ?? createTransport(options),
+    requestHandler: (options.requestHandler as Transport | undefined) ?? createTransport(options),
   })
 }
+
+type Transport = NonNullable<S3ClientConfig['requestHandler']>
 
 function createTransport(options: S3ClientOptions): NodeHttpHandler {
   const { maxSockets = 200, connectionMs = 10_000 } = options

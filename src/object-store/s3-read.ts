@@ -1,25 +1,18 @@
-import { Readable } from 'node:stream'
-import {
-  GetObjectCommand,
-  type GetObjectCommandOutput,
-  HeadObjectCommand,
-} from '@aws-sdk/client-s3'
 import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
-import { type ByteSource, createCountedBody } from './counted-body.ts'
-import { timeoutError } from './deadline.ts'
+import { createS3Body } from './s3-body.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { orMissing } from './s3-errors.ts'
+import type { S3Headers } from './s3-transport.ts'
+import { unavailable } from './unavailable.ts'
 
 /** What the store states of an object, or `undefined` when it holds no such object. */
 export async function headObject(
   bucket: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<ObjectHead | undefined> {
-  const { client, name } = bucket
-  const call = async (abortSignal: AbortSignal) => {
-    const command = new HeadObjectCommand({ Bucket: name, Key: key })
-    const { ContentLength, Metadata = {} } = await client.send(command, { abortSignal })
-    return { size: stated(ContentLength), metadata: Metadata }
+  const call = async (signal: AbortSignal) => {
+    const headers = await bucket.direct.ask({ method: 'HEAD', key, signal })
+    return { size: lengthIn(headers), metadata: metadataIn(headers) }
   }
   return orMissing(bucket, { signal, call })
 }
@@ -29,67 +22,43 @@ export async function openObject(
   bucket: S3Bucket,
   { key, range, signal }: OpenObject,
 ): Promise<OpenedObject | undefined> {
-  const { client, name, deadlines } = bucket
-  const command = new GetObjectCommand({
-    Bucket: name,
-    Key: key,
-    ...(range && { Range: `bytes=${range.first}-${range.last}` }),
-  })
-  const call = async (abortSignal: AbortSignal) => {
-    const output = await client.send(command, { abortSignal })
-    return openedFrom(output, { range, signal, idleMs: deadlines.idleMs })
+  const { direct, deadlines } = bucket
+  const headers = range && { range: `bytes=${range.first}-${range.last}` }
+  const call = async (signal: AbortSignal) => direct.open({ method: 'GET', key, headers, signal })
+  const answer = await orMissing(bucket, { signal, call })
+  if (answer === undefined) return undefined
+  try {
+    const { length, size } = extentOf(answer.headers, range)
+    const body = createS3Body(answer.body, { length, idleMs: deadlines.idleMs, signal })
+    return { body, size }
+  } catch (error) {
+    answer.body.destroy()
+    throw unavailable(error)
   }
-  return orMissing(bucket, { signal, call })
-}
-
-interface Reading {
-  readonly range: OpenObject['range'] | undefined
-  readonly signal: AbortSignal
-  readonly idleMs: number
 }
 
 const TOTAL = /\/(\d+)$/
 
-function openedFrom(output: GetObjectCommandOutput, reading: Reading): OpenedObject {
-  const { range, signal, idleMs } = reading
-  const content: unknown = output.Body
-  if (!(content instanceof Readable)) throw new TypeError('The answer has no body')
-  // An error that comes before the first read is met again by the read.
-  content.on('error', () => undefined)
-  try {
-    const length = stated(output.ContentLength)
-    const size = range ? Number(TOTAL.exec(output.ContentRange ?? '')?.[1]) : length
-    if (range && !(size > range.last && length === range.last - range.first + 1)) {
-      throw new Error('The answer does not hold the range that was asked for')
-    }
-    return { body: createCountedBody(sourceOf(content, idleMs), { length, signal }), size }
-  } catch (error) {
-    content.destroy()
-    throw error
-  }
+/** How many bytes come, and how many the whole object has. */
+function extentOf(
+  headers: S3Headers,
+  range: OpenObject['range'],
+): { readonly length: number; readonly size: number } {
+  const length = lengthIn(headers)
+  if (range === undefined) return { length, size: length }
+  const size = Number(TOTAL.exec(headers['content-range'] ?? '')?.[1])
+  if (size > range.last && length === range.last - range.first + 1) return { length, size }
+  throw new Error('The answer does not hold the range that was asked for')
 }
 
-function sourceOf(content: Readable, idleMs: number): ByteSource {
-  const chunks: AsyncIterator<unknown> = content[Symbol.asyncIterator]()
-  return {
-    next: async () => {
-      const timer = setTimeout(() => content.destroy(timeoutError(idleMs)), idleMs)
-      try {
-        const result = await chunks.next()
-        if (result.done === true) return undefined
-        if (result.value instanceof Uint8Array) return result.value
-        throw new TypeError('The answer is no stream of bytes')
-      } finally {
-        clearTimeout(timer)
-      }
-    },
-    close: async () => {
-      content.destroy()
-    },
-  }
+function lengthIn({ 'content-length': length }: S3Headers): number {
+  if (length === undefined) throw new Error('The answer states no length')
+  return Number(length)
 }
 
-function stated(bytes: number | undefined): number {
-  if (bytes === undefined) throw new Error('The answer states no length')
-  return bytes
+const META = 'x-amz-meta-'
+
+function metadataIn(headers: S3Headers): ObjectHead['metadata'] {
+  const kept = Object.entries(headers).filter(([name]) => name.startsWith(META))
+  return Object.fromEntries(kept.map(([name, text = '']) => [name.slice(META.length), text]))
 }

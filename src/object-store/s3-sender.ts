@@ -1,49 +1,62 @@
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
-  PutObjectCommand,
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import type { ObjectKey } from '../core/object-key.ts'
+import type { PutObject } from '../core/object-store.ts'
 import { rejection, withDeadline } from './deadline.ts'
-import { DEFAULT_PART_SIZE, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
+import { CRC32_HEADER, crc32Of } from './part-checksums.ts'
+import { PartContent } from './part-content.ts'
 import type { Source } from './receive.ts'
+import { DEFAULT_PART_SIZE, type S3Bucket } from './s3-bucket.ts'
+import type { DirectRequest } from './s3-direct.ts'
 import { headObject } from './s3-read.ts'
 
-interface Sending {
-  readonly key: ObjectKey
-  /** How long sending one part may take. */
-  readonly partMs: number
-  /** Called with the bytes of each part that the store has. */
-  readonly onSent: (bytes: number) => void
+interface Sending extends Pick<PutObject, 'key' | 'metadata'> {
+  /** Bytes. */
+  readonly partSize: number
+  /** Called with each part that the store has and nothing reads any more. */
+  readonly onSent: (part: PartContent) => void
 }
 
-/** Stands between lib-storage's `Upload`, which waits for ever and goes on after a failure, and the client. */
+/**
+ * Sends one object, whole or in parts. For the parts it is the client of lib-storage's `Upload`, which by itself waits
+ * for ever and goes on after a failure.
+ */
 export class S3Sender {
-  readonly #bucket: S3Bucket
-  readonly #sending: Sending
-  readonly #stop = new AbortController()
+  /** Its every call has a deadline. */
+  readonly client: S3Client
   /** Whether the store may hold something of the object. */
   hasSent = false
   /** Whether the store may hold a second multipart upload, whose id got lost with the answer. */
   mayHaveStray = false
+  readonly #bucket: S3Bucket
+  readonly #sending: Sending
+  readonly #stop = new AbortController()
+  /** Whether the store checks the parts of the upload by their CRC-32. */
+  #hasChecksums = false
 
   constructor(bucket: S3Bucket, sending: Sending) {
     this.#bucket = bucket
     this.#sending = sending
+    const send = (command: unknown) => this.#send(command)
+    this.client = new Proxy(bucket.client, {
+      get: (client, property): unknown =>
+        property === 'send' ? send : Reflect.get(client, property, client),
+    })
   }
 
   /**
-   * Gives `upload` a client whose every call has a deadline, and settles as it does, but rejects at once when the
-   * first call fails or the source's signal aborts. From then on each call of that client, running or new, rejects.
+   * Settles as `upload` does, but rejects at once when the first call fails or the source's signal aborts. From then on
+   * each call, running or new, rejects.
    */
-  async run<T>({ signal }: Source, upload: (client: S3Client) => Promise<T>): Promise<T> {
+  async run<T>({ signal }: Source, upload: () => Promise<T>): Promise<T> {
     const relay = () => this.#stop.abort(signal.reason)
     signal.addEventListener('abort', relay)
     try {
       if (signal.aborted) relay()
-      return await Promise.race([upload(this.#createClient()), rejection(this.#stop.signal)])
+      return await Promise.race([upload(), rejection(this.#stop.signal)])
     } finally {
       signal.removeEventListener('abort', relay)
       // The upload can also fail by itself, with parts under way.
@@ -51,12 +64,22 @@ export class S3Sender {
     }
   }
 
-  #createClient(): S3Client {
-    const send = (command: unknown) => this.#send(command)
-    return new Proxy(this.#bucket.client, {
-      get: (client, property): unknown =>
-        property === 'send' ? send : Reflect.get(client, property, client),
+  /** Sends the object as one piece; resolves to its ETag. */
+  async sendWhole(content: PartContent): Promise<string> {
+    const { deadlines, direct } = this.#bucket
+    const { key, metadata = {}, onSent } = this.#sending
+    const ms = Math.max(
+      deadlines.callMs,
+      (deadlines.putMs * content.byteLength) / DEFAULT_PART_SIZE,
+    )
+    const headers = { 'content-type': CONTENT_TYPE, ...metadataHeaders(metadata) }
+    const body = content.pieces
+    const { ETag } = await this.#last(ms, async (signal) => {
+      const answer = await direct.ask({ method: 'PUT', key, headers, body, signal })
+      return { ETag: answer['etag'] }
     })
+    onSent(content)
+    return ETag
   }
 
   async #send(command: unknown): Promise<unknown> {
@@ -72,11 +95,6 @@ export class S3Sender {
     const { client, deadlines } = this.#bucket
     if (command instanceof CreateMultipartUploadCommand) return this.#create(command)
     if (command instanceof UploadPartCommand) return this.#sendPart(command)
-    if (command instanceof PutObjectCommand) {
-      return this.#last(putMs(command, deadlines), (abortSignal) =>
-        client.send(command, { abortSignal }),
-      )
-    }
     if (command instanceof CompleteMultipartUploadCommand) {
       return this.#last(deadlines.completeMs, (abortSignal) =>
         client.send(command, { abortSignal }),
@@ -85,36 +103,50 @@ export class S3Sender {
     throw new TypeError('An upload sends no other command')
   }
 
-  async #sendPart(command: UploadPartCommand): Promise<unknown> {
-    const { partMs, onSent } = this.#sending
-    const answer = await this.#call(partMs, (abortSignal) =>
-      this.#bucket.client.send(command, { abortSignal }),
-    )
-    const { Body: part } = command.input
+  async #sendPart({ input }: UploadPartCommand): Promise<SentPart> {
+    const { direct, deadlines } = this.#bucket
+    const { key, partSize, onSent } = this.#sending
+    const part: unknown = input.Body
+    if (!(part instanceof PartContent)) throw new TypeError('An upload sends what was gathered')
     // Whoever waits for the next part still holds the command.
-    delete command.input.Body
-    if (part instanceof Uint8Array) onSent(part.byteLength)
-    return answer
+    delete input.Body
+    const query = { partNumber: `${input.PartNumber}`, uploadId: input.UploadId ?? '' }
+    const request = { method: 'PUT', key, query, ...this.#bodyOf(part) } as const
+    const ms = deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
+    const answer = await this.#call(ms, (signal) => direct.ask({ ...request, signal }))
+    onSent(part)
+    const sum = request.headers[CRC32_HEADER]
+    return { ETag: answer['etag'], ...(sum !== undefined && { ChecksumCRC32: sum }) }
   }
 
-  async #create(command: CreateMultipartUploadCommand): Promise<unknown> {
-    const { client, deadlines } = this.#bucket
-    const created = await this.#call(deadlines.callMs, (abortSignal) =>
-      client.send(command, { abortSignal }),
+  #bodyOf(part: PartContent): Required<Pick<DirectRequest, 'body' | 'hasChecksum'>> & Headed {
+    const body = part.pieces
+    const hasChecksum = this.#hasChecksums
+    return { body, hasChecksum, headers: hasChecksum ? { [CRC32_HEADER]: crc32Of(body) } : {} }
+  }
+
+  async #create({ input }: CreateMultipartUploadCommand): Promise<unknown> {
+    const { client, deadlines, checksums } = this.#bucket
+    const created = await checksums.create(input, (asked) =>
+      this.#call(deadlines.callMs, (abortSignal) =>
+        client.send(new CreateMultipartUploadCommand(asked), { abortSignal }),
+      ),
     )
     this.mayHaveStray = (created.$metadata.attempts ?? 1) > 1
+    this.#hasChecksums = created.ChecksumAlgorithm === 'CRC32'
     return created
   }
 
   /** The call that makes the object: when it fails, the object can be there all the same, of whatever size. */
-  async #last(
+  async #last<T extends { ETag?: string | undefined }>(
     ms: number,
-    call: (signal: AbortSignal) => Promise<{ ETag?: string | undefined }>,
-  ): Promise<unknown> {
+    call: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ ETag: string }> {
     const answer = await this.#call(ms, call).catch((error: unknown) => this.#findOrThrow(error))
+    const { ETag } = answer
     // An error after the status line can look like success to the SDK, but names no ETag.
-    if (answer.ETag === undefined) throw new Error('The store confirmed the object without an ETag')
-    return answer
+    if (ETag === undefined) throw new Error('The store confirmed the object without an ETag')
+    return { ...answer, ETag }
   }
 
   async #findOrThrow(cause: unknown): Promise<{ ETag: string }> {
@@ -132,8 +164,19 @@ export class S3Sender {
   }
 }
 
-/** lib-storage sends an object of one part as one piece, so that its size is known here. */
-function putMs({ input }: PutObjectCommand, deadlines: S3Deadlines): number {
-  const bytes = input.Body instanceof Uint8Array ? input.Body.byteLength : DEFAULT_PART_SIZE
-  return Math.max(deadlines.callMs, (deadlines.putMs * bytes) / DEFAULT_PART_SIZE)
+interface Headed {
+  readonly headers: Record<string, string>
+}
+
+/** As lib-storage wants it, to name the parts when it completes the upload. */
+interface SentPart {
+  readonly ETag: string | undefined
+  readonly ChecksumCRC32?: string
+}
+
+export const CONTENT_TYPE = 'application/octet-stream'
+
+function metadataHeaders(metadata: NonNullable<PutObject['metadata']>): Record<string, string> {
+  const entries = Object.entries(metadata)
+  return Object.fromEntries(entries.map(([name, text]) => [`x-amz-meta-${name}`, text]))
 }

@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
-import type { ObjectKey } from '../core/object-key.ts'
 import type { PutObject } from '../core/object-store.ts'
+import type { Blocks } from './blocks.ts'
 import { gatherParts, type Part } from './gather-parts.ts'
+import type { PartContent } from './part-content.ts'
 import { receive, type Source } from './receive.ts'
 import { DEFAULT_PART_SIZE, type S3Bucket } from './s3-bucket.ts'
 import { headObject } from './s3-read.ts'
 import { abortOpenUploads, removeObject } from './s3-remove.ts'
-import { S3Sender } from './s3-sender.ts'
+import { CONTENT_TYPE, S3Sender } from './s3-sender.ts'
 
 export interface UploadOptions {
   /** Bytes of a part, unless the object needs larger ones; at least 5 MiB. */
@@ -18,6 +20,12 @@ export interface UploadOptions {
   readonly maxFileSize: number
 }
 
+export interface UploadObject {
+  readonly object: PutObject
+  readonly options: UploadOptions
+  readonly blocks: Blocks
+}
+
 const MAX_PARTS = 10_000
 
 /** Bytes of the parts in which a file of up to `size` bytes is sent: S3 takes 10,000 of them. */
@@ -26,58 +34,91 @@ export function partSizeFor(size: number, least = DEFAULT_PART_SIZE): number {
 }
 
 /**
- * Guarantees the port's `put`: it resolves once the store has confirmed the object and states the size that was
- * counted here; else it removes what it sent, as far as that can be done in time, and rejects with the first cause.
+ * Guarantees the port's `put`: it resolves once the store has confirmed the object and states that it is what was
+ * sent; else it removes what it sent, as far as that can be done in time, and rejects with the first cause.
  */
 export async function uploadObject(
   bucket: S3Bucket,
-  { object, options }: { readonly object: PutObject; readonly options: UploadOptions },
+  { object, options, blocks }: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { key, expectedSize = options.maxFileSize } = object
+  const { expectedSize = options.maxFileSize } = object
   const partSize = partSizeFor(expectedSize, options.partSize)
-  const partMs = bucket.deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
-  const onSent = (bytes: number): void => object.memory?.release(bytes)
-  const sender = new S3Sender(bucket, { key, partMs, onSent })
+  const onSent = (part: PartContent): void => {
+    part.giveBack()
+    object.memory?.release(part.byteLength)
+  }
+  const sender = new S3Sender(bucket, { ...object, partSize, onSent })
   try {
     return await receive(object, async (source) => {
-      await sendContent({ ...options, partSize, bucket, object, sender, source })
-      return confirm({ bucket, key, sender, source })
+      const bytes = object.memory?.hold(source.bytes) ?? source.bytes
+      const parts = gatherParts(bytes, { partSize, blocks })
+      const sending = { ...options, partSize, bucket, object, sender, parts }
+      try {
+        const isConfirmed = await sender.run(source, () => sendContent(sending))
+        return isConfirmed ? { size: source.count() } : await confirm(sending, source)
+      } finally {
+        void parts.return()
+      }
     })
   } catch (error) {
-    if (sender.hasSent) await discard(bucket, key)
+    if (sender.hasSent) await discard(bucket, object)
     throw error
   }
 }
 
-interface Content extends UploadOptions {
+interface Sending extends UploadOptions {
   readonly bucket: S3Bucket
   readonly object: PutObject
   readonly sender: S3Sender
-  readonly source: Source
+  readonly parts: AsyncGenerator<Part, void>
 }
 
-async function sendContent(content: Content): Promise<void> {
-  const { bucket, object, partSize, queueSize, sender, source } = content
-  const bytes = object.memory?.hold(source.bytes) ?? source.bytes
-  const parts = gatherParts(bytes, partSize)
+/** Says whether the store has stated already that it holds what was sent. */
+async function sendContent(sending: Sending): Promise<boolean> {
+  const { sender, parts } = sending
+  const { value: first } = await parts.next()
+  if (first === undefined) throw new TypeError('An object has at least one part')
+  if (!first.lastPart) {
+    await sendInParts(first, sending)
+    return false
+  }
+  const etag = await sender.sendWhole(first.data)
+  return isDigestOf(first.data, etag)
+}
+
+/** Up to here it costs less to digest what was sent than to ask the store for its size. */
+const MAX_DIGESTED_BYTES = 64 * 1024
+
+/**
+ * Whether the tag is the content's MD5, as it is where a store does not encrypt with a key of its own ("Object" in the API
+ * reference of S3): that says more than a size does. Where MD5 is forbidden the answer is no.
+ */
+function isDigestOf(content: PartContent, etag: string): boolean {
+  if (content.byteLength > MAX_DIGESTED_BYTES) return false
+  try {
+    const md5 = createHash('md5')
+    for (const piece of content.pieces) md5.update(piece)
+    return etag === `"${md5.digest('hex')}"`
+  } catch {
+    return false
+  }
+}
+
+async function sendInParts(first: Part, sending: Sending): Promise<void> {
+  const { bucket, object, partSize, queueSize, sender, parts } = sending
   const params = {
     Bucket: bucket.name,
     Key: object.key,
     // It is never read: `feed` brings the parts.
     Body: Readable.from([]),
-    ContentType: 'application/octet-stream',
+    ContentType: CONTENT_TYPE,
     ...(object.metadata && { Metadata: { ...object.metadata } }),
   }
-  try {
-    await sender.run(source, (client) => {
-      // What is left is removed here, since its own abort would hide the first cause.
-      const upload = new Upload({ client, params, partSize, queueSize, leavePartsOnError: true })
-      feed(upload, parts)
-      return upload.done()
-    })
-  } finally {
-    void parts.return()
-  }
+  // What is left is removed here, since its own abort would hide the first cause.
+  const options = { params, partSize, queueSize, leavePartsOnError: true }
+  const upload = new Upload({ ...options, client: sender.client })
+  feed(upload, first, parts)
+  await upload.done()
 }
 
 /**
@@ -85,39 +126,37 @@ async function sendContent(content: Content): Promise<void> {
  * the first bytes of the next part, so that these few bytes hold a part in memory that was sent long ago, until the
  * next one is whole: with many uploads that was several times what they may hold.
  */
-function feed(upload: Upload, parts: AsyncIterable<Part>): void {
+function feed(upload: Upload, first: Part, rest: AsyncIterable<Part>): void {
   // There is no public way in; should it be gone, every upload fails at once.
   const sending = upload as unknown as { __doConcurrentUpload: SendParts }
   const send = sending.__doConcurrentUpload.bind(upload)
-  sending.__doConcurrentUpload = () => send(emptied(parts))
+  const parts = prepend(first, rest)
+  // It has several read at a time.
+  sending.__doConcurrentUpload = () => send(parts)
 }
 
 type SendParts = (parts: AsyncIterable<Part>) => Promise<void>
 
-/** Empties each part when the next one is asked for: one that waits for its next part would keep the last one. */
-async function* emptied(parts: AsyncIterable<Part>): AsyncGenerator<Part, void> {
-  for await (const part of parts) {
-    yield part
-    part.data = NOTHING
-  }
+async function* prepend(first: Part, rest: AsyncIterable<Part>): AsyncGenerator<Part, void> {
+  yield first
+  yield* rest
 }
 
-const NOTHING = Buffer.alloc(0)
-
 async function confirm(
-  sent: Pick<Content, 'bucket' | 'sender' | 'source'> & { readonly key: ObjectKey },
+  { bucket, object, sender }: Sending,
+  { count, signal }: Source,
 ): Promise<{ readonly size: number }> {
-  const { bucket, key, sender, source } = sent
-  const found = await headObject(bucket, { key, signal: source.signal })
-  if (found?.size !== source.count()) {
-    throw new Error(`${source.count()} bytes were sent, the store states ${found?.size}`)
+  const { key } = object
+  const found = await headObject(bucket, { key, signal })
+  if (found?.size !== count()) {
+    throw new Error(`${count()} bytes were sent, the store states ${found?.size}`)
   }
-  if (sender.mayHaveStray) await abortOpenUploads(bucket, { key, signal: source.signal })
+  if (sender.mayHaveStray) await abortOpenUploads(bucket, { key, signal })
   return { size: found.size }
 }
 
 /** Best effort: whoever called `put` removes the key again, and the first cause is the one to report. */
-async function discard(bucket: S3Bucket, key: ObjectKey): Promise<void> {
+async function discard(bucket: S3Bucket, { key }: PutObject): Promise<void> {
   const signal = AbortSignal.timeout(bucket.deadlines.cleanupMs)
   await removeObject(bucket, { key, signal }).catch(() => undefined)
 }

@@ -12,16 +12,20 @@ import type {
 } from '../core/object-store.ts'
 import { isAppError } from '../core/errors.ts'
 import { withDeadline } from './deadline.ts'
+import { Blocks } from './blocks.ts'
 import {
   DEFAULT_DEADLINES,
   DEFAULT_PART_SIZE,
   type S3Bucket,
   type S3Deadlines,
 } from './s3-bucket.ts'
+import { PartChecksums } from './part-checksums.ts'
 import { createS3Client, type S3ClientOptions } from './s3-client.ts'
+import { DirectS3 } from './s3-direct.ts'
 import { findBucket, hasName } from './s3-errors.ts'
 import { headObject, openObject } from './s3-read.ts'
 import { removeObject } from './s3-remove.ts'
+import { createS3Transport, type S3Transport } from './s3-transport.ts'
 import { uploadObject, type UploadOptions } from './s3-upload.ts'
 import { unavailable } from './unavailable.ts'
 
@@ -45,19 +49,27 @@ class S3Store implements ObjectStore {
   readonly #bucket: S3Bucket
   /** Readers that dawdle hold their sockets, and must not take those of everyone else. */
   readonly #readers: S3Bucket
+  readonly #transports: readonly S3Transport[]
   readonly #uploads: UploadOptions
+  readonly #blocks = new Blocks()
 
   constructor(options: S3StoreOptions) {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 2, maxFileSize = 0 } = options
     const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
-    this.#bucket = { client: createS3Client(options), name, deadlines }
-    const { maxSockets = READER_SOCKETS } = options
-    this.#readers = { client: createS3Client({ ...options, maxSockets }), name, deadlines }
+    const client = createS3Client(options)
+    const transport = createS3Transport(options)
+    const reading = createS3Transport({ maxSockets: READER_SOCKETS, ...options })
+    const direct = { client, bucket: name, maxAttempts: options.maxAttempts }
+    const checksums = new PartChecksums()
+    const common = { client, checksums, name, deadlines }
+    this.#bucket = { ...common, direct: new DirectS3({ ...direct, transport }) }
+    this.#readers = { ...common, direct: new DirectS3({ ...direct, transport: reading }) }
+    this.#transports = [transport, reading]
     this.#uploads = { partSize, queueSize, maxFileSize }
   }
 
   put(object: PutObject): Promise<{ readonly size: number }> {
-    return uploadObject(this.#bucket, { object, options: this.#uploads })
+    return uploadObject(this.#bucket, { object, options: this.#uploads, blocks: this.#blocks })
   }
 
   open(object: OpenObject): Promise<OpenedObject | undefined> {
@@ -104,7 +116,7 @@ class S3Store implements ObjectStore {
 
   async close(): Promise<void> {
     this.#bucket.client.destroy()
-    this.#readers.client.destroy()
+    for (const transport of this.#transports) transport.destroy?.()
   }
 
   async #listPage({ prefix, token, signal }: ListPage) {

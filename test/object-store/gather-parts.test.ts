@@ -1,7 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { randomBytes } from 'node:crypto'
+import * as fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { BLOCK_BYTES, Blocks } from '../../src/object-store/blocks.ts'
 import { gatherParts } from '../../src/object-store/gather-parts.ts'
 
 const PART = 10
+
+function gather(pieces: readonly Uint8Array[], { partSize = PART, blocks = new Blocks() } = {}) {
+  return gatherParts(bytesOf(pieces), { partSize, blocks })
+}
 
 describe('gathering parts', () => {
   it.each([
@@ -12,23 +19,76 @@ describe('gathering parts', () => {
     { pieces: ['01234567', '89abc', 'de'], parts: ['0123456789', 'abcde'] },
     { pieces: ['0123456789abcdefghijklmno'], parts: ['0123456789', 'abcdefghij', 'klmno'] },
   ])('makes $parts of $pieces', async ({ pieces, parts }) => {
-    const gathered = await Array.fromAsync(gatherParts(bytesOf(pieces), PART))
-    expect(gathered.map(({ data }) => data.toString())).toEqual(parts)
+    const gathered = await Array.fromAsync(gather(pieces.map((text) => Buffer.from(text))))
+    expect(gathered.map(({ data }) => Buffer.concat(data.pieces).toString())).toEqual(parts)
     expect(gathered.map(({ partNumber }) => partNumber)).toEqual(parts.map((_, at) => at + 1))
     const last = gathered.map(({ lastPart }) => lastPart)
     expect(last).toEqual(parts.map((_, at) => at === parts.length - 1))
   })
 
   it('puts no byte of the next part into the memory of one', async () => {
-    const size = 2 ** 20
-    const pieces = bytesOf(Array.from({ length: 5 }, () => 'x'.repeat(size / 2 + 1)))
-    const gathered = await Array.fromAsync(gatherParts(pieces, size))
-    const blocks = gathered.map(({ data }) => data.buffer)
-    expect(new Set(blocks).size).toBe(gathered.length)
-    expect(blocks.slice(0, -1).map(({ byteLength }) => byteLength)).toEqual([size, size])
+    const partSize = 2 ** 20
+    const pieces = Array.from({ length: 5 }, () => randomBytes(partSize / 2 + 1))
+    const gathered = await Array.fromAsync(gather(pieces, { partSize }))
+    const memory = gathered.flatMap(({ data }) => [...new Set(data.pieces.map((it) => it.buffer))])
+    expect(gathered).toHaveLength(3)
+    expect(new Set(memory).size).toBe(memory.length)
+  })
+
+  it('keeps what came of a few bytes as it is', async () => {
+    const piece = randomBytes(4096)
+    const [part] = await Array.fromAsync(gather([piece], { partSize: 2 ** 20 }))
+    expect(part?.data.pieces[0]).toBe(piece)
+  })
+
+  it('holds little more than was sent, however small the pieces are', async () => {
+    const pieces = Array.from({ length: 10_000 }, () => randomBytes(1))
+    const [part] = await Array.fromAsync(gather(pieces, { partSize: 2 ** 20 }))
+    const blocks = part?.data.pieces.map(({ buffer }) => buffer.byteLength)
+    expect(blocks).toEqual([BLOCK_BYTES])
+  })
+
+  it('makes every part of the bytes as they came, in memory that is used again (property)', async () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 400_000 }), { maxLength: 20 })
+    const partSizes = fc.integer({ min: 1000, max: 700_000 })
+    await fc.assert(
+      fc.asyncProperty(sizes, partSizes, async (lengths, partSize) => {
+        const blocks = new Blocks()
+        const pieces = lengths.map((length) => randomBytes(length))
+        const sent: Buffer[] = []
+        for await (const { data } of gather(pieces, { partSize, blocks })) {
+          sent.push(Buffer.concat(data.pieces))
+          expect(data.byteLength).toBe(sent.at(-1)?.byteLength)
+          data.giveBack()
+        }
+        expect(Buffer.concat(sent).equals(Buffer.concat(pieces))).toBe(true)
+      }),
+      { numRuns: 100 },
+    )
   })
 })
 
-async function* bytesOf(pieces: readonly string[]): AsyncGenerator<Uint8Array, void> {
-  for (const piece of pieces) yield Buffer.from(piece)
+describe('blocks', () => {
+  it('are used again, and are never two at once', () => {
+    const blocks = new Blocks()
+    const [one, two] = [blocks.take(), blocks.take()]
+    expect(one).not.toBe(two)
+    blocks.giveBack(one)
+    expect(blocks.take()).toBe(one)
+    expect(blocks.take()).not.toBe(one)
+  })
+
+  it('that are not used for a while go back to the system', ({ onTestFinished }) => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const blocks = new Blocks()
+    const block = blocks.take()
+    blocks.giveBack(block)
+    vi.advanceTimersByTime(11_000)
+    expect(blocks.take()).not.toBe(block)
+  })
+})
+
+async function* bytesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
+  yield* pieces
 }

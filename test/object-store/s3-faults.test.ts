@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createS3Store } from '../../src/object-store/s3.ts'
@@ -17,6 +18,7 @@ import {
 } from '../support/objects.ts'
 import {
   answer,
+  type FakeRequest,
   type Fault,
   hang,
   ignore,
@@ -216,7 +218,7 @@ describe('a put', () => {
   it('sends larger parts when ten thousand of the usual size would not do (E22)', async () => {
     const sizes: number[] = []
     const spy: Fault = (apply, _signal, { body }) => {
-      if (body instanceof Uint8Array) sizes.push(body.byteLength)
+      if (Array.isArray(body)) sizes.push(Buffer.concat(body as Uint8Array[]).byteLength)
       return apply()
     }
     s3.inject('UploadPart', spy, spy)
@@ -243,6 +245,48 @@ describe('a put', () => {
     expect(given).toBeLessThan(2 * PART_SIZE + 512 * 1024)
     caller.abort()
     await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('signs parts where the store refuses to check them, or does not answer that it will', async () => {
+    const requests: FakeRequest[] = []
+    const spy: Fault = (apply, _signal, request) => {
+      requests.push(request)
+      return apply()
+    }
+    for (const checksums of ['ignored', 'refused', 'refused', 'checked'] as const) {
+      s3.checksums = checksums
+      s3.inject('UploadPart', spy, spy, spy)
+      await put(store, { key: freshKey(), content: LARGE })
+    }
+    // Refused once, it is not asked again.
+    expect(s3.calls.filter((call) => call === 'CreateMultipartUpload')).toHaveLength(5)
+    const signed = requests.map(({ headers }) => headers['x-amz-content-sha256'])
+    expect(signed).toHaveLength(12)
+    expect(signed).not.toContain('UNSIGNED-PAYLOAD')
+  })
+
+  it('sends the checksum of each part where the store checks it', async () => {
+    s3.checksums = 'checked'
+    const sums: unknown[] = []
+    const spy: Fault = (apply, _signal, { headers, body }) => {
+      expect(headers['x-amz-content-sha256']).toBe('UNSIGNED-PAYLOAD')
+      const sum = Buffer.alloc(4)
+      sum.writeUInt32BE(crc32(Buffer.concat(body as Uint8Array[])))
+      sums.push([headers['x-amz-checksum-crc32'], sum.toString('base64')])
+      return apply()
+    }
+    let completed = ''
+    s3.inject('UploadPart', spy, spy, spy)
+    s3.inject('CompleteMultipartUpload', (apply, _signal, { body }) => {
+      completed = String(body)
+      return apply()
+    })
+    await put(store, { key: freshKey(), content: LARGE })
+    expect(sums).toHaveLength(3)
+    for (const [sent, sum] of sums as [string, string][]) {
+      expect(sent).toBe(sum)
+      expect(completed).toContain(`<ChecksumCRC32>${sum}</ChecksumCRC32>`)
+    }
   })
 
   it('sends the metadata', async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import {
@@ -5,8 +6,9 @@ import {
   PART_SIZE,
   type StoreUnderTest,
 } from '../core/object-store-contract.ts'
-import { freshKey, never, put, read } from '../support/objects.ts'
+import { digest, freshKey, never, put, read } from '../support/objects.ts'
 import type { S3Address } from '../support/s3-server.ts'
+import { spyOnParts } from '../support/spying-transport.ts'
 import { freshBucket, openUploads, removeBucket } from '../support/test-bucket.ts'
 
 /** What the S3 store has to do on every server that it is said to work with; skipped without one. */
@@ -38,12 +40,26 @@ function s3ServerTests(address: S3Address | undefined): void {
     await subject.dispose()
   })
 
-  it('works with the checksums of the SDK', async () => {
-    const subject = await createSubject({ checksums: 'WHEN_SUPPORTED' })
+  it('checks parts by their CRC-32, and takes none that was altered on its way', async () => {
+    let isAltered = false
+    const sums: (string | undefined)[] = []
+    const requestHandler = spyOnParts((part) => {
+      sums.push(part.headers['x-amz-checksum-crc32'])
+      return isAltered ? { ...part, body: part.body?.map((piece) => piece.toReversed()) } : part
+    })
+    const subject = await createSubject({ requestHandler })
+    const { store } = subject
+    const content = randomBytes(2 * PART_SIZE + 1)
     const key = freshKey()
-    await put(subject.store, { key, content: Buffer.alloc(2 * PART_SIZE + 1) })
-    const found = await read(subject.store, key)
-    expect(found?.size).toBe(2 * PART_SIZE + 1)
+    await put(store, { key, content })
+    expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
+    expect(sums.map((sum) => typeof sum)).toEqual(['string', 'string', 'string'])
+
+    isAltered = true
+    const altered = freshKey()
+    const writing = put(store, { key: altered, content })
+    await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await subject.residue(altered)).toEqual([])
     await subject.dispose()
   })
 

@@ -44,9 +44,17 @@ type Callback = (...values: unknown[]) => void
 /** What a virtual timer is to those who hold one. */
 class Timer {
   readonly cancel: () => void
+  readonly #restart: () => void
 
-  constructor(cancel: () => void) {
+  constructor({ cancel, restart }: { readonly cancel: () => void; readonly restart: () => void }) {
     this.cancel = cancel
+    this.#restart = restart
+  }
+
+  refresh(): this {
+    this.cancel()
+    this.#restart()
+    return this
   }
 
   ref(): this {
@@ -64,8 +72,13 @@ class Timer {
 
 function createTimers(timeline: Timeline) {
   function setTimeout(callback: Callback, ms = 1, ...values: unknown[]): Timer {
+    let cancel = (): void => undefined
     const run = (): void => callback(...values)
-    return new Timer(timeline.add({ after: Math.max(1, ms), label: `timer ${ms} ms`, run }))
+    const arm = (): void => {
+      cancel = timeline.add({ after: Math.max(1, ms), label: `timer ${ms} ms`, run })
+    }
+    arm()
+    return new Timer({ cancel: () => cancel(), restart: arm })
   }
 
   function setInterval(callback: Callback, ms = 1, ...values: unknown[]): Timer {
@@ -78,7 +91,7 @@ function createTimers(timeline: Timeline) {
       callback(...values)
     }
     arm()
-    return new Timer(() => cancel())
+    return new Timer({ cancel: () => cancel(), restart: arm })
   }
 
   function clear(timer: unknown): void {

@@ -33,6 +33,8 @@ export class FakeS3 {
   /** Operations in the order in which they came. */
   readonly calls: string[] = []
   hasBucket = true
+  /** What it does when it is asked to check parts by their CRC-32. */
+  checksums: 'ignored' | 'refused' | 'checked' = 'ignored'
   readonly #faults = new Map<string, Fault[]>()
   #uploadCount = 0
 
@@ -127,13 +129,19 @@ export class FakeS3 {
   }
 
   #create(key: string, request: FakeRequest): FakeResponse {
+    const algorithm = request.headers['x-amz-checksum-algorithm']
+    if (algorithm !== undefined && this.checksums === 'refused') {
+      return failure(501, 'NotImplemented', request)
+    }
     this.#uploadCount += 1
     const uploadId = `upload-${this.#uploadCount}`
     this.uploads.set(uploadId, { key, metadata: metadataOf(request), parts: new Map() })
-    return xml(
+    const created = xml(
       200,
       `<InitiateMultipartUploadResult><UploadId>${uploadId}</UploadId></InitiateMultipartUploadResult>`,
     )
+    if (algorithm === undefined || this.checksums === 'ignored') return created
+    return { ...created, headers: { ...created.headers, 'x-amz-checksum-algorithm': algorithm } }
   }
 
   #storePart(request: FakeRequest): FakeResponse {
@@ -246,6 +254,7 @@ function queryOf({ query = {} }: FakeRequest, name: string): string {
 }
 
 function bytesOf(body: unknown): Buffer {
+  if (Array.isArray(body)) return Buffer.concat(body.map(bytesOf))
   if (body instanceof Uint8Array) return Buffer.from(body)
   if (typeof body === 'string') return Buffer.from(body)
   if (body === undefined) return Buffer.alloc(0)

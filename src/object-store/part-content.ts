@@ -1,0 +1,68 @@
+import { BLOCK_BYTES, type Blocks } from './blocks.ts'
+
+/** Up to here, and to so many, pieces are kept as they came: most files need no block, and no copy. */
+const MAX_LOOSE_BYTES = 64 * 1024
+const MAX_LOOSE_PIECES = 16
+
+/**
+ * Bytes that are gathered to be sent in one request. They are copied out of the pieces in which they come, so that those
+ * can be freed while they are young, and so that a few bytes do not hold the memory of many.
+ */
+export class PartContent {
+  byteLength = 0
+  readonly #blocks: Blocks
+  /** The pieces as they came, or full blocks and then one that is being filled. */
+  #pieces: Uint8Array[] = []
+  #isLoose = true
+
+  constructor(blocks: Blocks) {
+    this.#blocks = blocks
+  }
+
+  /** The bytes, in order; read before `giveBack`. */
+  get pieces(): readonly Uint8Array[] {
+    const filled = this.byteLength % BLOCK_BYTES
+    const last = this.#pieces.at(-1)
+    if (this.#isLoose || last === undefined || filled === 0) return this.#pieces
+    return [...this.#pieces.slice(0, -1), last.subarray(0, filled)]
+  }
+
+  add(piece: Uint8Array): void {
+    const { length } = this.#pieces
+    const fits = this.byteLength + piece.byteLength <= MAX_LOOSE_BYTES && length < MAX_LOOSE_PIECES
+    if (this.#isLoose && !fits) this.#moveToBlocks()
+    if (this.#isLoose) this.#pieces.push(piece)
+    else this.#copy(piece)
+    this.byteLength += piece.byteLength
+  }
+
+  /** Gives up the memory, when nothing reads it any more. Without it, the collector finds it. */
+  giveBack(): void {
+    const blocks = this.#isLoose ? [] : this.#pieces
+    this.#pieces = []
+    this.#isLoose = true
+    for (const block of blocks) this.#blocks.giveBack(block as Buffer)
+  }
+
+  #moveToBlocks(): void {
+    const loose = this.#pieces
+    this.#isLoose = false
+    this.#pieces = []
+    this.byteLength = 0
+    for (const piece of loose) {
+      this.#copy(piece)
+      this.byteLength += piece.byteLength
+    }
+  }
+
+  /** Does not count the bytes. */
+  #copy(piece: Uint8Array): void {
+    let filled = this.byteLength % BLOCK_BYTES
+    for (let rest = piece; rest.byteLength > 0; filled = 0) {
+      if (filled === 0) this.#pieces.push(this.#blocks.take())
+      const taken = rest.subarray(0, BLOCK_BYTES - filled)
+      this.#pieces.at(-1)?.set(taken, filled)
+      rest = rest.subarray(taken.byteLength)
+    }
+  }
+}

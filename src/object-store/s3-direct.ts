@@ -1,0 +1,186 @@
+import type { Readable } from 'node:stream'
+import { type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
+import type { ObjectKey } from '../core/object-key.ts'
+import { pause } from '../core/pause.ts'
+import { type S3Location, locateBucket } from './s3-location.ts'
+import { payloadSha256, S3Signer } from './s3-signature.ts'
+import type { S3Headers, S3Response, S3Transport } from './s3-transport.ts'
+
+export interface DirectRequest {
+  readonly method: 'GET' | 'HEAD' | 'PUT'
+  readonly key: ObjectKey
+  readonly query?: Record<string, string>
+  readonly headers?: Record<string, string> | undefined
+  /** In pieces. */
+  readonly body?: readonly Uint8Array[]
+  /** Whether a checksum among the headers stands for the body, so that it need not be digested for the signature too. */
+  readonly hasChecksum?: boolean
+  readonly signal: AbortSignal
+}
+
+export interface DirectS3Options {
+  /** Says where the bucket is, and with which credentials. */
+  readonly client: S3Client
+  readonly bucket: string
+  readonly transport: S3Transport
+  /** How often one request is tried, 3 by default. */
+  readonly maxAttempts?: number | undefined
+}
+
+/**
+ * The requests of every upload and download, sent without the SDK: its layers take more of the processor for one than
+ * all else that a small file needs. Failures are the SDK's own kind (`S3ServiceException`, by the name of S3's
+ * error), and those that can pass are tried again as it does.
+ */
+export class DirectS3 {
+  readonly #options: DirectS3Options
+  #base: Promise<Base> | undefined
+  /** What the clock of the store is ahead of this machine's, in milliseconds; known once it has refused a time. */
+  #skewMs = 0
+
+  constructor(options: DirectS3Options) {
+    this.#options = options
+  }
+
+  /** Resolves to the headers of an answer that says success. */
+  async ask(request: DirectRequest): Promise<S3Headers> {
+    const { headers, body } = await this.#send(request)
+    body?.resume()
+    return headers
+  }
+
+  /** As `ask`, with the body of the answer, which the caller reads to its end or destroys. */
+  async open(
+    request: DirectRequest,
+  ): Promise<{ readonly headers: S3Headers; readonly body: Readable }> {
+    const { headers, body } = await this.#send(request)
+    if (body === undefined) throw new TypeError('The answer has no body')
+    return { headers, body }
+  }
+
+  async #send(request: DirectRequest): Promise<S3Response> {
+    const { maxAttempts = 3 } = this.#options
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(request)
+      } catch (error) {
+        request.signal.throwIfAborted()
+        if (attempt >= maxAttempts || !mayPass(error)) throw error
+        await pause(backoffMs(attempt), request.signal)
+      }
+    }
+  }
+
+  async #attempt(request: DirectRequest): Promise<S3Response> {
+    const { method, key, query = {}, body, signal } = request
+    const { location, signer, host } = await this.#resolveBase()
+    const credentials = await this.#options.client.config.credentials()
+    const path = `${location.path}${key}`
+    const unsigned = {
+      method,
+      path,
+      query,
+      headers: headersOf(request, host),
+      payloadSha256: signedPayload(request),
+    }
+    const now = Date.now() + this.#skewMs
+    const signed = signer.sign(unsigned, { credentials, now })
+    const { protocol, hostname, port } = location
+    const sent = { protocol, hostname, port, method, path, query, headers: signed, body }
+    const { response } = await this.#options.transport.handle(sent, { abortSignal: signal })
+    // It can break off when nobody listens any more, or not yet; whoever reads it meets the error.
+    response.body?.on('error', () => undefined)
+    if (response.statusCode < 300) return response
+    throw await this.#failureOf(response)
+  }
+
+  /** Made once; an attempt that fails, say for want of credentials, is made again. */
+  #resolveBase(): Promise<Base> {
+    this.#base ??= resolveBase(this.#options).catch((error: unknown) => {
+      this.#base = undefined
+      throw error
+    })
+    return this.#base
+  }
+
+  async #failureOf(response: S3Response): Promise<S3ServiceException> {
+    const { statusCode, headers } = response
+    const text = await readText(response)
+    const name = CODE.exec(text)?.[1] ?? (statusCode === 404 ? 'NotFound' : `Status${statusCode}`)
+    if (name === 'RequestTimeTooSkewed') {
+      const theirs = Date.parse(headers['date'] ?? '')
+      if (!Number.isNaN(theirs)) this.#skewMs = theirs - Date.now()
+    }
+    return new S3ServiceException({
+      name,
+      message: MESSAGE.exec(text)?.[1] ?? name,
+      $fault: statusCode < 500 ? 'client' : 'server',
+      $metadata: { httpStatusCode: statusCode, requestId: headers['x-amz-request-id'] ?? '' },
+    })
+  }
+}
+
+interface Base {
+  readonly location: S3Location
+  readonly host: string
+  readonly signer: S3Signer
+}
+
+async function resolveBase({ client, bucket }: DirectS3Options): Promise<Base> {
+  const location = await locateBucket(client, bucket)
+  const region = await client.config.region()
+  const { hostname, port } = location
+  const host = port === undefined ? hostname : `${hostname}:${port}`
+  return { location, host, signer: new S3Signer(region) }
+}
+
+function headersOf({ headers, body }: DirectRequest, host: string): Record<string, string> {
+  if (body === undefined) return { host, ...headers }
+  const length = body.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return { host, 'content-length': `${length}`, ...headers }
+}
+
+function signedPayload({ body, hasChecksum = false }: DirectRequest): string {
+  if (body === undefined) return EMPTY_SHA256
+  return hasChecksum ? 'UNSIGNED-PAYLOAD' : payloadSha256(body)
+}
+
+const EMPTY_SHA256 = payloadSha256([])
+
+const CODE = /<Code>([^<]*)<\/Code>/
+const MESSAGE = /<Message>([^<]*)<\/Message>/
+
+/** Of an error's document, which has a few hundred. */
+const MAX_ERROR_BYTES = 64 * 1024
+
+async function readText({ body }: S3Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk)
+      length += chunk.byteLength
+      if (length > MAX_ERROR_BYTES) break
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const PASSING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 500, 502, 503, 504])
+
+const PASSING_CODES: ReadonlySet<string> = new Set(['RequestTimeout', 'RequestTimeTooSkewed'])
+
+/** Whether a second try can end otherwise: the connection broke, or the store is busy. */
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof S3ServiceException)) return true
+  return PASSING_CODES.has(error.name) || PASSING_STATUSES.has(error.$metadata.httpStatusCode)
+}
+
+const FIRST_BACKOFF_MS = 100
+
+/** Random, so that those who were refused together do not come back together. */
+function backoffMs(attempt: number): number {
+  return FIRST_BACKOFF_MS * 2 ** (attempt - 1) * Math.random()
+}
