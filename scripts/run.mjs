@@ -23,6 +23,7 @@ const COMMANDS = {
   crash: [['test/crash/main.ts']],
   hostile: [['test/hostile/main.ts']],
   fuzz: [['test/fuzz/main.ts']],
+  bench: [['bench/main.ts']],
   openapi: [['test/openapi/main.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [

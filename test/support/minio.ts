@@ -16,7 +16,7 @@ export function startMinio(): Promise<S3Server | Unavailable> {
   return findS3Server({
     name: 'MinIO',
     variables: 'TEST_S3',
-    starts: [startImage, startProgram],
+    starts: [startImage, startMinioProgram],
   })
 }
 
@@ -41,7 +41,8 @@ async function startImage(): Promise<S3Server> {
   return { address: { endpoint: `http://${host}:${port}`, ...TEST_ACCOUNT }, stop }
 }
 
-async function startProgram(): Promise<S3Server> {
+/** Runs the `minio` of this machine. */
+export async function startMinioProgram(): Promise<S3Server> {
   const program = await findProgram('minio')
   const address = `127.0.0.1:${await freePort()}`
   const console = `127.0.0.1:${await freePort()}`

@@ -15,6 +15,8 @@ import { runSql } from './run-sql.ts'
 export interface RunningPostgres {
   /** Of a role that may create databases. */
   readonly url: string
+  /** Of its first process, where it runs on this machine. */
+  readonly pid?: number
   stop(): Promise<void>
 }
 
@@ -79,18 +81,27 @@ export async function startInstalled(): Promise<RunningPostgres> {
   return startServer(await findInstalled())
 }
 
-async function startServer(programs: PostgresPrograms): Promise<RunningPostgres> {
+/** A server of this machine's binaries, else of the package's, that a loss of power costs nothing it has committed. */
+export async function startDurable(): Promise<RunningPostgres> {
+  const programs = await findInstalled().catch(findEmbedded)
+  return startServer(programs, { fsync: 'on', full_page_writes: 'on' })
+}
+
+async function startServer(
+  programs: PostgresPrograms,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RunningPostgres> {
   const folder = await createFolder('postgres')
   const data = join(folder.path, 'db')
   try {
     await initialise(programs, data)
     const port = await freePort()
-    const server = await runPostgres({ programs, data, port })
+    const server = await runPostgres({ programs, data, port, settings })
     const stop = async (): Promise<void> => {
       await server.stop()
       await folder.remove()
     }
-    return { url: localUrl(port), stop }
+    return { url: localUrl(port), pid: server.pid, stop }
   } catch (error) {
     await folder.remove()
     throw error

@@ -10,6 +10,8 @@ export interface S3Address {
 
 export interface S3Server {
   readonly address: S3Address
+  /** Of its process, where it runs as one of this machine's. */
+  readonly pid?: number
   stop(): Promise<void>
 }
 
@@ -71,7 +73,7 @@ export async function startS3Program(options: S3Program): Promise<S3Server> {
       await running.stop()
       await folder.remove()
     }
-    return { address: { endpoint, ...TEST_ACCOUNT }, stop }
+    return { address: { endpoint, ...TEST_ACCOUNT }, pid: running.pid, stop }
   } catch (error) {
     await folder.remove()
     throw error

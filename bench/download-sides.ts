@@ -1,0 +1,104 @@
+import { expectContent, numbered } from './content.ts'
+import { measure, type Processes } from './measure.ts'
+import type { Side } from './scenario.ts'
+import type { Stack } from './stack.ts'
+import { runWrk } from './wrk.ts'
+
+/** How many files are read in turn, so that none is in some cache alone. */
+const FILES = 200
+
+export interface Downloads {
+  readonly stack: Stack
+  readonly content: Buffer
+  readonly seconds: number
+}
+
+/** Files that the service has been given, read from it by one user in turn. */
+export async function serviceDownloads(
+  downloads: Downloads & { readonly cookie?: string; readonly name?: string },
+): Promise<Side> {
+  const { stack, content, name = 'service' } = downloads
+  const { cookie = stack.cookies[0] ?? '' } = downloads
+  const { url: origin } = stack.service
+  const pathOf = (number: number): string => `/users/me/repo/read-${number}`
+  await put(content, async (number) => ({ url: `${origin}${pathOf(number)}`, headers: { cookie } }))
+  return readingSide({
+    ...downloads,
+    name,
+    origin,
+    processes: stack.processes,
+    target: (number) => `${pathOf(number)}\t${cookie}`,
+    request: (number) => ({ url: `${origin}${pathOf(number)}`, cookie }),
+  })
+}
+
+/** The same files in the object store by itself. */
+export async function directDownloads(downloads: Downloads): Promise<Side | undefined> {
+  const { stack, content } = downloads
+  const { direct } = stack
+  if (direct === undefined) return undefined
+  const { origin } = direct
+  const keyOf = (number: number): string => `users/user-0/read-${number}`
+  await put(content, async (number) => ({ url: `${origin}${direct.target('PUT', keyOf(number))}` }))
+  return readingSide({
+    ...downloads,
+    name: 'MinIO',
+    origin,
+    processes: stack.processes,
+    target: (number) => direct.target('GET', keyOf(number)),
+    request: (number) => ({ url: `${origin}${direct.target('GET', keyOf(number))}` }),
+  })
+}
+
+interface Reading {
+  readonly name: string
+  readonly origin: string
+  readonly processes: Processes
+  readonly seconds: number
+  readonly stack: Stack
+  readonly content: Buffer
+  readonly target: (number: number) => string
+  readonly request: (number: number) => { readonly url: string; readonly cookie?: string }
+}
+
+/** Reads files in turn with as many requests as are taken. */
+export function readingSide(reading: Reading): Side {
+  const { name, origin, processes, seconds, stack, content, target, request } = reading
+  return {
+    name,
+    async measure() {
+      const figures = await measure(processes, async () =>
+        runWrk({
+          origin,
+          method: 'GET',
+          targets: NUMBERS.map(target),
+          again: true,
+          contentBytes: content.length,
+          seconds,
+          folder: stack.folder,
+        }),
+      )
+      for (const number of [1, Math.floor(FILES / 2), FILES]) {
+        await expectContent(request(number), numbered(content, number))
+      }
+      return figures
+    },
+  }
+}
+
+const NUMBERS = Array.from({ length: FILES }, (_, at) => at + 1)
+
+async function put(
+  content: Buffer,
+  place: (
+    number: number,
+  ) => Promise<{ readonly url: string; readonly headers?: Record<string, string> }>,
+): Promise<void> {
+  for (const number of NUMBERS) {
+    const { url, headers = {} } = await place(number)
+    const body = new Uint8Array(numbered(content, number))
+    const reply = await fetch(url, { method: 'PUT', headers, body })
+    await reply.arrayBuffer()
+    if (reply.status !== 200) throw new Error(`A file was refused with ${reply.status}.`)
+  }
+}

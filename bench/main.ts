@@ -1,0 +1,85 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { messageOf } from '../src/core/errors.ts'
+import { type Asked, readCommandLine, usage } from './command-line.ts'
+import { hold } from './contest.ts'
+import { describeMachine } from './machine.ts'
+import { judge, MARKS } from './marks.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { type Report, renderReport } from './report.ts'
+import type { Result } from './result.ts'
+import { runProgram } from './run-program.ts'
+import type { Scenario } from './scenario.ts'
+import { SCENARIOS } from './scenarios/all.ts'
+import { createServers, type Servers } from './servers.ts'
+import type { StackName } from './stack.ts'
+
+const BUILD_TIMEOUT_MS = 120_000
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main(args: readonly string[]): Promise<number> {
+  const asked = readCommandLine(args, SCENARIOS)
+  if ('wrong' in asked) {
+    console.error(`${asked.wrong}\n${usage(SCENARIOS)}`)
+    return 2
+  }
+  const started_at = new Date().toISOString()
+  const results = await run(asked)
+  const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ')
+  const verdicts = judge(MARKS, results)
+  await publish({ machine: describeMachine(), command, started_at, results, verdicts }, asked)
+  return results.every(({ outcome }) => outcome !== undefined) ? 0 : 1
+}
+
+async function run(asked: Asked): Promise<readonly Result[]> {
+  const progress = createProgress(process.stderr)
+  progress.say('building')
+  const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
+  await runProgram(process.execPath, compiler, BUILD_TIMEOUT_MS)
+  await using opened = new AsyncDisposableStack()
+  const servers = createServers(opened)
+  const results: Result[] = []
+  for (const scenario of asked.scenarios) {
+    for (const stack of scenario.stacks.filter((name) => asked.stacks.includes(name))) {
+      results.push(await runScenario({ scenario, stack, servers, asked, progress }))
+    }
+  }
+  progress.end()
+  return results
+}
+
+interface Run {
+  readonly scenario: Scenario
+  readonly stack: StackName
+  readonly servers: Servers
+  readonly asked: Asked
+  readonly progress: Progress
+}
+
+/** One that fails says so in its result, and the others go on. */
+async function runScenario({ scenario, stack, servers, asked, progress }: Run): Promise<Result> {
+  const { name, title, isCold = false, maxRounds = Number.POSITIVE_INFINITY } = scenario
+  const { seconds, profile } = asked
+  const count = Math.min(asked.rounds, maxRounds)
+  progress.say(`${name} on ${stack}: preparing`)
+  try {
+    await using opened = new AsyncDisposableStack()
+    const contest = await scenario.open({ stack, servers, seconds, profile, opened })
+    const onRound = (round: number): void =>
+      progress.say(`${name} on ${stack}: ${round === 0 ? 'warming up' : `round ${round}/${count}`}`)
+    const outcome = await hold(contest, { count, warmsUp: !isCold, onRound })
+    return { scenario: name, title, stack, outcome }
+  } catch (error) {
+    progress.note(`${name} on ${stack} failed: ${messageOf(error)}`)
+    return { scenario: name, title, stack, reason: messageOf(error) }
+  }
+}
+
+async function publish(report: Report, { results }: Asked): Promise<void> {
+  const text = renderReport(report)
+  await mkdir(dirname(results), { recursive: true })
+  await writeFile(`${results}.json`, `${JSON.stringify(report, undefined, 2)}\n`)
+  await writeFile(`${results}.md`, `${text}\n`)
+  console.log(text)
+}

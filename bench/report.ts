@@ -1,0 +1,94 @@
+import type { Measured } from './contest.ts'
+import type { FigureName } from './figures.ts'
+import type { Machine } from './machine.ts'
+import type { Verdict } from './marks.ts'
+import type { Result } from './result.ts'
+import type { Spread } from './statistics.ts'
+
+/** All that a run has found. */
+export interface Report {
+  readonly machine: Machine
+  readonly command: string
+  readonly started_at: string
+  readonly results: readonly Result[]
+  readonly verdicts: readonly Verdict[]
+}
+
+/** The report for people: the marks, then every figure. */
+export function renderReport({ machine, command, started_at, ...rest }: Report): string {
+  const { cpus, memoryGiB, cpu, kernel } = machine
+  return [
+    `\`${command}\` at ${started_at} on ${cpus} cores (${cpu}), ${memoryGiB} GiB, ${kernel}.`,
+    'Generator, service and servers share the cores. Medians, with the least and the most of the rounds in brackets.',
+    '',
+    ...renderVerdicts(rest.verdicts),
+    ...renderResults(rest.results),
+  ].join('\n')
+}
+
+function renderVerdicts(verdicts: readonly Verdict[]): readonly string[] {
+  if (verdicts.length === 0) return []
+  const rows = verdicts.map(({ mark, stack, measured, isMet }) => {
+    const { bound } = mark
+    const sign = 'atLeast' in bound ? `>= ${bound.atLeast}` : `<= ${bound.atMost}`
+    return [mark.title, stack, sign, plain(measured), isMet ? 'met' : 'not met']
+  })
+  return [...renderTable(['figure', 'stack', 'mark', 'measured', ''], rows), '']
+}
+
+function renderResults(results: readonly Result[]): readonly string[] {
+  const rows = results.flatMap(({ scenario, stack, outcome, reason }) => {
+    if (outcome === undefined) return [[scenario, stack, `failed: ${reason}`]]
+    const { subject, baseline, ratio } = outcome
+    const lines = [[scenario, stack, subject.name, ratio ? spread(ratio) : '', ...cells(subject)]]
+    if (baseline) lines.push(['', '', baseline.name, '', ...cells(baseline)])
+    return lines
+  })
+  const titles = COLUMNS.map(({ title }) => title)
+  return renderTable(['scenario', 'stack', 'side', 'ratio', ...titles], rows)
+}
+
+interface Column {
+  readonly title: string
+  readonly figure: FigureName
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'per second', figure: 'per_second' },
+  { title: 'MiB/s', figure: 'mib_per_second' },
+  { title: 'p50 ms', figure: 'p50_ms' },
+  { title: 'p99 ms', figure: 'p99_ms' },
+  { title: 'service CPU ms', figure: 'service_cpu_ms' },
+  { title: 's/GiB', figure: 'service_cpu_s_per_gib' },
+  { title: 'MinIO CPU ms', figure: 'object_store_cpu_ms' },
+  { title: 's/GiB', figure: 'object_store_cpu_s_per_gib' },
+  { title: 'PostgreSQL CPU ms', figure: 'database_cpu_ms' },
+  { title: 'generator, of one core', figure: 'generator_cpu_share' },
+  { title: 'peak RSS MiB', figure: 'peak_rss_mib' },
+  { title: 'idle RSS MiB', figure: 'idle_rss_mib' },
+  { title: 'start s', figure: 'start_s' },
+]
+
+function cells({ spreads }: Measured): readonly string[] {
+  return COLUMNS.map(({ figure }) => {
+    const found = spreads[figure]
+    return found === undefined ? '' : spread(found)
+  })
+}
+
+function spread({ median, least, most }: Spread): string {
+  return `${plain(median)} (${plain(least)}-${plain(most)})`
+}
+
+/** Three digits that count. */
+function plain(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
+}
+
+function renderTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)]
+}

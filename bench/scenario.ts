@@ -1,0 +1,38 @@
+import type { Figures } from './figures.ts'
+import type { Servers } from './servers.ts'
+import type { StackName } from './stack.ts'
+
+export interface Scenario {
+  readonly name: string
+  /** What is done, and against what, in a line. */
+  readonly title: string
+  readonly stacks: readonly StackName[]
+  /** At most this many rounds, where one takes long. */
+  readonly maxRounds?: number
+  /** Without a warm-up, for what is done once. */
+  readonly isCold?: boolean
+  open(setting: Setting): Promise<Contest>
+}
+
+export interface Setting {
+  readonly stack: StackName
+  readonly servers: Servers
+  /** How long a load lasts. */
+  readonly seconds: number
+  readonly profile: string | undefined
+  /** What is acquired ends with it. */
+  readonly opened: AsyncDisposableStack
+}
+
+/** What is measured in turns: the service, and what it is held against. */
+export interface Contest {
+  readonly baseline?: Side
+  readonly subject: Side
+}
+
+export interface Side {
+  /** Such as `MinIO`. */
+  readonly name: string
+  /** Does its work once, checks samples of the contents, and says what it took. */
+  measure(round: number): Promise<Figures>
+}

@@ -1,0 +1,47 @@
+import { firstOf } from '../test/support/local-server.ts'
+import { startMinio, startMinioProgram } from '../test/support/minio.ts'
+import { startDurable, startPostgres } from '../test/support/postgres.ts'
+import type { RunningPostgres } from '../test/support/postgres.ts'
+import type { S3Server, Unavailable } from '../test/support/s3-server.ts'
+
+/** What stacks are made of, started when the first asks for it. */
+export interface Servers {
+  minio(): Promise<S3Server>
+  postgres(): Promise<RunningPostgres>
+}
+
+/** They end with `opened`. A program of this machine is preferred, since its CPU can be read and nothing lies between. */
+export function createServers(opened: AsyncDisposableStack): Servers {
+  const minio = lazily(() => preferably(startMinioProgram, startMinio), opened)
+  const postgres = lazily(() => preferably(startDurable, startPostgres), opened)
+  return { minio, postgres }
+}
+
+async function preferably<T>(
+  own: () => Promise<T>,
+  other: () => Promise<T | Unavailable>,
+): Promise<T> {
+  const found = await firstOf<T | Unavailable>([own, other])
+  if (isServer(found)) return found
+  throw new Error('unavailable' in found ? found.unavailable : found.reasons)
+}
+
+function isServer<T>(found: T | Unavailable | { readonly reasons: string }): found is T {
+  return (
+    typeof found === 'object' && found !== null && !('unavailable' in found || 'reasons' in found)
+  )
+}
+
+function lazily<T extends { stop(): Promise<void> }>(
+  start: () => Promise<T>,
+  opened: AsyncDisposableStack,
+): () => Promise<T> {
+  let server: Promise<T> | undefined
+  return () => {
+    server ??= start().then((started) => {
+      opened.defer(() => started.stop())
+      return started
+    })
+    return server
+  }
+}

@@ -1,0 +1,129 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readConfig } from '../src/config.ts'
+import { parseUserId } from '../src/core/user-id.ts'
+import type { Database } from '../src/database/database.ts'
+import { openDatabase, openService } from '../src/service.ts'
+import { createFolder } from '../test/support/local-server.ts'
+import { createDatabase, type RunningPostgres } from '../test/support/postgres.ts'
+import { s3Settings } from '../test/support/s3-settings.ts'
+import { freshBucket } from '../test/support/test-bucket.ts'
+import { type Bucket, createBucket, emptierOf } from './bucket.ts'
+import type { Processes } from './measure.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
+import type { Servers } from './servers.ts'
+
+export const STACK_NAMES = ['sqlite-files', 'sqlite-minio', 'postgres-minio'] as const
+
+export type StackName = (typeof STACK_NAMES)[number]
+
+/** A service on an empty database and an empty object store, and the way past it. */
+export interface Stack extends AsyncDisposable {
+  readonly name: StackName
+  readonly service: ServiceProcess
+  readonly processes: Processes
+  /** The `Cookie` header of each user that was asked for. */
+  readonly cookies: readonly string[]
+  /** The object store without the service, where it has a server. */
+  readonly direct: Bucket | undefined
+  /** For what lasts only as long as a scenario. */
+  readonly folder: string
+  /** Where the users' local files are, in the stack that has them. */
+  readonly objects: string
+  /** Removes all objects, behind the service's back, so that the disk holds one run's at a time. */
+  empty(): Promise<void>
+}
+
+export interface StackOptions {
+  readonly name: StackName
+  readonly servers: Servers
+  /** One when left out. */
+  readonly users?: number
+  /** Puts into the database what no request has brought, before the service starts. */
+  readonly plant?: (database: Database) => Promise<void>
+  readonly profile?: string | undefined
+}
+
+/** More than any scenario has. */
+const LIMITS = {
+  BASE_CAPACITY: '4096TiB',
+  MAX_FILE_SIZE: '12GiB',
+  MAX_FILES: '100000000',
+}
+
+/** Ends the service, and removes what it had, but for its bucket, which goes with the server. */
+export async function openStack(options: StackOptions): Promise<Stack> {
+  const { name, servers, profile } = options
+  await using opened = new AsyncDisposableStack()
+  const folder = await createFolder('bench')
+  opened.defer(() => folder.remove())
+  const postgres = name === 'postgres-minio' ? await servers.postgres() : undefined
+  const minio = name === 'sqlite-files' ? undefined : await servers.minio()
+  const store = minio && freshBucket(minio.address)
+  const environment = {
+    ...LIMITS,
+    DATA_DIR: folder.path,
+    ...(postgres && (await databaseSettings(postgres, opened))),
+    ...(store && s3Settings(store)),
+  }
+  const cookies = await prepare(environment, options)
+  const service = await startServiceProcess({ environment, folder: folder.path, profile }, opened)
+  const objects = join(folder.path, 'objects', 'users')
+  const direct = minio && (await createBucket(minio, opened))
+  const emptyStored = store ? emptierOf(store, opened) : () => removeFiles(objects)
+  const kept = opened.move()
+  return {
+    name,
+    service,
+    cookies,
+    direct,
+    folder: folder.path,
+    objects,
+    processes: { service: service.pid, object_store: minio?.pid, database: postgres?.pid },
+    async empty() {
+      await direct?.empty()
+      await emptyStored()
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+async function databaseSettings({ url }: RunningPostgres, opened: AsyncDisposableStack) {
+  const own = await createDatabase(url)
+  opened.defer(() => own.drop())
+  return { DATABASE_URL: own.url }
+}
+
+/** Makes tables, bucket and users, and returns the users' cookies. */
+async function prepare(
+  environment: Readonly<Record<string, string>>,
+  { users = 1, plant }: StackOptions,
+): Promise<readonly string[]> {
+  await using opened = new AsyncDisposableStack()
+  const config = readConfig(environment)
+  const service = await openService(config)
+  opened.defer(() => service.close())
+  const cookies: string[] = []
+  for (let at = 0; at < users; at += 1) {
+    const userId = parseUserId(`user-${at}`)
+    await service.users.create(userId)
+    const { secret } = await service.accessTokens.issue({
+      userId,
+      label: '',
+      expiresInSeconds: undefined,
+    })
+    cookies.push(`access_token=${secret}`)
+  }
+  if (plant !== undefined) {
+    const database = await openDatabase(config.databaseUrl)
+    opened.defer(() => database.close())
+    await plant(database)
+  }
+  return cookies
+}
+
+async function removeFiles(folder: string): Promise<void> {
+  for (const user of await readdir(folder).catch(() => [])) {
+    for (const file of await readdir(join(folder, user))) await rm(join(folder, user, file))
+  }
+}
