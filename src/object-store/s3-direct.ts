@@ -45,7 +45,8 @@ export class DirectS3 {
   /** Resolves to the headers of an answer that says success. */
   async ask(request: DirectRequest): Promise<S3Headers> {
     const { headers, body } = await this.#send(request)
-    body?.resume()
+    // Whatever is aborted before its end takes the connection with it.
+    if (body !== undefined) await pastEnd(body)
     return headers
   }
 
@@ -118,6 +119,13 @@ export class DirectS3 {
       $metadata: { httpStatusCode: statusCode, requestId: headers['x-amz-request-id'] ?? '' },
     })
   }
+}
+
+/** Resolves when the body has ended in whichever way. */
+function pastEnd(body: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    body.once('close', resolve).resume()
+  })
 }
 
 interface Base {

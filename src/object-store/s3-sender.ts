@@ -57,10 +57,12 @@ export class S3Sender {
     try {
       if (signal.aborted) relay()
       return await Promise.race([upload(), rejection(this.#stop.signal)])
+    } catch (error) {
+      // The upload can also fail by itself, with parts under way.
+      this.#stop.abort(error)
+      throw error
     } finally {
       signal.removeEventListener('abort', relay)
-      // The upload can also fail by itself, with parts under way.
-      this.#stop.abort()
     }
   }
 

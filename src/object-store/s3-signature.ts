@@ -1,4 +1,4 @@
-import { createHash, createHmac, hash } from 'node:crypto'
+import { createHash, createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 
 export interface SigningCredentials {
   readonly accessKeyId: string
@@ -28,7 +28,7 @@ export interface SigningTime {
  */
 export class S3Signer {
   readonly #region: string
-  #daily: { readonly secret: string; readonly day: string; readonly key: Buffer } | undefined
+  #daily: { readonly secret: string; readonly day: string; readonly key: KeyObject } | undefined
 
   constructor(region: string) {
     this.#region = region
@@ -67,14 +67,15 @@ export class S3Signer {
     return headers
   }
 
-  #key({ secretAccessKey: secret }: SigningCredentials, day: string): Buffer {
+  #key({ secretAccessKey: secret }: SigningCredentials, day: string): KeyObject {
     if (this.#daily?.day !== day || this.#daily.secret !== secret) {
       const steps = [day, this.#region, 's3', 'aws4_request']
       const key = steps.reduce<Buffer>(
         (made, step) => hmac(made, step),
         Buffer.from(`AWS4${secret}`),
       )
-      this.#daily = { secret, day, key }
+      // Of a bare buffer each use would make one.
+      this.#daily = { secret, day, key: createSecretKey(key) }
     }
     return this.#daily.key
   }
