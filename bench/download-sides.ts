@@ -5,7 +5,7 @@ import type { Stack } from './stack.ts'
 import { runWrk } from './wrk.ts'
 
 /** How many files are read in turn, so that none is in some cache alone. */
-const FILES = 200
+export const FILES = 200
 
 export interface Downloads {
   readonly stack: Stack
@@ -29,6 +29,7 @@ export async function serviceDownloads(
     processes: stack.processes,
     target: (number) => `${pathOf(number)}\t${cookie}`,
     request: (number) => ({ url: `${origin}${pathOf(number)}`, cookie }),
+    contentOf: (number) => numbered(content, number),
   })
 }
 
@@ -47,6 +48,7 @@ export async function directDownloads(downloads: Downloads): Promise<Side | unde
     processes: stack.processes,
     target: (number) => direct.target('GET', keyOf(number)),
     request: (number) => ({ url: `${origin}${direct.target('GET', keyOf(number))}` }),
+    contentOf: (number) => numbered(content, number),
   })
 }
 
@@ -56,14 +58,14 @@ interface Reading {
   readonly processes: Processes
   readonly seconds: number
   readonly stack: Stack
-  readonly content: Buffer
   readonly target: (number: number) => string
   readonly request: (number: number) => { readonly url: string; readonly cookie?: string }
+  readonly contentOf: (number: number) => Buffer
 }
 
 /** Reads files in turn with as many requests as are taken. */
 export function readingSide(reading: Reading): Side {
-  const { name, origin, processes, seconds, stack, content, target, request } = reading
+  const { name, origin, processes, seconds, stack, target, request, contentOf } = reading
   return {
     name,
     async measure() {
@@ -73,13 +75,13 @@ export function readingSide(reading: Reading): Side {
           method: 'GET',
           targets: NUMBERS.map(target),
           again: true,
-          contentBytes: content.length,
+          contentBytes: contentOf(1).length,
           seconds,
           folder: stack.folder,
         }),
       )
       for (const number of [1, Math.floor(FILES / 2), FILES]) {
-        await expectContent(request(number), numbered(content, number))
+        await expectContent(request(number), contentOf(number))
       }
       return figures
     },

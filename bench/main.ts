@@ -25,14 +25,23 @@ async function main(args: readonly string[]): Promise<number> {
     return 2
   }
   const started_at = new Date().toISOString()
-  const results = await run(asked)
+  const results = await run(asked, endOfSignal())
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ')
   const verdicts = judge(MARKS, results)
   await publish({ machine: describeMachine(), command, started_at, results, verdicts }, asked)
   return results.every(({ outcome }) => outcome !== undefined) ? 0 : 1
 }
 
-async function run(asked: Asked): Promise<readonly Result[]> {
+/** Aborted when somebody wants the run to end; what it has started ends with it, and a second signal ends it at once. */
+function endOfSignal(): AbortSignal {
+  const end = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => end.abort(new Error(`ended by ${signal}`)))
+  }
+  return end.signal
+}
+
+async function run(asked: Asked, end: AbortSignal): Promise<readonly Result[]> {
   const progress = createProgress(process.stderr)
   progress.say('building')
   const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
@@ -42,7 +51,8 @@ async function run(asked: Asked): Promise<readonly Result[]> {
   const results: Result[] = []
   for (const scenario of asked.scenarios) {
     for (const stack of scenario.stacks.filter((name) => asked.stacks.includes(name))) {
-      results.push(await runScenario({ scenario, stack, servers, asked, progress }))
+      if (end.aborted) break
+      results.push(await runScenario({ scenario, stack, servers, asked, progress, end }))
     }
   }
   progress.end()
@@ -55,10 +65,12 @@ interface Run {
   readonly servers: Servers
   readonly asked: Asked
   readonly progress: Progress
+  readonly end: AbortSignal
 }
 
 /** One that fails says so in its result, and the others go on. */
-async function runScenario({ scenario, stack, servers, asked, progress }: Run): Promise<Result> {
+async function runScenario(run: Run): Promise<Result> {
+  const { scenario, stack, servers, asked, progress, end } = run
   const { name, title, isCold = false, maxRounds = Number.POSITIVE_INFINITY } = scenario
   const { seconds, profile } = asked
   const count = Math.min(asked.rounds, maxRounds)
@@ -66,8 +78,10 @@ async function runScenario({ scenario, stack, servers, asked, progress }: Run): 
   try {
     await using opened = new AsyncDisposableStack()
     const contest = await scenario.open({ stack, servers, seconds, profile, opened })
-    const onRound = (round: number): void =>
+    const onRound = (round: number): void => {
+      end.throwIfAborted()
       progress.say(`${name} on ${stack}: ${round === 0 ? 'warming up' : `round ${round}/${count}`}`)
+    }
     const outcome = await hold(contest, { count, warmsUp: !isCold, onRound })
     return { scenario: name, title, stack, outcome }
   } catch (error) {

@@ -26,6 +26,10 @@ export async function peakBytes(pid: number): Promise<number> {
   return await memoryOf(pid, 'VmHWM')
 }
 
+export async function residentBytes(pid: number): Promise<number> {
+  return await memoryOf(pid, 'VmRSS')
+}
+
 async function memoryOf(pid: number, figure: string): Promise<number> {
   const pattern = new RegExp(`${figure}:\\s+(\\d+) kB`)
   const family = await familyOf(pid)

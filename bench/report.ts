@@ -37,14 +37,16 @@ function renderVerdicts(verdicts: readonly Verdict[]): readonly string[] {
 }
 
 function renderResults(results: readonly Result[]): readonly string[] {
+  const columns = COLUMNS.filter(({ figure }) => results.some((each) => hasFigure(each, figure)))
+  const cells = (side: Measured): readonly string[] => cellsOf(side, columns)
   const rows = results.flatMap(({ scenario, stack, outcome, reason }) => {
-    if (outcome === undefined) return [[scenario, stack, `failed: ${reason}`]]
+    if (outcome === undefined) return [[scenario, stack, `failed: ${inCell(reason)}`]]
     const { subject, baseline, ratio } = outcome
     const lines = [[scenario, stack, subject.name, ratio ? spread(ratio) : '', ...cells(subject)]]
     if (baseline) lines.push(['', '', baseline.name, '', ...cells(baseline)])
     return lines
   })
-  const titles = COLUMNS.map(({ title }) => title)
+  const titles = columns.map(({ title }) => title)
   return renderTable(['scenario', 'stack', 'side', 'ratio', ...titles], rows)
 }
 
@@ -69,8 +71,12 @@ const COLUMNS: readonly Column[] = [
   { title: 'start s', figure: 'start_s' },
 ]
 
-function cells({ spreads }: Measured): readonly string[] {
-  return COLUMNS.map(({ figure }) => {
+function hasFigure({ outcome }: Result, figure: FigureName): boolean {
+  return [outcome?.subject, outcome?.baseline].some((side) => side?.spreads[figure] !== undefined)
+}
+
+function cellsOf({ spreads }: Measured, columns: readonly Column[]): readonly string[] {
+  return columns.map(({ figure }) => {
     const found = spreads[figure]
     return found === undefined ? '' : spread(found)
   })
@@ -78,6 +84,10 @@ function cells({ spreads }: Measured): readonly string[] {
 
 function spread({ median, least, most }: Spread): string {
   return `${plain(median)} (${plain(least)}-${plain(most)})`
+}
+
+function inCell(text = ''): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')
 }
 
 /** Three digits that count. */
@@ -90,5 +100,6 @@ function renderTable(
   rows: readonly (readonly string[])[],
 ): readonly string[] {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)]
+  const whole = (cells: readonly string[]): string[] => head.map((_, at) => cells[at] ?? '')
+  return [line(head), line(head.map(() => '---')), ...rows.map((cells) => line(whole(cells)))]
 }

@@ -2,8 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readConfig } from '../src/config.ts'
 import { parseUserId } from '../src/core/user-id.ts'
-import type { Database } from '../src/database/database.ts'
-import { openDatabase, openService } from '../src/service.ts'
+import { openService } from '../src/service.ts'
 import { createFolder } from '../test/support/local-server.ts'
 import { createDatabase, type RunningPostgres } from '../test/support/postgres.ts'
 import { s3Settings } from '../test/support/s3-settings.ts'
@@ -40,7 +39,7 @@ export interface StackOptions {
   /** One when left out. */
   readonly users?: number
   /** Puts into the database what no request has brought, before the service starts. */
-  readonly plant?: (database: Database) => Promise<void>
+  readonly plant?: (databaseUrl: string) => Promise<void>
   readonly profile?: string | undefined
 }
 
@@ -114,11 +113,7 @@ async function prepare(
     })
     cookies.push(`access_token=${secret}`)
   }
-  if (plant !== undefined) {
-    const database = await openDatabase(config.databaseUrl)
-    opened.defer(() => database.close())
-    await plant(database)
-  }
+  await plant?.(config.databaseUrl)
   return cookies
 }
 

@@ -15,3 +15,9 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
   if (lower === undefined || upper === undefined) return undefined
   return { median: (lower + upper) / 2, least, most }
 }
+
+/** The least value that so many of a hundred do not exceed. */
+export function percentileOf(values: readonly number[], percent: number): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)]
+}

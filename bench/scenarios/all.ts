@@ -1,7 +1,24 @@
 import type { Scenario } from '../scenario.ts'
+import { largeFiles } from './large-files.ts'
+import { list } from './list.ts'
+import { manyFiles } from './many-files.ts'
+import { oneName } from './one-name.ts'
 import { smallFiles } from './small-files.ts'
+import { start } from './start.ts'
+import { staticServer } from './static-server.ts'
+import { users } from './users.ts'
 
-export const SCENARIOS: readonly Scenario[] = [...smallFiles]
+/** In the order in which they are measured. */
+export const SCENARIOS: readonly Scenario[] = [
+  start,
+  ...smallFiles,
+  oneName,
+  list,
+  users,
+  staticServer,
+  ...manyFiles,
+  ...largeFiles,
+]
 
 /** What `--quick` measures. */
 export const QUICK = ['upload-form-4k', 'download-4k']

@@ -11,18 +11,22 @@ import {
 
 export interface Nginx {
   readonly port: number
+  readonly pid: number
   /** Whatever is put here is served under its name. */
   readonly folder: string
   stop(): Promise<void>
 }
 
-/** Runs the nginx of this machine as a server of files, one process; `If-Modified-Since` as RFC 9110 has it, else its defaults. */
-export async function startNginx(): Promise<Nginx> {
+/**
+ * Runs the nginx of this machine as a server of files, one process; `If-Modified-Since` as RFC 9110 has it, else its
+ * defaults and the further `directives`.
+ */
+export async function startNginx(directives = ''): Promise<Nginx> {
   const program = await findNginx()
   const folder = await createFolder('nginx')
   const port = await freePort()
   const settings = join(folder.path, 'nginx.conf')
-  await writeFile(settings, configuration(folder.path, port))
+  await writeFile(settings, configuration({ folder: folder.path, port, directives }))
   try {
     const server = await runServer({
       program,
@@ -34,7 +38,7 @@ export async function startNginx(): Promise<Nginx> {
       await server.stop()
       await folder.remove()
     }
-    return { port, folder: folder.path, stop }
+    return { port, pid: server.pid, folder: folder.path, stop }
   } catch (error) {
     await folder.remove()
     throw error
@@ -48,7 +52,7 @@ export async function startNginx(): Promise<Nginx> {
 export async function startProxy(service: {
   readonly port: number
   readonly dnsPort: number
-}): Promise<Omit<Nginx, 'folder'>> {
+}): Promise<Pick<Nginx, 'port' | 'stop'>> {
   const program = await findNginx()
   const folder = await createFolder('proxy')
   const port = await freePort()
@@ -91,7 +95,12 @@ export async function findNginx(): Promise<string> {
   return (await isExecutable(debian)) ? debian : await findProgram('nginx')
 }
 
-function configuration(folder: string, port: number): string {
+function configuration(server: {
+  readonly folder: string
+  readonly port: number
+  readonly directives: string
+}): string {
+  const { folder, port, directives } = server
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   return `
     daemon off;
@@ -103,6 +112,7 @@ function configuration(folder: string, port: number): string {
       ${temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
       access_log off;
       default_type application/octet-stream;
+      ${directives}
       server {
         listen 127.0.0.1:${port};
         root ${folder};
