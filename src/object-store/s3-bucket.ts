@@ -35,6 +35,8 @@ export const DEFAULT_DEADLINES: S3Deadlines = {
 /** One bucket and the way to it. */
 export interface S3Bucket {
   readonly client: S3Client
+  /** Connects anew for each request, so that a balancer before a cluster gives it to the next node. */
+  readonly unkept: S3Client
   readonly name: string
   readonly deadlines: S3Deadlines
 }

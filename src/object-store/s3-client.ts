@@ -15,6 +15,8 @@ export interface S3ClientOptions {
   readonly checksums?: 'WHEN_REQUIRED' | 'WHEN_SUPPORTED' | undefined
   /** Sockets to one host, 200 by default. */
   readonly maxSockets?: number | undefined
+  /** Whether connections are kept for further requests, as by default. */
+  readonly keepAlive?: boolean | undefined
   /** Time to get a connected socket, 10 s by default, waiting for a free one included. */
   readonly connectionMs?: number | undefined
   /** How often the SDK tries one request, 3 by default. */
@@ -24,7 +26,7 @@ export interface S3ClientOptions {
 }
 
 /**
- * Returns a client that keeps its connections and sets no time limit of its own beyond connecting: neither a
+ * Returns a client that sets no time limit of its own beyond connecting: neither a
  * request's nor a socket's, for the latter would also cut off a slow reader. Callers bound each call.
  */
 export function createS3Client(options: S3ClientOptions): S3Client {
@@ -44,8 +46,8 @@ export function createS3Client(options: S3ClientOptions): S3Client {
 }
 
 function createTransport(options: S3ClientOptions): NodeHttpHandler {
-  const { maxSockets = 200, connectionMs = 10_000 } = options
-  const agent = { keepAlive: true, maxSockets }
+  const { keepAlive = true, maxSockets = 200, connectionMs = 10_000 } = options
+  const agent = { keepAlive, maxSockets }
   return new NodeHttpHandler({
     connectionTimeout: connectionMs,
     httpAgent: new HttpAgent(agent),

@@ -3,6 +3,7 @@ import {
   GetObjectCommand,
   type GetObjectCommandOutput,
   HeadObjectCommand,
+  type S3Client,
 } from '@aws-sdk/client-s3'
 import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
 import { type ByteSource, createCountedBody } from './counted-body.ts'
@@ -15,9 +16,8 @@ export async function headObject(
   bucket: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<ObjectHead | undefined> {
-  const { client, name } = bucket
-  const call = async (abortSignal: AbortSignal) => {
-    const command = new HeadObjectCommand({ Bucket: name, Key: key })
+  const call = async (client: S3Client, abortSignal: AbortSignal) => {
+    const command = new HeadObjectCommand({ Bucket: bucket.name, Key: key })
     const { ContentLength, Metadata = {} } = await client.send(command, { abortSignal })
     return { size: stated(ContentLength), metadata: Metadata }
   }
@@ -29,13 +29,13 @@ export async function openObject(
   bucket: S3Bucket,
   { key, range, signal }: OpenObject,
 ): Promise<OpenedObject | undefined> {
-  const { client, name, deadlines } = bucket
+  const { name, deadlines } = bucket
   const command = new GetObjectCommand({
     Bucket: name,
     Key: key,
     ...(range && { Range: `bytes=${range.first}-${range.last}` }),
   })
-  const call = async (abortSignal: AbortSignal) => {
+  const call = async (client: S3Client, abortSignal: AbortSignal) => {
     const output = await client.send(command, { abortSignal })
     return openedFrom(output, { range, signal, idleMs: deadlines.idleMs })
   }

@@ -50,9 +50,9 @@ class S3Store implements ObjectStore {
   constructor(options: S3StoreOptions) {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 2, maxFileSize = 0 } = options
     const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
-    this.#bucket = { client: createS3Client(options), name, deadlines }
+    this.#bucket = { ...connect(options), name, deadlines }
     const { maxSockets = READER_SOCKETS } = options
-    this.#readers = { client: createS3Client({ ...options, maxSockets }), name, deadlines }
+    this.#readers = { ...connect({ ...options, maxSockets }), name, deadlines }
     this.#uploads = { partSize, queueSize, maxFileSize }
   }
 
@@ -103,8 +103,10 @@ class S3Store implements ObjectStore {
   }
 
   async close(): Promise<void> {
-    this.#bucket.client.destroy()
-    this.#readers.client.destroy()
+    for (const { client, unkept } of [this.#bucket, this.#readers]) {
+      client.destroy()
+      unkept.destroy()
+    }
   }
 
   async #listPage({ prefix, token, signal }: ListPage) {
@@ -135,6 +137,13 @@ class S3Store implements ObjectStore {
         throw unavailable(error)
       await findBucket(this.#bucket, signal)
     }
+  }
+}
+
+function connect(options: S3ClientOptions): Pick<S3Bucket, 'client' | 'unkept'> {
+  return {
+    client: createS3Client(options),
+    unkept: createS3Client({ ...options, keepAlive: false }),
   }
 }
 

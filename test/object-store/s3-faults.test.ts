@@ -357,6 +357,16 @@ describe('remove, list and prepare', () => {
     expect([...s3.uploads.keys()]).toEqual(['c'])
   })
 
+  it('remove rejects when the store confirms what it has not done', async () => {
+    const key = freshKey()
+    await put(store, { key, content: SMALL })
+    s3.inject('DeleteObject', () => answer(204))
+    const removing = store.remove({ key, signal: never() })
+    await expect(removing).rejects.toMatchObject({ code: 'unavailable' })
+    await store.remove({ key, signal: never() })
+    expect(s3.objects.size).toBe(0)
+  })
+
   it('remove rejects when an upload may be left', async () => {
     const key = freshKey()
     s3.uploads.set('a', { key, metadata: {}, parts: new Map() })
