@@ -75,10 +75,13 @@ export interface ObjectStore {
    */
   put(object: PutObject): Promise<{ readonly size: number }>
 
-  /** Opens an object, or resolves to `undefined` when there is none under the key. */
+  /**
+   * Opens an object, or resolves to `undefined` when there is none under the key. Of an object that must be there that is
+   * no proof: a cluster that misses nodes can deny what it holds.
+   */
   open(object: OpenObject): Promise<OpenedObject | undefined>
 
-  /** What is known of the object without reading its content, or `undefined` when there is none. */
+  /** What is known of the object without reading its content, or `undefined` when there is none, as `open` says it. */
   head(object: NamedObject): Promise<ObjectHead | undefined>
 
   /**

@@ -1,5 +1,7 @@
+import { AppError } from './errors.ts'
 import { inParallel } from './in-parallel.ts'
 import { inBatches } from './in-batches.ts'
+import { lookTwice } from './look-twice.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
 import { nameIn } from './object-metadata.ts'
 import type { RebuildRun } from './rebuild.ts'
@@ -38,13 +40,20 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
     run.report({ kind: 'foreign_object', objectKey })
     return undefined
   }
-  const head = await run.objects.head({ key: objectKey, signal: run.signal })
-  // It was removed since it was listed.
-  if (head === undefined) return undefined
+  const { objects, signal } = run
+  const head = await lookTwice(signal, () => objects.head({ key: objectKey, signal }))
+  if (head === undefined) throw deniedObject(objectKey)
   const name = nameIn(head.metadata)
   if (name === undefined) {
     run.report({ kind: 'unnamed_object', userId, objectKey })
     return undefined
   }
   return { userId, version, objectKey, name, size: head.size, beganAt: timeOf(version) }
+}
+
+/** Nobody removes objects meanwhile. Without this one an older object of its name would become the file. */
+function deniedObject(objectKey: ObjectKey): AppError {
+  return new AppError('unavailable', 'The object store denies an object that it has listed.', {
+    cause: new Error(objectKey),
+  })
 }

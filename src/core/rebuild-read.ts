@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from './errors.ts'
 import { inParallel } from './in-parallel.ts'
+import { lookTwice } from './look-twice.ts'
 import type { FoundObject, RebuildPosition } from './rebuild-journal.ts'
 import type { RebuildRun } from './rebuild.ts'
 
@@ -53,7 +54,7 @@ async function readDigest(
   { objectKey: key, size }: FoundObject,
 ): Promise<string | undefined> {
   const { objects, signal, counts } = run
-  const opened = await objects.open({ key, signal })
+  const opened = await lookTwice(signal, () => objects.open({ key, signal }))
   if (opened?.size !== size) {
     opened?.body.destroy()
     return undefined

@@ -6,7 +6,8 @@ import type { FileName } from './file-name.ts'
 import { type Audience, type FilePosition, positionOf } from './file-page.ts'
 import type { ChangeFile, ListFiles, RemoveFile } from './ledger.ts'
 import { notActive } from './not-active.ts'
-import type { ByteRange } from './object-store.ts'
+import type { ByteRange, OpenedObject } from './object-store.ts'
+import { pause } from './pause.ts'
 import { createUploads, type Uploads, type UploadsOptions } from './upload.ts'
 import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
@@ -59,7 +60,8 @@ export interface Repository extends Uploads {
   /**
    * As `stat`, with the content opened: what `select` says of the file as it is at that moment. It is asked again when
    * an overwrite took the object away in between, so that what it decided and what is read are of one version. Rejects
-   * with what `select` throws, and with `internal_error` when a file's object is missing or of another size.
+   * with what `select` throws, with `internal_error` when a file's object is of another size, and with `unavailable`, of
+   * which a `MissingObject` is the cause, when the store keeps denying that there is one.
    */
   open(file: OpenFile): Promise<OpenedFile>
 
@@ -76,8 +78,16 @@ export interface Repository extends Uploads {
   change(change: Omit<ChangeFile, 'garbageDelayMs'>): Promise<File>
 }
 
-export function createRepository(options: UploadsOptions): Repository {
-  const { ledger, objects, garbageDelayMs } = options
+export interface RepositoryOptions extends UploadsOptions {
+  /**
+   * How long to wait, each time that the store does not find the object of a file which is still the same, before it is asked
+   * again, in milliseconds; about two seconds together when left out.
+   */
+  readonly missPausesMs?: readonly number[]
+}
+
+export function createRepository(options: RepositoryOptions): Repository {
+  const { ledger, objects, garbageDelayMs, missPausesMs = MISS_PAUSES_MS } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
     const file = await ledger.findFile({ userId, name })
@@ -98,17 +108,22 @@ export function createRepository(options: UploadsOptions): Repository {
   async function open(request: OpenFile): Promise<OpenedFile> {
     const { select = () => 'whole', signal } = request
     let missing: Version | undefined
+    let pauses: readonly number[] = []
     for (;;) {
       const file = await stat(request)
-      // The same version twice without its object: it was not an overwrite that took the object away.
-      if (file.version === missing) throw lostObject(file)
       const selection = select(file)
       if (selection === 'nothing') return { file, selection, body: undefined }
       const range = selection === 'whole' ? {} : { range: selection }
       const opened = await objects.open({ key: file.objectKey, ...range, signal })
       if (opened?.size === file.size) return { file, selection, body: opened.body }
-      opened?.body.destroy()
+      if (opened !== undefined) throw wrongSize(file, opened)
+      // An overwrite can have taken the object away, which the row says at once.
+      if (file.version !== missing) pauses = [0, ...missPausesMs]
       missing = file.version
+      const [ms, ...later] = pauses
+      if (ms === undefined) throw missingObject(file)
+      await pause(ms, signal)
+      pauses = later
     }
   }
 
@@ -146,8 +161,26 @@ function maySee(file: File, viewer: UserId | undefined): boolean {
   }
 }
 
-function lostObject(file: File): AppError {
+/** Each is for a node of the store that has not found the others yet; while too few are there, none is long enough. */
+const MISS_PAUSES_MS = [100, 400, 1500]
+
+/** The store denies an object that the books hold: it is lost, or the store is not whole and cannot know. */
+export class MissingObject extends Error {
+  constructor({ objectKey }: File) {
+    super(`object ${objectKey} is missing`)
+    this.name = 'MissingObject'
+  }
+}
+
+function missingObject(file: File): AppError {
+  return new AppError('unavailable', 'The content of this file can not be found at present.', {
+    cause: new MissingObject(file),
+  })
+}
+
+function wrongSize({ objectKey, size }: File, opened: OpenedObject): AppError {
+  opened.body.destroy()
   return new AppError('internal_error', 'The content of this file can not be read.', {
-    cause: new Error(`object ${file.objectKey} is missing or not ${file.size} bytes`),
+    cause: new Error(`object ${objectKey} has ${opened.size} bytes in place of ${size}`),
   })
 }

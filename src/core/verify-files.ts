@@ -4,6 +4,7 @@ import type { FileName } from './file-name.ts'
 import type { Finding } from './finding.ts'
 import { inParallel } from './in-parallel.ts'
 import type { FiledObject } from './inventory.ts'
+import { lookTwice } from './look-twice.ts'
 import type { OpenedObject } from './object-store.ts'
 import type { UserId } from './user-id.ts'
 import type { VerifyRun } from './verify.ts'
@@ -47,7 +48,8 @@ async function faultOf(
   const { objects, signal, readOneIn } = run
   if (readOneIn !== undefined && Math.random() * readOneIn < 1) return await readFault(run, file)
   if (isComplete) return undefined
-  return sizeFault(file, await objects.head({ key: file.objectKey, signal }))
+  const head = await lookTwice(signal, () => objects.head({ key: file.objectKey, signal }))
+  return sizeFault(file, head)
 }
 
 function sizeFault(
@@ -64,7 +66,7 @@ async function readFault(run: VerifyRun, file: FiledObject): Promise<Fault | und
   const { objects, signal } = run
   for (let attempt = 1; ; attempt++) {
     try {
-      const opened = await objects.open({ key: file.objectKey, signal })
+      const opened = await lookTwice(signal, () => objects.open({ key: file.objectKey, signal }))
       const fault = sizeFault(file, opened)
       if (fault === undefined && opened !== undefined)
         return await digestFault(run, { file, opened })

@@ -39,6 +39,8 @@ export interface S3Bucket {
   readonly client: S3Client
   /** For what every upload and download needs. */
   readonly direct: DirectS3
+  /** Connects anew for each request, so that a balancer before a cluster gives it to the next node. */
+  readonly unkept: DirectS3
   readonly checksums: PartChecksums
   readonly name: string
   readonly deadlines: S3Deadlines

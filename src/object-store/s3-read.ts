@@ -1,6 +1,7 @@
 import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
 import { createS3Body } from './s3-body.ts'
 import type { S3Bucket } from './s3-bucket.ts'
+import type { DirectS3 } from './s3-direct.ts'
 import { orMissing } from './s3-errors.ts'
 import type { S3Headers } from './s3-transport.ts'
 import { unavailable } from './unavailable.ts'
@@ -10,8 +11,8 @@ export async function headObject(
   bucket: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<ObjectHead | undefined> {
-  const call = async (signal: AbortSignal) => {
-    const headers = await bucket.direct.ask({ method: 'HEAD', key, signal })
+  const call = async (direct: DirectS3, signal: AbortSignal) => {
+    const headers = await direct.ask({ method: 'HEAD', key, signal })
     return { size: lengthIn(headers), metadata: metadataIn(headers) }
   }
   return orMissing(bucket, { signal, call })
@@ -22,14 +23,14 @@ export async function openObject(
   bucket: S3Bucket,
   { key, range, signal }: OpenObject,
 ): Promise<OpenedObject | undefined> {
-  const { direct, deadlines } = bucket
   const headers = range && { range: `bytes=${range.first}-${range.last}` }
-  const call = async (signal: AbortSignal) => direct.open({ method: 'GET', key, headers, signal })
+  const call = (direct: DirectS3, signal: AbortSignal) =>
+    direct.open({ method: 'GET', key, headers, signal })
   const answer = await orMissing(bucket, { signal, call })
   if (answer === undefined) return undefined
   try {
     const { length, size } = extentOf(answer.headers, range)
-    const body = createS3Body(answer.body, { length, idleMs: deadlines.idleMs, signal })
+    const body = createS3Body(answer.body, { length, idleMs: bucket.deadlines.idleMs, signal })
     return { body, size }
   } catch (error) {
     answer.body.destroy()

@@ -11,7 +11,8 @@ import { hasName } from './s3-errors.ts'
 
 /**
  * Guarantees that the bucket holds neither the object nor an open upload of it. Uploads end first: an upload that
- * completes in between has its object deleted, while the other order would leave it.
+ * completes in between has its object deleted, while the other order would leave it. A node that denies an object (see
+ * `orMissing`) confirms its removal too and removes nothing, so another node is asked.
  */
 export async function removeObject(bucket: S3Bucket, object: NamedObject): Promise<void> {
   await abortOpenUploads(bucket, object)
@@ -19,6 +20,22 @@ export async function removeObject(bucket: S3Bucket, object: NamedObject): Promi
   await withDeadline({ ms: deadlines.callMs, signal: object.signal }, (abortSignal) =>
     client.send(new DeleteObjectCommand({ Bucket: name, Key: object.key }), { abortSignal }),
   )
+  if (await isThere(bucket, object)) throw new Error('The store still has what it removed')
+}
+
+async function isThere(
+  { unkept, deadlines }: S3Bucket,
+  { key, signal }: NamedObject,
+): Promise<boolean> {
+  try {
+    await withDeadline({ ms: deadlines.callMs, signal }, (signal) =>
+      unkept.ask({ method: 'HEAD', key, signal }),
+    )
+    return true
+  } catch (error) {
+    if (!hasName(error, 'NoSuchKey', 'NotFound')) throw error
+    return false
+  }
 }
 
 /** Guarantees that every upload of exactly this key, open when it was called, is aborted. */

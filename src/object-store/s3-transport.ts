@@ -37,6 +37,8 @@ export interface S3Transport {
 export interface S3TransportOptions {
   /** To one host; a request waits for a free one. 200 by default. */
   readonly maxSockets?: number | undefined
+  /** Whether connections are kept for further requests, as by default. */
+  readonly keepAlive?: boolean | undefined
   /** Time to get connected, in milliseconds; 10 s by default. */
   readonly connectionMs?: number | undefined
   /** What is taken instead. */
@@ -44,7 +46,7 @@ export interface S3TransportOptions {
 }
 
 /**
- * A transport that keeps its connections. It has no time limit of its own beyond connecting, since one for silence would
+ * A transport that has no time limit of its own beyond connecting, since one for silence would
  * also cut off a slow reader: callers bound each request.
  */
 export function createS3Transport(options: S3TransportOptions): S3Transport {
@@ -82,9 +84,10 @@ class UndiciTransport implements S3Transport {
     const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
     const found = this.#pools.get(origin)
     if (found !== undefined) return found
-    const { maxSockets = 200, connectionMs = 10_000 } = this.#options
+    const { maxSockets = 200, connectionMs = 10_000, keepAlive = true } = this.#options
     const pool = new Pool(origin, {
       connections: maxSockets,
+      pipelining: keepAlive ? 1 : 0,
       connect: { timeout: connectionMs },
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -57,14 +57,15 @@ class S3Store implements ObjectStore {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 2, maxFileSize = 0 } = options
     const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
     const client = createS3Client(options)
-    const transport = createS3Transport(options)
+    const writing = createS3Transport(options)
     const reading = createS3Transport({ maxSockets: READER_SOCKETS, ...options })
-    const direct = { client, bucket: name, maxAttempts: options.maxAttempts }
-    const checksums = new PartChecksums()
-    const common = { client, checksums, name, deadlines }
-    this.#bucket = { ...common, direct: new DirectS3({ ...direct, transport }) }
-    this.#readers = { ...common, direct: new DirectS3({ ...direct, transport: reading }) }
-    this.#transports = [transport, reading]
+    const unkept = createS3Transport({ ...options, keepAlive: false })
+    const through = (transport: S3Transport): DirectS3 =>
+      new DirectS3({ client, bucket: name, maxAttempts: options.maxAttempts, transport })
+    const common = { client, checksums: new PartChecksums(), name, deadlines }
+    this.#bucket = { ...common, direct: through(writing), unkept: through(unkept) }
+    this.#readers = { ...this.#bucket, direct: through(reading) }
+    this.#transports = [writing, reading, unkept]
     this.#uploads = { partSize, queueSize, maxFileSize }
   }
 

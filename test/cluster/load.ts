@@ -14,8 +14,6 @@ export interface LoadOptions {
   /** Of files, in bytes. */
   readonly sizes: readonly number[]
   readonly seed: number
-  /** See `Target`. */
-  readonly mayMiss?: boolean
 }
 
 export type Tally = Readonly<Record<'written' | 'read' | 'refused' | 'unavailable', number>>
@@ -50,7 +48,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
     for (let step = 0; !over.signal.aborted; step++) {
       const service = services[(client + step) % services.length] as TestService
       const draw = contentOf((seed * 1000 + client) * 100_000 + step, 4).bytes
-      const kind = await doOne({ service, register, mayMiss: options.mayMiss }, { draw, options })
+      const kind = await doOne({ service, register }, { draw, options })
       tally[kind]++
       // As a client does that was told to come again later.
       if (kind === 'unavailable') await setTimeout(50)

@@ -11,8 +11,6 @@ export type Answer = 'done' | 'refused' | 'unavailable'
 export interface Target {
   readonly service: TestService
   readonly register: Register
-  /** Whether the object store may, for a while, not find what it holds; what is lost for good shows at the end. */
-  readonly mayMiss?: boolean | undefined
 }
 
 /** Longer than any answer may take, faults or not. */
@@ -68,9 +66,7 @@ export async function readFrom(target: Target): Promise<{ answer: Answer; size: 
     target.register.assertPossible(undefined)
     return { answer: 'refused', size: 0 }
   }
-  if (reply.status === 500 && target.mayMiss === true) {
-    expectProblem(reply, { status: 500, code: 'internal_error' })
-  } else if (reply.status !== 0 || reply.received.length === 0) {
+  if (reply.status !== 0 || reply.received.length === 0) {
     expectUnavailable(reply)
   }
   return { answer: 'unavailable', size: 0 }

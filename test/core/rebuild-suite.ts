@@ -2,11 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../src/core/errors.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { type ObjectKey, versionOf } from '../../src/core/object-key.ts'
+import type { ObjectStore } from '../../src/core/object-store.ts'
 import { isVersion, timeOf } from '../../src/core/version.ts'
 import { contentOf } from '../support/incoming-file.ts'
 import { digest, never } from '../support/objects.ts'
 import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
-import { faultyStore, outage } from '../support/faults.ts'
+import { faultyStore, onceFailing, outage } from '../support/faults.ts'
 import { kindsFound, verify } from '../support/verify.ts'
 import {
   contentIn,
@@ -201,6 +202,36 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       expect(await contentIn(rebuilt, { userId: ALICE, name: 'b' })).toBe('fine')
       expect(await bed.empty.kysely.selectFrom('garbage').selectAll().execute()).toEqual([])
       expect(await rebuilt.has(older)).toBe(true)
+    })
+
+    it('is not misled by a store that denies an object for a moment', async () => {
+      await bed.lost.upload(ALICE, 'a', 'old')
+      await uploadAfter(bed.lost, { userId: ALICE, name: 'a', content: 'newer' })
+      const { objects } = bed
+      const deny = async () => undefined
+      const denying = faultyStore(objects, {
+        head: onceFailing(deny, (object) => objects.head(object)),
+        open: onceFailing(deny, (object) => objects.open(object)),
+      })
+      const { findings } = await bed.rebuild({}, { objects: denying })
+      expect(findings).toMatchObject([{ kind: 'replaced_object' }])
+      expect(await contentIn(await bed.rebuilt(), { userId: ALICE, name: 'a' })).toBe('newer')
+    })
+
+    it('stops when the store denies an object that it has listed, and goes on from there', async () => {
+      await bed.lost.upload(ALICE, 'a', 'old')
+      const newest = await uploadAfter(bed.lost, { userId: ALICE, name: 'a', content: 'newer' })
+      const { objects } = bed
+      const head: ObjectStore['head'] = async (object) =>
+        object.key === newest ? undefined : objects.head(object)
+      const stopped = bed.rebuild({}, { objects: faultyStore(objects, { head }) })
+      await expect(stopped).rejects.toMatchObject({
+        code: 'unavailable',
+        cause: { message: newest },
+      })
+      expect(await contentIn(await bed.rebuilt(), { userId: ALICE, name: 'a' })).toBeUndefined()
+      await bed.rebuild()
+      expect(await contentIn(await bed.rebuilt(), { userId: ALICE, name: 'a' })).toBe('newer')
     })
 
     it.each([

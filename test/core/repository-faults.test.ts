@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../src/core/file.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
-import type { NamedObject, OpenObject } from '../../src/core/object-store.ts'
+import type { NamedObject } from '../../src/core/object-store.ts'
 import {
   commitLost,
   commitUnanswered,
@@ -14,9 +13,7 @@ import {
   truncatingPut,
 } from '../support/faults.ts'
 import { incomingFile, stalledContent } from '../support/incoming-file.ts'
-import { bytesOf } from '../support/objects.ts'
 import {
-  GARBAGE_DELAY_MS,
   LEASE_MS,
   leftovers,
   NOTHING_LEFT,
@@ -244,122 +241,6 @@ describe('an upload whose lease is lost', () => {
     await settle(core)
     expect(await read('a')).toBe('old')
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
-  })
-})
-
-describe('open', () => {
-  it('finds the new file when an overwrite and a sweep come between row and object', async () => {
-    await using core = await openTestCore()
-    const { upload } = await openTestRepository(core)
-    const overtaken = async (object: OpenObject) => {
-      await upload('a', 'newer')
-      core.clock.now += GARBAGE_DELAY_MS
-      await sweepOnce(core)
-      return await core.objects.open(object)
-    }
-    const open = onceFailing(overtaken, (object) => core.objects.open(object))
-    const { faulty } = await openOverwrite(core, { objects: { open } })
-    expect(await faulty.read('a')).toBe('newer')
-  })
-
-  it('decides anew what to open of the new file when one came between row and object', async () => {
-    await using core = await openTestCore()
-    const { upload } = await openTestRepository(core)
-    const overtaken = async (object: OpenObject) => {
-      await upload('a', 'newer')
-      await core.objects.remove(object)
-      return await core.objects.open(object)
-    }
-    const open = onceFailing(overtaken, (object) => core.objects.open(object))
-    const { faulty } = await openOverwrite(core, { objects: { open } })
-    const { repository, userId } = faulty
-    const sizes: number[] = []
-    const opened = await repository.open({
-      userId,
-      name: parseFileName('a'),
-      viewer: userId,
-      select({ size }) {
-        sizes.push(size)
-        return { first: size - 2, last: size - 1 }
-      },
-      signal: AbortSignal.timeout(1000),
-    })
-    expect(sizes).toEqual([3, 5])
-    expect(opened).toMatchObject({ file: { size: 5 }, selection: { first: 3, last: 4 } })
-    expect(String(await bytesOf(opened.body))).toBe('er')
-  })
-
-  it('asks the store for the range alone, and for nothing when nothing was selected', async () => {
-    await using core = await openTestCore()
-    const ranges: OpenObject['range'][] = []
-    const open = async (object: OpenObject) => {
-      ranges.push(object.range)
-      return await core.objects.open(object)
-    }
-    const { upload, repository, userId } = await openTestRepository(core, { objects: { open } })
-    const { file } = await upload('a', 'hello')
-    const wanted = { userId, name: file.name, viewer: userId, signal: AbortSignal.timeout(1000) }
-    const range = { first: 1, last: 3 }
-    const part = await repository.open({ ...wanted, select: () => range })
-    expect(String(await bytesOf(part.body))).toBe('ell')
-    const nothing = await repository.open({ ...wanted, select: () => 'nothing' })
-    expect(nothing).toEqual({ file, selection: 'nothing', body: undefined })
-    expect(ranges).toEqual([range])
-  })
-
-  it('shows what it opens to no selection of a caller who may not see the file', async () => {
-    await using core = await openTestCore()
-    const { upload, repository, userId } = await openTestRepository(core)
-    const { file } = await upload('a', 'hello')
-    const seen: string[] = []
-    const select = ({ name }: File): 'nothing' => {
-      seen.push(name)
-      return 'nothing'
-    }
-    const signal = AbortSignal.timeout(1000)
-    const opening = repository.open({ userId, name: file.name, viewer: undefined, select, signal })
-    await expect(opening).rejects.toMatchObject({ code: 'not_found' })
-    expect(seen).toEqual([])
-  })
-
-  it('H10 goes on reading what it has opened when the file is replaced', async () => {
-    await using core = await openTestCore()
-    const { upload, read, repository, userId } = await openTestRepository(core)
-    const { file } = await upload('a', 'old')
-    const signal = AbortSignal.timeout(1000)
-    const opened = await repository.open({ userId, name: file.name, viewer: userId, signal })
-    await upload('a', 'newer')
-    expect(String(await bytesOf(opened.body))).toBe('old')
-    expect(await read('a')).toBe('newer')
-  })
-
-  it('E19 answers internal_error for a file whose object is lost', async () => {
-    await using core = await openTestCore()
-    const { upload, read } = await openTestRepository(core)
-    const { file } = await upload('a', 'old')
-    await core.objects.remove({ key: file.objectKey, signal: AbortSignal.timeout(1000) })
-    await expect(read('a')).rejects.toMatchObject({ code: 'internal_error', facts: {} })
-  })
-
-  it('answers internal_error for an object of another size, and leaves no body open', async () => {
-    await using core = await openTestCore()
-    const bodies: { destroyed: boolean }[] = []
-    const open = async (object: OpenObject) => {
-      const opened = await core.objects.open(object)
-      if (opened === undefined) return undefined
-      bodies.push(opened.body)
-      return { body: opened.body, size: opened.size - 1 }
-    }
-    const { faulty } = await openOverwrite(core, { objects: { open } })
-    await expect(faulty.read('a')).rejects.toMatchObject({ code: 'internal_error' })
-    expect(bodies.length).toBeGreaterThan(0)
-    expect(bodies.every((body) => body.destroyed)).toBe(true)
-  })
-
-  it('answers unavailable while the store fails, and never that the file is gone', async () => {
-    await using core = await openTestCore()
-    const { faulty } = await openOverwrite(core, { objects: { open: failing } })
-    await expect(faulty.read('a')).rejects.toMatchObject(unavailable)
   })
 })
 

@@ -103,6 +103,37 @@ it('verify finds a quota of no user, and leaves it to people', async () => {
   expect(await bed.everything()).toEqual(before)
 })
 
+describe('an object that the store denies', () => {
+  const deny = async () => undefined
+  const lists = { listed: {}, 'not listed': { async *list() {} } }
+
+  it.each([undefined, 1])('for a moment is no finding (reading one in %s)', async (readOneIn) => {
+    await using bed = await openStillBed()
+    await bed.upload(ALICE, 'a', 'good')
+    const objects = faultyStore(bed.objects, {
+      ...lists['not listed'],
+      head: onceFailing(deny, (object) => bed.objects.head(object)),
+      open: onceFailing(deny, (object) => bed.objects.open(object)),
+    })
+    expect(await kindsFound({ ...bed, objects }, { userId: ALICE, readOneIn })).toEqual([])
+  })
+
+  it.each(Object.entries(lists))(
+    'and that is %s is touched by no repair',
+    async (_listed, { ...list }) => {
+      await using bed = await openStillBed()
+      await bed.upload(ALICE, 'a', 'good')
+      await bed.stray(strayKey(ALICE))
+      const before = await bed.everything()
+      const objects = faultyStore(bed.objects, { ...list, head: deny, open: deny })
+      const { findings } = await verify({ ...bed, objects }, { repair: true, readOneIn: 1 })
+      expect(findings).toMatchObject([{ kind: 'missing_object', name: 'a', repaired: false }])
+      await bed.sweep()
+      expect(await bed.everything()).toEqual(before)
+    },
+  )
+})
+
 describe('an object that can not be read', () => {
   const rotten: ObjectStore['open'] = async () => ({ body: brokenContent('ro', outage()), size: 4 })
 
@@ -215,7 +246,8 @@ describe('verify of 20,000 files', () => {
 
     await bed.objects.remove({ key: keys[12_345] ?? strayKey(BOB), signal: never() })
     expect(await kindsFound(ports)).toEqual(['missing_object'])
-    expect(heads.calls()).toBe(20_000)
+    // The one that is missing twice.
+    expect(heads.calls()).toBe(20_001)
     expect(heads.most()).toBeLessThanOrEqual(8)
     expect(listFiles).toHaveBeenCalledTimes(41)
   })

@@ -196,14 +196,16 @@ describe('a put', () => {
   it('can land after its abort, and remove then takes it away (E13)', async () => {
     const key = freshKey()
     const caller = new AbortController()
+    const landing = Promise.withResolvers<void>()
     s3.inject('PutObject', async (apply) => {
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await landing.promise
       return apply()
     })
     const writing = put(store, { key, content: SMALL, signal: caller.signal })
     await expect.poll(() => s3.calls).toContain('PutObject')
     caller.abort()
     await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
+    landing.resolve()
     await expect.poll(() => s3.objects.size).toBe(1)
     await store.remove({ key, signal: never() })
     expect(s3.objects.size).toBe(0)
@@ -399,6 +401,16 @@ describe('remove, list and prepare', () => {
     }
     await store.remove({ key, signal: never() })
     expect([...s3.uploads.keys()]).toEqual(['c'])
+  })
+
+  it('remove rejects when the store confirms what it has not done', async () => {
+    const key = freshKey()
+    await put(store, { key, content: SMALL })
+    s3.inject('DeleteObject', () => answer(204))
+    const removing = store.remove({ key, signal: never() })
+    await expect(removing).rejects.toMatchObject({ code: 'unavailable' })
+    await store.remove({ key, signal: never() })
+    expect(s3.objects.size).toBe(0)
   })
 
   it('remove rejects when an upload may be left', async () => {

@@ -2,7 +2,7 @@ import { AppError, isAppError } from '../../src/core/errors.ts'
 import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import type { CommittedUpload } from '../../src/core/ledger.ts'
 import type { Precondition } from '../../src/core/precondition.ts'
-import type { OpenedFile, Repository } from '../../src/core/repository.ts'
+import { MissingObject, type OpenedFile, type Repository } from '../../src/core/repository.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
 import { bytesOf } from '../support/objects.ts'
 import { incomingOf } from './incoming.ts'
@@ -61,6 +61,7 @@ async function perform(client: Client): Promise<Operation['answer']> {
     if (error instanceof Violation) throw error
     demand(isAppError(error), 'X', `failed with ${String(error)}`)
     demand(error.code !== 'internal_error', 'I3', `failed with ${String(error.cause)}`)
+    demand(!(error.cause instanceof MissingObject), 'I3', `failed with ${String(error.cause)}`)
     client.world.timeline.note(`is told ${error.code}`)
     return error.code === 'unavailable' ? 'unknown' : 'refused'
   }

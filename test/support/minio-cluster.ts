@@ -8,7 +8,7 @@ import { startTcpSwitch } from './tcp-switch.ts'
 /** A process that ends as a machine does that loses its power, and begins again with what its disk holds. */
 export interface ClusterNode {
   kill(): Promise<void>
-  /** Resolves when it answers. */
+  /** Resolves when it answers; at once when it runs. */
   start(): Promise<void>
 }
 
@@ -16,8 +16,8 @@ export interface MinioCluster {
   /** Leads to whichever node accepts. */
   readonly address: S3Address
   readonly nodes: readonly [ClusterNode, ClusterNode, ClusterNode, ClusterNode]
-  /** Resolves when enough nodes have found one another to write. */
-  ready(): Promise<void>
+  /** Starts the nodes that are down. Resolves when each of the four has found the three others. */
+  whole(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -39,8 +39,13 @@ export async function startMinioCluster(program: string): Promise<MinioCluster> 
     await balancer.close()
     await folder.remove()
   }
-  async function ready(): Promise<void> {
-    while (!(await answers(`${endpoint}/minio/health/cluster`))) await setTimeout(100)
+  async function whole(): Promise<void> {
+    await Promise.all(nodes.map((node) => node.start()))
+    // A node says yes when the others alone, all that are left, can write.
+    const found = ports.map(
+      (port) => `http://127.0.0.1:${port}/minio/health/cluster?maintenance=true`,
+    )
+    while (!(await Promise.all(found.map(answers))).every(Boolean)) await setTimeout(100)
   }
   try {
     await Promise.all(nodes.map((node) => node.start()))
@@ -48,7 +53,7 @@ export async function startMinioCluster(program: string): Promise<MinioCluster> 
     await stop()
     throw error
   }
-  return { address: { endpoint, ...TEST_ACCOUNT }, nodes, ready, stop }
+  return { address: { endpoint, ...TEST_ACCOUNT }, nodes, whole, stop }
 }
 
 interface NodeOptions {
@@ -67,6 +72,7 @@ class Node implements ClusterNode {
   }
 
   async start(): Promise<void> {
+    if (this.#running !== undefined) return
     const { program, port, drives } = this.#options
     const address = `127.0.0.1:${port}`
     const console = `127.0.0.1:${await freePort()}`

@@ -24,6 +24,9 @@ export interface TestRepositoryOptions {
   readonly leaseMs?: number
 }
 
+/** Short, so that a file whose object is missing costs a test no time. */
+export const MISS_PAUSES_MS = [1, 1]
+
 interface UploadOptions {
   readonly visibility?: Visibility
   readonly sha256?: string
@@ -68,6 +71,7 @@ export async function openTestRepository(
     maxUploads,
     leaseMs,
     garbageDelayMs: GARBAGE_DELAY_MS,
+    missPausesMs: MISS_PAUSES_MS,
   })
   return {
     repository,

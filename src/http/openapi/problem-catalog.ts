@@ -151,8 +151,8 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   unavailable: {
     meaning:
-      'The database, the object store or the identity provider does not answer, there is no memory left for the upload, or ' +
-      'the service is shutting down.',
+      'The database, the object store or the identity provider does not answer, the store does not find the content of the ' +
+      'file, there is no memory left for the upload, or the service is shutting down.',
     detail: 'The service is shutting down.',
   },
 }
