@@ -58,7 +58,8 @@ interface Content extends UploadOptions {
 
 async function sendContent(content: Content): Promise<void> {
   const { bucket, object, partSize, queueSize, sender, source } = content
-  const bytes = object.memory?.hold(source.bytes) ?? source.bytes
+  const { expectedSize } = object
+  const bytes = object.memory?.hold(source.bytes, { partSize, expectedSize }) ?? source.bytes
   const parts = gatherParts(bytes, partSize)
   const params = {
     Bucket: bucket.name,
