@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -65,6 +66,60 @@ describe('uploads that gather parts', () => {
   }, 60_000)
 })
 
+describe('an upload beside a crowd of another user', () => {
+  it.each([
+    ['that is just not slow, and comes back whenever it is turned away', 900],
+    ['that sends as much as it may', 100],
+  ])('%s, comes in within a minute', async (_crowd, pieceMs) => {
+    const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+    const books = { held: 0, most: 0 }
+    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'crowd', books })
+    for (let ms = 0; ms < 15_000; ms += pieceMs) await crowd.pass(pieceMs)
+    const ann = new Upload({ memory, size: 20 * MIB, userId: 'ann', books })
+    let waitedMs = 0
+    for (; !ann.isOver && waitedMs < 600_000; waitedMs += pieceMs) {
+      for (await turn(); ann.sendPiece !== undefined; await turn()) ann.sendPiece()
+      for (const sent of ann.underWay) sent()
+      await crowd.pass(pieceMs)
+    }
+    expect(ann.isTaken).toBe(false)
+    expect(waitedMs).toBeLessThan(60_000)
+  })
+
+  it('of the same one takes nothing from it while it is just not slow', async () => {
+    const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+    const books = { held: 0, most: 0 }
+    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', books })
+    for (let ms = 0; ms < 40_000; ms += 900) await crowd.pass(900)
+    expect(crowd.turnedAway).toBe(0)
+  })
+})
+
+/** Sixty uploads that come back whenever they are over. */
+class Crowd {
+  turnedAway = 0
+  readonly #options: UploadOptions
+  #uploads: Upload[]
+
+  constructor(options: UploadOptions) {
+    this.#options = options
+    this.#uploads = Array.from({ length: 60 }, () => new Upload(options))
+  }
+
+  /** So much time passes; then each of them sends a piece, if it may, and what is on its way has been sent. */
+  async pass(ms: number): Promise<void> {
+    await vi.advanceTimersByTimeAsync(ms)
+    for (const { sendPiece, underWay } of this.#uploads) {
+      for (const go of [sendPiece, ...underWay]) go?.()
+    }
+    await turn()
+    this.turnedAway += this.#uploads.filter(({ isTaken }) => isTaken).length
+    this.#uploads = this.#uploads.map((upload) =>
+      upload.isOver ? new Upload(this.#options) : upload,
+    )
+  }
+}
+
 /** All of the room, and no more, can be had for parts that are never sent. */
 async function expectAllIsThere(memory: UploadMemory): Promise<void> {
   const books = { held: 0, most: 0 }
@@ -85,6 +140,8 @@ interface UploadOptions {
 /** An upload whose client sends when told to, to a store that gathers parts and has taken them when told so. */
 class Upload {
   isOver = false
+  /** Whether it ended because its room was taken from it, or was not to be had. */
+  isTaken = false
   /** Set while the client may send. */
   sendPiece: (() => void) | undefined
   /** Each tells that the store has a part. */
@@ -93,7 +150,9 @@ class Upload {
 
   constructor(options: UploadOptions) {
     this.#options = options
-    void this.#run()
+    this.#run()
+      .catch(() => (this.isTaken = true))
+      .finally(() => (this.isOver = true))
   }
 
   /** As lib-storage does: each of those who send takes the next part when it has sent one. */
@@ -101,8 +160,9 @@ class Upload {
     const { memory, userId, senders = 2 } = this.#options
     using share = await memory.admit({ userId, signal: new AbortController().signal })
     const parts = gatherParts(this.#counted(share), PART)
-    await Promise.all(Array.from({ length: senders }, () => this.#send(parts, share)))
-    this.isOver = true
+    const sent = Array.from({ length: senders }, () => this.#send(parts, share))
+    const taken = once(share.taken, 'abort').then(() => share.taken.throwIfAborted())
+    await Promise.race([Promise.all(sent), taken])
   }
 
   async #send(parts: ReturnType<typeof gatherParts>, share: MemoryShare): Promise<void> {

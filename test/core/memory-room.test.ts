@@ -77,15 +77,26 @@ describe('MemoryRoom', () => {
     expect(granted).toEqual([...others, 'crowd', 'crowd', 'crowd'])
   })
 
-  it('lets nobody who comes anew overtake all who were there before', () => {
+  it('lets a user who comes anew begin where the line is', () => {
     const { room, claim, granted } = bed(1, 0)
     room.take(1)
-    for (let claims = 0; claims < 3; claims++) claim('ann', 1)
-    for (let rounds = 0; rounds < 3; rounds++) {
-      room.give(1)
+    for (let claims = 0; claims < 6; claims++) claim('ann', 1)
+    for (let gifts = 0; gifts < 3; gifts++) room.give(1)
+    for (let claims = 0; claims < 3; claims++) claim('bob', 1)
+    for (let gifts = 0; gifts < 6; gifts++) room.give(1)
+    expect(granted.slice(3)).toEqual(['bob', 'ann', 'bob', 'ann', 'bob', 'ann'])
+  })
+
+  it('does not forget a turn that a user has just had', () => {
+    const { room, claim, granted } = bed(1, 0)
+    room.take(1)
+    for (let claims = 0; claims < 4; claims++) claim('ann', 1)
+    for (let rounds = 0; rounds < 4; rounds++) {
       claim('bob', 1)
+      room.give(1)
+      room.give(1)
     }
-    expect(granted).toEqual(['ann', 'bob', 'ann'])
+    expect(granted).toEqual(['ann', 'bob', 'ann', 'bob', 'ann', 'bob', 'ann', 'bob'])
   })
 
   it('tells for how long one has been the first in line', () => {

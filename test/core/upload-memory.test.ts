@@ -143,6 +143,39 @@ describe('the memory of uploads', () => {
     for (const upload of uploads) upload[Symbol.dispose]()
   })
 
+  it('claims for an upload that has to wait no more than its file needs, when that is known', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(MIB)
+    const expectedSize = PART / 8
+    const file = [new Uint8Array(expectedSize)]
+    const small = await Promise.all(Array.from({ length: 8 }, () => admit(memory)))
+    const reads = small.map((upload) =>
+      Array.fromAsync(upload.hold(ReadableStream.from(file), { expectedSize })),
+    )
+    expect(await Promise.all(reads)).toHaveLength(8)
+    for (const upload of small) upload[Symbol.dispose]()
+  })
+
+  it('gives back at the end of an upload what it has not used, before the store has it all', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(MIB)
+    using short = await admit(memory)
+    await short.send(2 * FIRST_BYTES)
+    using next = await admit(memory)
+    await next.send(0.5 * MIB)
+    expect(next.passed()).toBe(FIRST_BYTES)
+    await short.end()
+    b.release(2 * FIRST_BYTES)
+    await rest()
+    expect(next.passed()).toBe(0.5 * MIB)
+  })
+
   it('tells an upload that has waited for long, with nobody coming forward, to come back later', async () => {
     const memory = createMemory()
     using a = await admit(memory)
