@@ -20,24 +20,19 @@ export interface MemoryShare extends Disposable {
 
 export interface HoldOptions {
   /**
-   * What the store gathers before it sends that on and releases it, in bytes: it needs no more than one byte beyond, or the
-   * end. The memory's own part size when left out.
+   * What the store gathers before it sends it on, in bytes: as soon as the next byte or the end has come, without anything
+   * else that is held. 0 when it gathers nothing. The memory's own part size, which is the largest, when left out.
    */
   readonly partSize?: number
-  /** Bytes to come in all, when the caller knows or can bound them. */
+  /** The most bytes that will come in all, when that is known; a hint, by which less is claimed. */
   readonly expectedSize?: number | undefined
 }
 
 /**
- * What an upload may gather of a part without further room. The first byte of a part, which shows that the one before is
- * whole, is thus never waited for, and piece by piece the content stays at most this far ahead of the room for it.
+ * What an upload may gather of a part without room for it. So the first byte of a part, which shows the store that the one
+ * before is whole, never waits.
  */
-export const FIRST_BYTES = 32 * 1024
-
-interface Gathering {
-  readonly partSize: number
-  readonly expectedSize: number
-}
+const FIRST_BYTES = 32 * 1024
 
 export interface ShareOptions {
   readonly userId: string
@@ -47,6 +42,7 @@ export interface ShareOptions {
   readonly onEnd: () => void
 }
 
+/** The share itself, and what the memory has to know of it. */
 export class Share implements MemoryShare {
   readonly userId: string
   readonly pace = new Pace()
@@ -82,7 +78,8 @@ export class Share implements MemoryShare {
     }: HoldOptions = {},
   ): AsyncGenerator<Uint8Array, void> {
     for await (const piece of this.pace.measure(content)) {
-      for (let rest = piece; ;) {
+      let rest = piece
+      do {
         const bytes = Math.min(rest.byteLength, this.#untilBound(partSize))
         await this.#makeRoom(bytes, { partSize, expectedSize })
         this.#came += bytes
@@ -90,8 +87,7 @@ export class Share implements MemoryShare {
         if (this.#gathering.bytes >= partSize) this.#send()
         yield rest.subarray(0, bytes)
         rest = rest.subarray(bytes)
-        if (rest.byteLength === 0) break
-      }
+      } while (rest.byteLength > 0)
     }
     this.#send()
   }
@@ -166,4 +162,9 @@ export class Share implements MemoryShare {
     this.#sending.room -= bytes
     this.#options.room.give(bytes)
   }
+}
+
+interface Gathering {
+  readonly partSize: number
+  readonly expectedSize: number
 }
