@@ -1,117 +1,117 @@
-/** Whoever takes room. */
-export interface Tenant {
-  /** Its place in the line when it asks for more: the lowest goes first. */
-  readonly turn: number
-}
-
 export interface MemoryRoomOptions {
   /** Bytes in all. */
   readonly bytes: number
-  /** Bytes of these that only one tenant at a time may take, for one that could go on with nothing else. */
-  readonly reserve: number
+  /** Bytes of these that are not taken but claimed: as many as the largest claim of whoever may have taken some before. */
+  readonly keptForClaims: number
 }
 
-interface Claim {
-  readonly tenant: Tenant
-  readonly turn: number
+export interface Claim {
+  /** Whose it is. */
+  readonly userId: string
   readonly bytes: number
+  /** Called when the bytes are the claimant's, in the very moment. */
   readonly grant: () => void
 }
 
 /**
- * Shares out a number of bytes. Claims that do not fit wait for their turn.
+ * Shares out a number of bytes. They can be taken as they are needed, as long as the largest claim still fits beside; what
+ * is not there to be taken is claimed, and waits in line. Each user is served as often as any other who waits, however many claims
+ * either has: those of one user are a turn apart, and who comes anew begins where the line is (start-time fair queueing).
  *
- * It never comes to a standstill as long as no tenant needs more than the reserve to have gathered something that it can
- * give back: when the rest is taken, the first of those who wait takes from the reserve, until it has gathered that, and
- * nobody else does before it has given it back.
+ * It never comes to a standstill when whoever claims asks for all that is missing until all of it, what was taken before
+ * included, can be given back. For what is free, together with what those have who have all that they need, is never less
+ * than the largest claim: taking leaves that much free; a grant moves bytes from the one to the other, and adds what its
+ * claimant had taken; giving back moves them the other way. So when nobody is left who has all, the first in line is served.
  */
 export class MemoryRoom {
-  readonly #reserve: number
+  readonly #keptForClaims: number
   #free: number
-  /** Sorted by turn. */
-  #claims: Claim[] = []
+  /** Sorted by turn; of equals, who came first. */
+  #line: (Claim & { readonly turn: number })[] = []
+  /** The turn that was served last, and the last turn of each user from then on. */
+  #turn = 0
+  readonly #lastTurns = new Map<string, number>()
   #givenBack = 0
-  #inReserve: { readonly tenant: Tenant; bytes: number; hasGathered: boolean } | undefined
+  #watched: { readonly first: Claim | undefined; ms: number } = { first: undefined, ms: 0 }
 
-  constructor({ bytes, reserve }: MemoryRoomOptions) {
+  constructor({ bytes, keptForClaims }: MemoryRoomOptions) {
     this.#free = bytes
-    this.#reserve = reserve
+    this.#keptForClaims = keptForClaims
   }
 
-  /** Bytes that anyone could take now. */
+  /** Bytes that can be taken; none, or less, when only claims are served. */
   get free(): number {
-    return this.#free - this.#reserve + (this.#inReserve?.bytes ?? 0)
+    return this.#free - this.#keptForClaims
   }
 
-  /** Bytes for which tenants wait. */
-  get wanted(): number {
-    return this.#claims.reduce((sum, { bytes }) => sum + bytes, 0)
+  /** Who is served next. */
+  get first(): Claim | undefined {
+    return this.#line[0]
   }
 
-  /** Bytes that tenants have given back so far, by which those who wait see whether the line moves. */
+  /** For how long that one has been the first, as far as ticks have shown it. */
+  get firstWaitedMs(): number {
+    return this.first === this.#watched.first ? this.#watched.ms : 0
+  }
+
+  /** Bytes that are missing for the first of those who wait, and for all of them. */
+  get lacking(): { readonly first: number; readonly all: number } {
+    const all = this.#line.reduce((sum, { bytes }) => sum + bytes, 0)
+    return { first: (this.first?.bytes ?? 0) - this.#free, all: all - this.#free }
+  }
+
+  /** Bytes that have been given back so far, by which those who wait see whether the line moves. */
   get givenBack(): number {
     return this.#givenBack
   }
 
-  /** Takes `bytes`, or says that they are not there. Nobody overtakes those who wait, but for the user of the reserve. */
-  take(tenant: Tenant, bytes: number): boolean {
-    const isFirst = this.#claims.length === 0 || this.#isUser(tenant)
-    if (!isFirst || !this.#fits(tenant, bytes)) return false
-    this.#hand(tenant, bytes)
+  /** Takes `bytes`, or says that they are not there. Nobody overtakes those who wait. */
+  take(bytes: number): boolean {
+    if (this.#line.length > 0 || bytes > this.free) return false
+    this.#free -= bytes
     return true
   }
 
-  /** Calls `grant` once the bytes are the tenant's, unless the claim is withdrawn before by what it returns. */
-  claim(tenant: Tenant, { bytes, grant }: Pick<Claim, 'bytes' | 'grant'>): () => void {
-    const claim = { tenant, turn: tenant.turn, bytes, grant }
-    const later = this.#claims.findIndex((other) => other.turn > claim.turn)
-    this.#claims.splice(later < 0 ? this.#claims.length : later, 0, claim)
-    this.#grantAll()
+  /** Grants the claim once its turn has come and the bytes are there, unless it is withdrawn before by what it returns. */
+  claim(claim: Claim): () => void {
+    const turn = Math.max(this.#turn, (this.#lastTurns.get(claim.userId) ?? -1) + 1)
+    this.#lastTurns.set(claim.userId, turn)
+    const waiting = { ...claim, turn }
+    const later = this.#line.findIndex((other) => other.turn > turn)
+    this.#line.splice(later < 0 ? this.#line.length : later, 0, waiting)
+    this.#serve()
     return () => {
-      this.#claims = this.#claims.filter((other) => other !== claim)
-      this.#grantAll()
+      this.#line = this.#line.filter((other) => other !== waiting)
+      this.#serve()
     }
   }
 
-  /**
-   * The tenant has gathered what it will give back. What it takes from now on for more is not the reserve's: held on to, it
-   * would be missing for the next.
-   */
-  gathered(tenant: Tenant): void {
-    if (this.#inReserve?.tenant === tenant) this.#inReserve.hasGathered = true
-  }
-
-  /** Gives back bytes of a tenant, which is out of the reserve then. */
-  give(tenant: Tenant, bytes: number): void {
+  give(bytes: number): void {
     this.#free += bytes
     this.#givenBack += bytes
-    if (this.#inReserve?.tenant === tenant) this.#inReserve = undefined
-    this.#grantAll()
+    this.#serve()
   }
 
-  #grantAll(): void {
-    for (let first = this.#claims[0]; first !== undefined; first = this.#claims[0]) {
-      if (!this.#fits(first.tenant, first.bytes)) return
-      this.#claims.shift()
-      this.#hand(first.tenant, first.bytes)
+  /** So much time has passed. */
+  tick(ms: number): void {
+    const { first } = this
+    if (first === this.#watched.first) this.#watched.ms += ms
+    else this.#watched = { first, ms: 0 }
+  }
+
+  #serve(): void {
+    for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
+      if (first.bytes > this.#free) return
+      this.#line.shift()
+      this.#free -= first.bytes
+      this.#advance(first.turn)
       first.grant()
     }
   }
 
-  #fits(tenant: Tenant, bytes: number): boolean {
-    if (bytes <= this.free) return true
-    const mayUseReserve = this.#inReserve === undefined || this.#isUser(tenant)
-    return mayUseReserve && bytes <= this.#free
-  }
-
-  #hand(tenant: Tenant, bytes: number): void {
-    const beyond = bytes - Math.max(0, this.free)
-    this.#free -= bytes
-    if (this.#isUser(tenant) && this.#inReserve !== undefined) this.#inReserve.bytes += bytes
-    else if (beyond > 0) this.#inReserve = { tenant, bytes: beyond, hasGathered: false }
-  }
-
-  #isUser(tenant: Tenant): boolean {
-    return this.#inReserve?.tenant === tenant && !this.#inReserve.hasGathered
+  #advance(turn: number): void {
+    if (turn === this.#turn) return
+    this.#turn = turn
+    for (const [user, last] of this.#lastTurns) if (last < turn) this.#lastTurns.delete(user)
   }
 }

@@ -85,7 +85,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     // Where the precondition is not met, `begin` says so, or what comes before that.
     const isDemanded = await meetsPrecondition(request)
     if (isDemanded && incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
-    using share = await memory.admit(signal)
+    using share = await memory.admit({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
     const limits = { maxFiles, maxUploads, leaseMs }

@@ -41,16 +41,16 @@ export async function uploadObject(
   bucket: S3Bucket,
   { object, options, blocks }: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { expectedSize = options.maxFileSize } = object
-  const partSize = partSizeFor(expectedSize, options.partSize)
+  const { expectedSize, memory } = object
+  const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
   const onSent = (part: PartContent): void => {
     part.giveBack()
-    object.memory?.release(part.byteLength)
+    memory?.release(part.byteLength)
   }
   const sender = new S3Sender(bucket, { ...object, partSize, onSent })
   try {
     return await receive(object, async (source) => {
-      const bytes = object.memory?.hold(source.bytes) ?? source.bytes
+      const bytes = memory?.hold(source.bytes, { partSize, expectedSize }) ?? source.bytes
       const parts = gatherParts(bytes, { partSize, blocks })
       const sending = { ...options, partSize, bucket, object, sender, parts }
       try {

@@ -1,74 +1,114 @@
 import { array, assert, infiniteStream, integer, nat, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MemoryRoom, type Tenant } from '../../src/core/memory-room.ts'
+import { MemoryRoom } from '../../src/core/memory-room.ts'
 
-/** Asks for bytes and says whether they came at once; `granted` holds those that came later. */
-function bed(bytes: number, reserve: number) {
-  const room = new MemoryRoom({ bytes, reserve })
-  const granted: Tenant[] = []
-  const ask = (tenant: Tenant, wanted: number): (() => void) | undefined =>
-    room.take(tenant, wanted)
-      ? undefined
-      : room.claim(tenant, { bytes: wanted, grant: () => granted.push(tenant) })
-  return { room, granted, ask }
+/** `claim` claims for a user; `granted` holds the users whose claims were, in that order. */
+function bed(bytes: number, keptForClaims: number) {
+  const room = new MemoryRoom({ bytes, keptForClaims })
+  const granted: string[] = []
+  const claim = (userId: string, wanted: number): (() => void) =>
+    room.claim({ userId, bytes: wanted, grant: () => granted.push(userId) })
+  return { room, granted, claim }
 }
-
-const tenants = (count: number): Tenant[] => Array.from({ length: count }, (_, turn) => ({ turn }))
 
 describe('MemoryRoom', () => {
   it('hands out what is there, and no more', () => {
-    const { room, ask } = bed(10, 0)
-    const [a, b] = tenants(2) as [Tenant, Tenant]
-    expect(ask(a, 6)).toBeUndefined()
-    expect(ask(b, 5)).toBeTypeOf('function')
-    expect(room.free).toBe(4)
-    expect(room.wanted).toBe(5)
+    const { room, claim, granted } = bed(10, 0)
+    expect(room.take(6)).toBe(true)
+    expect(room.take(5)).toBe(false)
+    claim('ann', 5)
+    expect(granted).toEqual([])
+    expect({ free: room.free, lacking: room.lacking }).toEqual({
+      free: 4,
+      lacking: { first: 1, all: 1 },
+    })
   })
 
-  it('lets those who wait have what is given back, by turn and not by when they asked', () => {
-    const { room, granted, ask } = bed(10, 0)
-    const [a, b, c] = tenants(3) as [Tenant, Tenant, Tenant]
-    ask(a, 10)
-    ask(c, 4)
-    ask(b, 4)
-    room.give(a, 4)
-    expect(granted).toEqual([b])
-    room.give(a, 4)
-    expect(granted).toEqual([b, c])
+  it('lets those who wait have what is given back, in the order in which they came', () => {
+    const { room, granted, claim } = bed(10, 0)
+    room.take(10)
+    claim('ann', 4)
+    claim('bob', 4)
+    expect(room.lacking).toEqual({ first: 4, all: 8 })
+    room.give(4)
+    expect(granted).toEqual(['ann'])
+    room.give(4)
+    expect(granted).toEqual(['ann', 'bob'])
   })
 
   it('lets nobody overtake a larger claim that waits', () => {
-    const { ask, granted } = bed(10, 0)
-    const [a, b, c] = tenants(3) as [Tenant, Tenant, Tenant]
-    ask(a, 6)
-    ask(b, 5)
-    expect(ask(c, 1)).toBeTypeOf('function')
+    const { room, claim, granted } = bed(10, 0)
+    room.take(6)
+    claim('ann', 5)
+    expect(room.take(1)).toBe(false)
+    claim('bob', 1)
     expect(granted).toEqual([])
   })
 
   it('forgets a claim that is withdrawn, and serves those behind it', () => {
-    const { ask, granted } = bed(10, 0)
-    const [a, b, c] = tenants(3) as [Tenant, Tenant, Tenant]
-    ask(a, 6)
-    const withdraw = ask(b, 5)
-    ask(c, 1)
-    withdraw?.()
-    expect(granted).toEqual([c])
+    const { room, claim, granted } = bed(10, 0)
+    room.take(6)
+    const withdraw = claim('ann', 5)
+    claim('bob', 1)
+    withdraw()
+    expect(granted).toEqual(['bob'])
   })
 
-  it('lets one tenant at a time into the reserve, before all others and until it gives back', () => {
-    const { room, ask, granted } = bed(10, 4)
-    const [a, b, c] = tenants(3) as [Tenant, Tenant, Tenant]
-    expect(ask(a, 6)).toBeUndefined()
-    expect(ask(b, 2)).toBeUndefined()
-    expect(ask(a, 1)).toBeTypeOf('function')
-    expect(ask(c, 1)).toBeTypeOf('function')
-    expect(ask(b, 2)).toBeUndefined()
+  it('keeps some of it for claims', () => {
+    const { room, claim, granted } = bed(10, 4)
+    expect(room.take(7)).toBe(false)
+    expect(room.take(6)).toBe(true)
     expect(room.free).toBe(0)
-    room.give(b, 4)
-    expect(granted).toEqual([a])
-    room.give(a, 7)
-    expect(granted).toEqual([a, c])
+    claim('ann', 4)
+    expect(granted).toEqual(['ann'])
+    expect(room.free).toBe(-4)
+  })
+
+  it('serves users in turn, however many claims one has', () => {
+    const { room, claim, granted } = bed(1, 0)
+    room.take(1)
+    for (let claims = 0; claims < 5; claims++) claim('crowd', 1)
+    claim('ann', 1)
+    claim('ann', 1)
+    room.give(1)
+    claim('bob', 1)
+    for (let gifts = 0; gifts < 7; gifts++) room.give(1)
+    const others = ['crowd', 'ann', 'bob', 'crowd', 'ann']
+    expect(granted).toEqual([...others, 'crowd', 'crowd', 'crowd'])
+  })
+
+  it('lets a user who comes anew begin where the line is', () => {
+    const { room, claim, granted } = bed(1, 0)
+    room.take(1)
+    for (let claims = 0; claims < 6; claims++) claim('ann', 1)
+    for (let gifts = 0; gifts < 3; gifts++) room.give(1)
+    for (let claims = 0; claims < 3; claims++) claim('bob', 1)
+    for (let gifts = 0; gifts < 6; gifts++) room.give(1)
+    expect(granted.slice(3)).toEqual(['bob', 'ann', 'bob', 'ann', 'bob', 'ann'])
+  })
+
+  it('does not forget a turn that a user has just had', () => {
+    const { room, claim, granted } = bed(1, 0)
+    room.take(1)
+    for (let claims = 0; claims < 4; claims++) claim('ann', 1)
+    for (let rounds = 0; rounds < 4; rounds++) {
+      claim('bob', 1)
+      room.give(1)
+      room.give(1)
+    }
+    expect(granted).toEqual(['ann', 'bob', 'ann', 'bob', 'ann', 'bob', 'ann', 'bob'])
+  })
+
+  it('tells for how long one has been the first in line', () => {
+    const { room, claim } = bed(1, 0)
+    room.take(1)
+    const withdraw = claim('ann', 1)
+    claim('bob', 1)
+    for (let ticks = 0; ticks < 3; ticks++) room.tick(100)
+    expect(room.firstWaitedMs).toBe(200)
+    withdraw()
+    expect(room.firstWaitedMs).toBe(0)
+    expect(room.first?.userId).toBe('bob')
   })
 
   it('never comes to a standstill, nor hands out more than there is', () => {
@@ -81,9 +121,11 @@ describe('MemoryRoom', () => {
     assert(
       property(plan, ({ bytes, uploads, choices }) => {
         const choose = (): number => Number(choices.next().value)
-        const room = new MemoryRoom({ bytes, reserve: part })
-        const books = { turn: 0, taken: 0 }
-        const all = uploads.map((left) => new Gatherer(room, { left, part, books }))
+        const room = new MemoryRoom({ bytes, keptForClaims: part })
+        const books = { taken: 0 }
+        const all = uploads.map((left, at) => {
+          return new Gatherer(room, { left, part, books, userId: `user-${at % 3}` })
+        })
         for (let steps = 0; all.some(({ isOver }) => !isOver); steps++) {
           const ready = all.filter(({ isStuck }) => !isStuck)
           const next = ready[choose() % ready.length]
@@ -97,29 +139,27 @@ describe('MemoryRoom', () => {
   })
 })
 
-/** What all of them together have done. */
-interface Books {
-  turn: number
-  taken: number
+interface GathererOptions {
+  readonly left: number
+  readonly part: number
+  readonly userId: string
+  /** What all of them together have. */
+  readonly books: { taken: number }
 }
 
 /** Gathers parts in steps of any size, the next one also while those before it are under way, and gives each back. */
-class Gatherer implements Tenant {
-  turn: number
+class Gatherer {
   left: number
   readonly #room: MemoryRoom
-  readonly #part: number
-  readonly #books: Books
+  readonly #options: GathererOptions
   #isWaiting = false
   #held = 0
   readonly #underWay: number[] = []
 
-  constructor(room: MemoryRoom, options: { left: number; part: number; books: Books }) {
+  constructor(room: MemoryRoom, options: GathererOptions) {
     this.#room = room
-    this.#part = options.part
-    this.#books = options.books
+    this.#options = options
     this.left = options.left
-    this.turn = options.books.turn++
   }
 
   get isOver(): boolean {
@@ -137,37 +177,39 @@ class Gatherer implements Tenant {
   }
 
   #gather(choice: number): void {
-    const missing = Math.min(this.#part, this.left) - this.#held
+    const missing = Math.min(this.#options.part, this.left) - this.#held
     if (missing > 0) {
-      this.#ask(1 + (choice % missing))
+      this.#ask(1 + (choice % missing), missing)
       return
     }
     this.left -= this.#held
     this.#underWay.push(this.#held)
     this.#held = 0
-    this.#room.gathered(this)
-    this.turn = this.#books.turn++
   }
 
-  #ask(bytes: number): void {
-    const grant = (): void => {
-      this.#isWaiting = false
-      this.#held += bytes
-      this.#books.taken += bytes
-    }
-    if (this.#room.take(this, bytes)) {
-      grant()
+  #ask(bytes: number, missing: number): void {
+    if (this.#room.take(bytes)) {
+      this.#add(bytes)
       return
     }
     this.#isWaiting = true
-    this.#room.claim(this, { bytes, grant })
+    const grant = (): void => {
+      this.#isWaiting = false
+      this.#add(missing)
+    }
+    this.#room.claim({ userId: this.#options.userId, bytes: missing, grant })
+  }
+
+  #add(bytes: number): void {
+    this.#held += bytes
+    this.#options.books.taken += bytes
   }
 
   #giveBack(): void {
     const given = this.#underWay.shift()
     if (given === undefined) return
-    this.#books.taken -= given
-    this.#room.give(this, given)
+    this.#options.books.taken -= given
+    this.#room.give(given)
   }
 }
 

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { MemoryShare } from '../../src/core/memory-share.ts'
 import {
   createUploadMemory,
-  type MemoryShare,
   smallestBudget,
   type UploadMemory,
 } from '../../src/core/upload-memory.ts'
@@ -10,9 +10,12 @@ import {
 const MIB = 2 ** 20
 const PART = MIB
 
-/** Room for two parts beside the reserve, and for 32 uploads to begin. */
+/** Room for four parts, and for 32 uploads to begin. */
 const BUDGET = smallestBudget(PART)
 const SHARES = 32
+
+/** What comes of each part without further room. */
+const FIRST_BYTES = 32 * 1024
 
 const never = new AbortController().signal
 
@@ -31,8 +34,8 @@ interface Upload extends MemoryShare {
   readonly outcome: () => 'done' | { code?: string } | undefined
 }
 
-async function admit(memory: UploadMemory): Promise<Upload> {
-  const share = await memory.admit(never)
+async function admit(memory: UploadMemory, userId = 'ann'): Promise<Upload> {
+  const share = await memory.admit({ userId, signal: never })
   const pieces = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, {
     highWaterMark: Number.POSITIVE_INFINITY,
   })
@@ -80,7 +83,7 @@ afterEach(() => {
 
 describe('the memory of uploads', () => {
   it('passes content on as it is', async () => {
-    using share = await createMemory().admit(never)
+    using share = await createMemory().admit({ userId: 'ann', signal: never })
     const pieces = [Buffer.from('abc'), Buffer.from(''), Buffer.from('de')]
     const content = (async function* () {
       yield* pieces
@@ -97,7 +100,7 @@ describe('the memory of uploads', () => {
     expect([a.passed(), b.passed()]).toEqual([2 * MIB, 2 * MIB])
     using c = await admit(memory)
     await c.send(MIB)
-    expect(c.passed()).toBe(0)
+    expect(c.passed()).toBe(FIRST_BYTES)
     a.release(PART)
     await rest()
     expect(c.passed()).toBe(MIB)
@@ -110,9 +113,8 @@ describe('the memory of uploads', () => {
     for (let round = 0; round < 5; round++) {
       const uploads = await Promise.all(Array.from({ length: 4 }, () => admit(memory)))
       for (const upload of uploads) await upload.send(2 * MIB)
-      expect(uploads.map((upload) => upload.passed()).filter((passed) => passed > 0)).toHaveLength(
-        2,
-      )
+      const passed = uploads.map((upload) => upload.passed())
+      expect(passed).toEqual([2 * MIB, 2 * MIB, FIRST_BYTES, FIRST_BYTES])
       for (const upload of uploads) upload[Symbol.dispose]()
       await rest()
     }
@@ -139,6 +141,39 @@ describe('the memory of uploads', () => {
     for (const upload of uploads) await upload.send(64 * 1024)
     expect(uploads.map((upload) => upload.passed())).toEqual(uploads.map(() => 64 * 1024))
     for (const upload of uploads) upload[Symbol.dispose]()
+  })
+
+  it('claims for an upload that has to wait no more than its file needs, when that is known', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(MIB)
+    const expectedSize = PART / 8
+    const file = [new Uint8Array(expectedSize)]
+    const small = await Promise.all(Array.from({ length: 8 }, () => admit(memory)))
+    const reads = small.map((upload) =>
+      Array.fromAsync(upload.hold(ReadableStream.from(file), { expectedSize })),
+    )
+    expect(await Promise.all(reads)).toHaveLength(8)
+    for (const upload of small) upload[Symbol.dispose]()
+  })
+
+  it('gives back at the end of an upload what it has not used, before the store has it all', async () => {
+    const memory = createMemory()
+    using a = await admit(memory)
+    using b = await admit(memory)
+    await a.send(2 * MIB)
+    await b.send(MIB)
+    using short = await admit(memory)
+    await short.send(2 * FIRST_BYTES)
+    using next = await admit(memory)
+    await next.send(0.5 * MIB)
+    expect(next.passed()).toBe(FIRST_BYTES)
+    await short.end()
+    b.release(2 * FIRST_BYTES)
+    await rest()
+    expect(next.passed()).toBe(0.5 * MIB)
   })
 
   it('tells an upload that has waited for long, with nobody coming forward, to come back later', async () => {
@@ -199,14 +234,15 @@ describe('the memory of uploads', () => {
     using other = await admit(memory)
     await other.send(2 * MIB)
     await other.end()
-    await steady.send(MIB)
+    await steady.send(MIB + 2 * FIRST_BYTES)
     using waiting = await admit(memory)
     await waiting.send(2 * MIB)
     for (let seconds = 0; seconds < 12; seconds++) {
       await steady.send(70_000)
       await pass(1_000)
     }
-    expect(waiting.passed()).toBe(0)
+    expect(steady.passed()).toBe(MIB + 2 * FIRST_BYTES + 12 * 70_000)
+    expect(waiting.passed()).toBe(FIRST_BYTES)
     expect(steady.taken.aborted).toBe(false)
   })
 
@@ -221,19 +257,21 @@ describe('the memory of uploads', () => {
   it('makes some room before it is needed', async () => {
     const memory = createMemory()
     using slow = await admit(memory)
-    await slow.send(2 * MIB)
+    await slow.send(2.5 * MIB)
     await pass(10_000)
     expect(slow.taken.aborted).toBe(true)
   })
 
   it('does not take an upload for slow that waits for the store, or for room', async () => {
     const memory = createMemory()
-    using atStore = await memory.admit(never)
+    using atStore = await memory.admit({ userId: 'ann', signal: never })
     const content = (async function* () {
       yield new Uint8Array(2 * MIB)
     })()
     const read = atStore.hold(content)
-    await read.next()
+    for (let passed = 0; passed < 2 * MIB;) {
+      passed += (await read.next()).value?.byteLength ?? 0
+    }
     using other = await admit(memory)
     await other.send(2 * MIB)
     await other.end()
@@ -281,13 +319,15 @@ describe('the memory of uploads', () => {
 
   it('ends the wait of an upload that is given up before it begins', async () => {
     const memory = createMemory()
-    const shares = await Promise.all(Array.from({ length: SHARES }, () => memory.admit(never)))
+    const shares = await Promise.all(
+      Array.from({ length: SHARES }, () => memory.admit({ userId: 'ann', signal: never })),
+    )
     const giveUp = new AbortController()
-    const waiting = memory.admit(giveUp.signal)
+    const waiting = memory.admit({ userId: 'ann', signal: giveUp.signal })
     giveUp.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
     shares[0]?.[Symbol.dispose]()
-    using next = await memory.admit(never)
+    using next = await memory.admit({ userId: 'ann', signal: never })
     expect(next.taken.aborted).toBe(false)
   })
 
@@ -295,7 +335,7 @@ describe('the memory of uploads', () => {
     const memory = createMemory()
     const left = new Map<number, number>()
     const upload = async (id: number): Promise<void> => {
-      using share = await memory.admit(never)
+      using share = await memory.admit({ userId: 'ann', signal: never })
       left.set(id, 20)
       let gathered = 0
       for await (const piece of share.hold(tens())) {

@@ -1,0 +1,170 @@
+import { addAbortListener } from 'node:events'
+import { busy, waitForRoom } from './memory-claim.ts'
+import type { MemoryRoom } from './memory-room.ts'
+import { Pace } from './pace.ts'
+
+/** One upload's part of the memory. */
+export interface MemoryShare extends Disposable {
+  /**
+   * Passes `content` on, piece by piece, and counts what it has passed as held. A piece for which there is no room waits;
+   * when that takes too long, or the room is needed more by others, it fails with `unavailable`. Called once.
+   */
+  hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>
+  /** Waits for something else that the client has to send; fails with `unavailable` when the room is needed more by others. */
+  awaitClient<T>(sent: Promise<T>): Promise<T>
+  /** `bytes` of what was passed on are gone from memory. */
+  release(bytes: number): void
+  /** Aborts, with `unavailable`, when the room was taken from this upload. */
+  readonly taken: AbortSignal
+}
+
+export interface HoldOptions {
+  /**
+   * What the store gathers before it sends it on, in bytes: as soon as the next byte or the end has come, without anything
+   * else that is held. 0 when it gathers nothing. The memory's own part size, which is the largest, when left out.
+   */
+  readonly partSize?: number
+  /** The most bytes that will come in all, when that is known; a hint, by which less is claimed. */
+  readonly expectedSize?: number | undefined
+}
+
+/**
+ * What an upload may gather of a part without room for it. So the first byte of a part, which shows the store that the one
+ * before is whole, never waits.
+ */
+const FIRST_BYTES = 32 * 1024
+
+export interface ShareOptions {
+  readonly userId: string
+  readonly room: MemoryRoom
+  readonly partSize: number
+  readonly onWait: () => void
+  readonly onEnd: () => void
+}
+
+/** The share itself, and what the memory has to know of it. */
+export class Share implements MemoryShare {
+  readonly userId: string
+  readonly pace = new Pace()
+  readonly #options: ShareOptions
+  readonly #taken = new AbortController()
+  readonly #over = new AbortController()
+  /** Bytes of the part that is being gathered, and the room that it has for them. */
+  readonly #gathering = { bytes: 0, room: 0 }
+  /** Bytes of whole parts, and the room that they have. */
+  readonly #sending = { bytes: 0, room: 0 }
+  /** Bytes that have come in all. */
+  #came = 0
+
+  constructor(options: ShareOptions) {
+    this.#options = options
+    this.userId = options.userId
+  }
+
+  get taken(): AbortSignal {
+    return this.#taken.signal
+  }
+
+  /** Bytes of room that it has beside what it began with. */
+  get claimed(): number {
+    return this.#gathering.room + this.#sending.room
+  }
+
+  async *hold(
+    content: AsyncIterable<Uint8Array>,
+    {
+      partSize = this.#options.partSize,
+      expectedSize = Number.POSITIVE_INFINITY,
+    }: HoldOptions = {},
+  ): AsyncGenerator<Uint8Array, void> {
+    for await (const piece of this.pace.measure(content)) {
+      let rest = piece
+      do {
+        const bytes = Math.min(rest.byteLength, this.#untilBound(partSize))
+        await this.#makeRoom(bytes, { partSize, expectedSize })
+        this.#came += bytes
+        this.#gathering.bytes += bytes
+        if (this.#gathering.bytes >= partSize) this.#send()
+        yield rest.subarray(0, bytes)
+        rest = rest.subarray(bytes)
+      } while (rest.byteLength > 0)
+    }
+    this.#send()
+  }
+
+  async awaitClient<T>(sent: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>()
+    using _ = addAbortListener(this.taken, () => reject(this.taken.reason))
+    return await this.pace.wait(Promise.race([sent, promise]))
+  }
+
+  release(bytes: number): void {
+    this.#sending.bytes -= bytes
+    this.#trim()
+  }
+
+  evict(): void {
+    const reason = busy('The bytes came too slowly while others waited for memory.')
+    this.#over.abort(reason)
+    this.#taken.abort(reason)
+  }
+
+  [Symbol.dispose](): void {
+    this.#over.abort(busy('The upload is over.'))
+    const { claimed } = this
+    this.#gathering.room = 0
+    this.#sending.room = 0
+    if (claimed > 0) this.#options.room.give(claimed)
+    this.#options.onEnd()
+  }
+
+  /** How much may come in one piece. None goes beyond a part, nor beyond its first bytes, which need no room. */
+  #untilBound(partSize: number): number {
+    if (partSize === 0) return Number.POSITIVE_INFINITY
+    const { bytes } = this.#gathering
+    return (bytes < FIRST_BYTES ? Math.min(FIRST_BYTES, partSize) : partSize) - bytes
+  }
+
+  /**
+   * Takes the room for so many bytes more, so that whoever sends little gets little; when it is not to be had, claims all
+   * that the part will need, as the room demands.
+   */
+  async #makeRoom(bytes: number, { partSize, expectedSize }: Gathering): Promise<void> {
+    const gathered = this.#gathering.bytes + bytes
+    const needed = gathered >= partSize ? gathered : Math.max(0, gathered - FIRST_BYTES)
+    const lacking = needed - this.#gathering.room
+    if (lacking <= 0) return
+    this.#over.signal.throwIfAborted()
+    const { userId, room, onWait } = this.#options
+    if (room.take(lacking)) {
+      this.#gathering.room += lacking
+      return
+    }
+    const left = expectedSize - this.#came
+    const whole = left > 0 ? Math.min(partSize, this.#gathering.bytes + left) : partSize
+    const missing = Math.max(lacking, whole - this.#gathering.room)
+    const grant = (): void => void (this.#gathering.room += missing)
+    await waitForRoom(room, { userId, bytes: missing, grant, signal: this.#over.signal, onWait })
+  }
+
+  /** What was gathered is on its way out, and the room for it will come back. */
+  #send(): void {
+    this.#sending.bytes += this.#gathering.bytes
+    this.#sending.room += this.#gathering.room
+    this.#gathering.bytes = 0
+    this.#gathering.room = 0
+    this.#trim()
+  }
+
+  #trim(): void {
+    const bytes = this.#sending.room - Math.max(0, this.#sending.bytes)
+    if (bytes <= 0) return
+    this.#sending.room -= bytes
+    this.#options.room.give(bytes)
+  }
+}
+
+interface Gathering {
+  readonly partSize: number
+  readonly expectedSize: number
+}

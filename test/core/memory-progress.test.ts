@@ -1,0 +1,206 @@
+import { once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import { assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { MemoryShare } from '../../src/core/memory-share.ts'
+import { createUploadMemory, type UploadMemory } from '../../src/core/upload-memory.ts'
+import { Blocks } from '../../src/object-store/blocks.ts'
+import { gatherParts } from '../../src/object-store/gather-parts.ts'
+import { createRandom } from '../simulation/random.ts'
+
+const KIB = 2 ** 10
+const MIB = 2 ** 20
+
+/** As in a service: pieces that are small beside a part, and room for a few parts. */
+const PIECE = 64 * KIB
+const PART = 8 * MIB
+const BUDGET = 64 * MIB
+const CONTENT = new Uint8Array(PIECE)
+
+/** What an upload may hold beside its room. */
+const FIRST_BYTES = 32 * KIB
+
+/** At this all of them stood still while room was claimed in steps of up to 1 MiB. */
+const ONCE_STUCK = { count: 26, size: 10_216_661, seed: 2_048_063_839, stores: 0.01 }
+
+beforeEach(() => {
+  // No time passes, so that nobody is slow, and who waits waits for ever.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('uploads that gather parts', () => {
+  it('all end, in whatever order clients send and the store takes parts, and give all back', async () => {
+    const plan = record({
+      count: integer({ min: 20, max: 28 }),
+      size: integer({ min: PART, max: 1.5 * PART }),
+      seed: nat(),
+      /** The share of the steps that are the store's while clients can send. */
+      stores: constantFrom(0.001, 0.01),
+    })
+    await assert(
+      asyncProperty(plan, async ({ count, size, seed, stores }) => {
+        const random = createRandom(seed)
+        const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+        const books = { held: 0, most: 0 }
+        const uploads = Array.from({ length: count }, (_, at) => {
+          return new Upload({ memory, size, userId: `user-${at % 3}`, books })
+        })
+        for (;;) {
+          await turn()
+          const clients = uploads.flatMap(({ sendPiece }) => sendPiece ?? [])
+          const sent = uploads.flatMap(({ underWay }) => underWay)
+          const isStores = clients.length === 0 || (sent.length > 0 && random.chance(stores))
+          const [step, ...others] = isStores ? sent : clients
+          if (step === undefined) break
+          random.pick([step, ...others])()
+        }
+        expect(uploads.filter(({ isOver }) => !isOver)).toHaveLength(0)
+        expect(books.most).toBeLessThanOrEqual(BUDGET / 2 + count * FIRST_BYTES)
+        await expectAllIsThere(memory)
+      }),
+      { numRuns: 5, endOnFailure: true, examples: [[ONCE_STUCK]] },
+    )
+  }, 60_000)
+})
+
+describe('an upload beside a crowd of another user', () => {
+  it.each([
+    ['that is just not slow, and comes back whenever it is turned away', 900],
+    ['that sends as much as it may', 100],
+  ])('%s, comes in within a minute', async (_crowd, pieceMs) => {
+    const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+    const books = { held: 0, most: 0 }
+    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'crowd', books })
+    for (let ms = 0; ms < 15_000; ms += pieceMs) await crowd.pass(pieceMs)
+    const ann = new Upload({ memory, size: 20 * MIB, userId: 'ann', books })
+    let waitedMs = 0
+    for (; !ann.isOver && waitedMs < 600_000; waitedMs += pieceMs) {
+      for (await turn(); ann.sendPiece !== undefined; await turn()) ann.sendPiece()
+      for (const sent of ann.underWay) sent()
+      await crowd.pass(pieceMs)
+    }
+    expect(ann.isTaken).toBe(false)
+    expect(waitedMs).toBeLessThan(60_000)
+  })
+
+  it('of the same one takes nothing from it while it is just not slow', async () => {
+    const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+    const books = { held: 0, most: 0 }
+    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', books })
+    for (let ms = 0; ms < 40_000; ms += 900) await crowd.pass(900)
+    expect(crowd.turnedAway).toBe(0)
+  })
+})
+
+/** Sixty uploads that come back whenever they are over. */
+class Crowd {
+  turnedAway = 0
+  readonly #options: UploadOptions
+  #uploads: Upload[]
+
+  constructor(options: UploadOptions) {
+    this.#options = options
+    this.#uploads = Array.from({ length: 60 }, () => new Upload(options))
+  }
+
+  /** So much time passes; then each of them sends a piece, if it may, and what is on its way has been sent. */
+  async pass(ms: number): Promise<void> {
+    await vi.advanceTimersByTimeAsync(ms)
+    for (const { sendPiece, underWay } of this.#uploads) {
+      for (const go of [sendPiece, ...underWay]) go?.()
+    }
+    await turn()
+    this.turnedAway += this.#uploads.filter(({ isTaken }) => isTaken).length
+    this.#uploads = this.#uploads.map((upload) =>
+      upload.isOver ? new Upload(this.#options) : upload,
+    )
+  }
+}
+
+/** All of the room, and no more, can be had for parts that are never sent. */
+async function expectAllIsThere(memory: UploadMemory): Promise<void> {
+  const books = { held: 0, most: 0 }
+  const upload = new Upload({ memory, size: BUDGET, userId: 'last', books, senders: BUDGET / PART })
+  for (await turn(); upload.sendPiece !== undefined; await turn()) upload.sendPiece()
+  expect(books.held).toBe(BUDGET / 2 + FIRST_BYTES)
+}
+
+interface UploadOptions {
+  readonly memory: UploadMemory
+  readonly size: number
+  readonly userId: string
+  /** What all of them together hold, and held at most. */
+  readonly books: { held: number; most: number }
+  readonly senders?: number
+}
+
+/** An upload whose client sends when told to, to a store that gathers parts and has taken them when told so. */
+class Upload {
+  isOver = false
+  /** Whether it ended because its room was taken from it, or was not to be had. */
+  isTaken = false
+  /** Set while the client may send. */
+  sendPiece: (() => void) | undefined
+  /** Each tells that the store has a part. */
+  underWay: (() => void)[] = []
+  readonly #options: UploadOptions
+
+  constructor(options: UploadOptions) {
+    this.#options = options
+    this.#run()
+      .catch(() => (this.isTaken = true))
+      .finally(() => (this.isOver = true))
+  }
+
+  /** As lib-storage does: each of those who send takes the next part when it has sent one. */
+  async #run(): Promise<void> {
+    const { memory, userId, senders = 2 } = this.#options
+    using share = await memory.admit({ userId, signal: new AbortController().signal })
+    const parts = gatherParts(this.#counted(share), {
+      partSize: PART,
+      blocks: new Blocks(),
+    })
+    const sent = Array.from({ length: senders }, () => this.#send(parts, share))
+    const taken = once(share.taken, 'abort').then(() => share.taken.throwIfAborted())
+    await Promise.race([Promise.all(sent), taken])
+  }
+
+  async #send(parts: ReturnType<typeof gatherParts>, share: MemoryShare): Promise<void> {
+    for await (const { data } of parts) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          this.underWay = this.underWay.filter((other) => other !== done)
+          this.#options.books.held -= data.byteLength
+          share.release(data.byteLength)
+          resolve()
+        }
+        this.underWay.push(done)
+      })
+    }
+  }
+
+  async *#counted(share: MemoryShare): AsyncGenerator<Uint8Array, void> {
+    const { books } = this.#options
+    for await (const piece of share.hold(this.#client(), { partSize: PART })) {
+      books.held += piece.byteLength
+      books.most = Math.max(books.most, books.held)
+      yield piece
+    }
+  }
+
+  async *#client(): AsyncGenerator<Uint8Array, void> {
+    for (let left = this.#options.size; left > 0; left -= PIECE) {
+      await new Promise<void>((resolve) => {
+        this.sendPiece = () => {
+          this.sendPiece = undefined
+          resolve()
+        }
+      })
+      yield CONTENT.subarray(0, left)
+    }
+  }
+}
