@@ -26,6 +26,7 @@ interface Claim {
  * nobody else does before it has given it back.
  */
 export class MemoryRoom {
+  readonly #bytes: number
   readonly #reserve: number
   #free: number
   /** Sorted by turn. */
@@ -34,6 +35,7 @@ export class MemoryRoom {
   #inReserve: { readonly tenant: Tenant; bytes: number; hasGathered: boolean } | undefined
 
   constructor({ bytes, reserve }: MemoryRoomOptions) {
+    this.#bytes = bytes
     this.#free = bytes
     this.#reserve = reserve
   }
@@ -41,6 +43,16 @@ export class MemoryRoom {
   /** Bytes that anyone could take now. */
   get free(): number {
     return this.#free - this.#reserve + (this.#inReserve?.bytes ?? 0)
+  }
+
+  /** Bytes that tenants have. */
+  get taken(): number {
+    return this.#bytes - this.#free
+  }
+
+  /** How many tenants wait. */
+  get waiting(): number {
+    return this.#claims.length
   }
 
   /** Bytes for which tenants wait. */

@@ -20,6 +20,18 @@ export interface UploadMemory {
    * room for too long, and with the signal's reason.
    */
   admit(signal: AbortSignal): Promise<MemoryShare>
+
+  /** What of the memory is in use at this moment. */
+  usage(): UploadMemoryUsage
+}
+
+export interface UploadMemoryUsage {
+  /** Bytes that uploads may take in all. */
+  readonly budget: number
+  /** Bytes of these that uploads have taken. */
+  readonly taken: number
+  /** Uploads that wait for more. */
+  readonly waiting: number
 }
 
 /** One upload's part of the memory. */
@@ -71,6 +83,7 @@ class Memory implements UploadMemory {
   readonly #shares: MemoryRoom
   /** What the object store gathers of them. */
   readonly #gathered: MemoryRoom
+  readonly #budget: number
   readonly #partSize: number
   readonly #lowWater: number
   readonly #tenants = new Set<Share>()
@@ -81,6 +94,7 @@ class Memory implements UploadMemory {
     const half = Math.floor(budget / 2)
     this.#shares = new MemoryRoom({ bytes: half, reserve: 0 })
     this.#gathered = new MemoryRoom({ bytes: half, reserve: partSize + MAX_STEP })
+    this.#budget = 2 * half
     this.#partSize = partSize
     this.#lowWater = Math.floor(half / 4)
   }
@@ -94,6 +108,15 @@ class Memory implements UploadMemory {
     const onGrant = (): void => this.#enter(share)
     await claim(this.#shares, { tenant: share, bytes: SHARE_BYTES, signal, onWait, onGrant })
     return share
+  }
+
+  usage(): UploadMemoryUsage {
+    const [shares, gathered] = [this.#shares, this.#gathered]
+    return {
+      budget: this.#budget,
+      taken: shares.taken + gathered.taken,
+      waiting: shares.waiting + gathered.waiting,
+    }
   }
 
   #enter(share: Share): void {
