@@ -92,7 +92,7 @@ export async function openService(
 const PREPARE_TIMEOUT_MS = 30_000
 
 /** With the half second for which an answer is kept, a part that hangs is named well within 2 s. */
-const READINESS_TIMEOUT_MS = 1_250
+const READINESS_TIMEOUT_MS = 1_000
 
 interface Parts {
   readonly config: Config

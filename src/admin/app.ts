@@ -39,10 +39,9 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
     void reply.header('cache-control', 'no-store')
   })
   const document = describeRoutes(app, ADMIN_API)
-  // Before the plugin that asks for the token: an orchestrator has none.
-  await app.register(healthRoutes, options)
   await app.register(bearerPlugin, options)
   await app.register(strictBodyPlugin)
+  await app.register(healthRoutes, options)
   const access = { credentials: 'required', problems: ANY_CALL } as const
   await app.register(openApiRoutes, { document, access })
   await app.register(userRoutes, options)

@@ -34,4 +34,5 @@ export async function buildMonitoring(options: MonitoringOptions): Promise<Fasti
   return app
 }
 
-const SERVER = { bodyLimit: 0, requestTimeout: 20_000 } as const
+/** Nothing here has a body. */
+const SERVER = { requestTimeout: 20_000 } as const

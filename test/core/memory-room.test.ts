@@ -23,6 +23,7 @@ describe('MemoryRoom', () => {
     expect(ask(b, 5)).toBeTypeOf('function')
     expect(room.free).toBe(4)
     expect(room.wanted).toBe(5)
+    expect([room.taken, room.waiting]).toEqual([6, 1])
   })
 
   it('lets those who wait have what is given back, by turn and not by when they asked', () => {

@@ -25,8 +25,13 @@ export interface ProgramOptions {
 const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 10_000
 
+export interface RunningProgram {
+  readonly pid: number
+  stop(): Promise<void>
+}
+
 /** Runs a server until `stop`. Resolves when it is ready; else ends it and rejects with the reason. */
-export async function runServer(options: ProgramOptions): Promise<{ stop(): Promise<void> }> {
+export async function runServer(options: ProgramOptions): Promise<RunningProgram> {
   const { program, args, environment, cwd, identity, isReady, stopSignal } = options
   const child = spawn(program, args, {
     ...(cwd !== undefined && { cwd }),
@@ -41,7 +46,7 @@ export async function runServer(options: ProgramOptions): Promise<{ stop(): Prom
     await stop()
     throw error
   }
-  return { stop }
+  return { pid: child.pid ?? 0, stop }
 }
 
 async function ready(child: ChildProcess, isReady: () => Promise<boolean>): Promise<void> {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { chmod, chown, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { isExecutable, pathFolders, runServer } from './local-server.ts'
+import { isExecutable, pathFolders, type RunningProgram, runServer } from './local-server.ts'
 import { runSql } from './run-sql.ts'
 
 const execute = promisify(execFile)
@@ -83,7 +83,7 @@ export interface PostgresServer {
 }
 
 /** Runs a server on the loopback alone. Resolves when it takes statements. */
-export async function runPostgres(server: PostgresServer): Promise<{ stop(): Promise<void> }> {
+export async function runPostgres(server: PostgresServer): Promise<RunningProgram> {
   const { programs, data, port, settings = {}, stopSignal = 'SIGINT' } = server
   const folder = dirname(data)
   const address = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder]

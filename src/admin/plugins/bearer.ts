@@ -10,13 +10,15 @@ export interface BearerOptions {
 }
 
 /**
- * Refuses every request that does not show the token, before its body is read: with `unauthorized`, or with
+ * Refuses every request that does not show the token, but to a route whose operation says that it needs none (a probe,
+ * whose orchestrator has none), before its body is read: with `unauthorized`, or with
  * `too_many_requests` where its address has shown too many wrong ones. The right one is let in from everywhere.
  */
 export const bearerPlugin = fp<BearerOptions>(
   async (app, { token, guesses }) => {
     const expected = digestOf(token)
     app.addHook('onRequest', async (request, reply) => {
+      if (request.routeOptions.config.operation?.credentials === 'none') return
       const [, shown] = BEARER.exec(request.headers.authorization ?? '') ?? []
       if (shown !== undefined && timingSafeEqual(digestOf(shown), expected)) return
       if (shown !== undefined) countGuess(guesses, parseClientAddress(request.ip))
