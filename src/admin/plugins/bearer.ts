@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type ClientAddress, parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
@@ -18,7 +19,7 @@ export const bearerPlugin = fp<BearerOptions>(
   async (app, { token, guesses }) => {
     const expected = digestOf(token)
     app.addHook('onRequest', async (request, reply) => {
-      if (request.routeOptions.config.operation?.credentials === 'none') return
+      if (isOpen(request)) return
       const [, shown] = BEARER.exec(request.headers.authorization ?? '') ?? []
       if (shown !== undefined && timingSafeEqual(digestOf(shown), expected)) return
       if (shown !== undefined) countGuess(guesses, parseClientAddress(request.ip))
@@ -28,6 +29,11 @@ export const bearerPlugin = fp<BearerOptions>(
   },
   { name: 'bearer', fastify: '5.x' },
 )
+
+function isOpen({ routeOptions }: FastifyRequest): boolean {
+  const operations = [routeOptions.config.operation ?? []].flat()
+  return operations.length > 0 && operations.every(({ credentials }) => credentials === 'none')
+}
 
 const BEARER = /^Bearer +([!-~]+)$/i
 
