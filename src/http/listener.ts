@@ -73,7 +73,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   return app
 }
 
-/** A download has eleven for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
+/** A download has twelve for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
 const MOST_LISTENERS = 20
 
 const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }

@@ -27,6 +27,8 @@ describe('the number of series', () => {
     const before = seriesOf(await scrape())
     for (let round = 0; round < 5; round++) await hammer(service, cookie)
     expect(seriesOf(await scrape())).toEqual(before)
+    const methods = before.flatMap((series) => /method="([^"]*)"/.exec(series)?.[1] ?? [])
+    expect(new Set(methods)).toEqual(new Set([...KNOWN, 'other']))
     expect(before.length).toBeGreaterThan(200)
   })
 
@@ -42,6 +44,8 @@ describe('the number of series', () => {
   })
 })
 
+const KNOWN = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS']
+
 /** Of everything something that was never there before. */
 async function hammer(service: TestService, cookie: string): Promise<void> {
   const [user, name] = [randomUUID(), randomUUID()]
@@ -55,7 +59,7 @@ async function hammer(service: TestService, cookie: string): Promise<void> {
     `/users/me/repo/%ff${name}`,
     '/livez',
   ]
-  const methods = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']
+  const methods = [...KNOWN, 'PROPFIND', 'QUERY']
   for (const path of paths) {
     for (const method of [...methods, `X${randomBytes(3).toString('hex').toUpperCase()}`]) {
       // Closing ends an answer to HEAD, of which a client without HTTP does not know where that is.
