@@ -20,3 +20,11 @@ export async function ruleExpression(alert: string): Promise<string> {
   if (expression === undefined) throw new Error(`no rule ${alert}`)
   return expression
 }
+
+/** The metrics that rules look at, but for those of the command `verify`. */
+export async function ruleMetrics(): Promise<readonly string[]> {
+  const text = await readFile('deploy/monitoring/alerts.yml', 'utf8')
+  const named = [...text.matchAll(/\b(?:cloud_repository|nodejs|process)_[a-z0-9_]+/g)]
+  const names = new Set(named.map(([name]) => name))
+  return [...names].filter((name) => !/_(drift|verify_completion_timestamp_seconds)$/.test(name))
+}

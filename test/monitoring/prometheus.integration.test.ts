@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { findProgram } from '../support/local-server.ts'
 import { type Prometheus, SCRAPE_MS, startPrometheus } from '../support/prometheus.ts'
 import { findInstalled } from '../support/postgres-program.ts'
-import { dashboardExpressions, ruleExpression } from './expressions.ts'
+import { dashboardExpressions, ruleExpression, ruleMetrics } from './expressions.ts'
 import { startWatchedService, type WatchedService } from './watched-service.ts'
 
 const execute = promisify(execFile)
@@ -95,17 +95,19 @@ describe.skipIf(reason !== undefined)('a service that Prometheus watches', () =>
     },
   )
 
-  it('counts what an outage costs', async () => {
-    await service.parts.object_store.stop()
-    const upload = put(service, { name: 'lost', bytes: 1000 })
-    expect((await upload).status).toBe(503)
-    await service.parts.object_store.start()
-    const errors = 'sum(cloud_repository_object_store_errors_total{operation="put"})'
+  it('counts what outages cost, so that every panel and every rule has its series', async () => {
+    for (const part of Object.values(service.parts)) {
+      await part.stop()
+      expect((await put(service, { name: 'lost', bytes: 1000 })).status).toBe(503)
+      await part.start()
+    }
     const failed = 'sum(cloud_repository_requests_total{method="PUT", status="503"})'
-    for (const expression of [errors, failed]) {
-      await expect
-        .poll(() => prometheus.query(expression), { timeout: 20_000 })
-        .toMatchObject([{ value: 1 }])
+    const count = () => prometheus.query(failed)
+    await expect.poll(count, { timeout: 20_000 }).toMatchObject([{ value: 2 }])
+    const quiet = (await dashboardExpressions()).filter((text) => /_errors_total/.test(text))
+    for (const expression of [...quiet, ...(await ruleMetrics())]) {
+      const series = () => prometheus.query(expression)
+      await expect.poll(series, { message: expression, timeout: 20_000 }).not.toEqual([])
     }
   })
 
