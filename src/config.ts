@@ -46,6 +46,13 @@ export interface Config {
   readonly logLevel: LogLevel
   /** `undefined`: there is no admin listener. */
   readonly admin: AdminConfig | undefined
+  /** `undefined`: the metrics are on the admin listener alone. */
+  readonly metrics: MetricsConfig | undefined
+}
+
+export interface MetricsConfig {
+  readonly host: string
+  readonly port: number
 }
 
 export interface AdminConfig {
@@ -114,6 +121,7 @@ export function readConfig(environment: Environment): Config {
     jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
     admin: readAdmin(reader),
+    metrics: readMetrics(reader),
   }
   const least = smallestBudget(partSizeOf(config))
   if (config.uploadMemory < least) {
@@ -170,6 +178,12 @@ function readAdmin({ setting }: Reader): AdminConfig | undefined {
   const port = setting('ADMIN_PORT', '3001', parsePort)
   const token = setting('ADMIN_TOKEN', '', parseHeaderToken)
   return token === undefined ? undefined : { host, port, token }
+}
+
+function readMetrics({ setting }: Reader): MetricsConfig | undefined {
+  const host = setting('METRICS_HOST', '127.0.0.1', String)
+  const port = setting('METRICS_PORT', '', (text) => (text === '' ? undefined : parsePort(text)))
+  return port === undefined ? undefined : { host, port }
 }
 
 function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './admin/app.ts'
+import { buildMonitoring } from './admin/monitoring.ts'
 import { type Chores, type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
 import { AppError } from './core/errors.ts'
@@ -42,8 +43,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     logger,
     isStopping: () => stopped !== undefined,
   }
+  const { metrics } = service
+  metrics.watchProcess()
   const app = await buildApp({
     ...common,
+    meter: metrics.meterRequests('public'),
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
     maxFiles: config.maxFiles,
@@ -53,8 +57,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
-    const app = await buildAdmin({ ...common, token })
+    const app = await buildAdmin({ ...common, meter: metrics.meterRequests('admin'), token })
     listeners.push({ name: 'the admin API', app, host, port })
+  }
+  if (config.metrics !== undefined) {
+    const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
+    listeners.push({ name: 'the monitoring', app, ...config.metrics })
   }
   const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = ''] = await listenAll(listeners)

@@ -91,8 +91,8 @@ export async function openService(
 
 const PREPARE_TIMEOUT_MS = 30_000
 
-/** Shorter than the patience of probes. */
-const READINESS_TIMEOUT_MS = 2_000
+/** With the half second for which an answer is kept, a part that hangs is named well within 2 s. */
+const READINESS_TIMEOUT_MS = 1_000
 
 interface Parts {
   readonly config: Config
@@ -101,19 +101,17 @@ interface Parts {
   readonly times: ServiceTimes
 }
 
-function createUseCases({ config, database, objects, times }: Parts) {
-  const { baseCapacity, deviceCapacity, deviceModels } = config
+function createUseCases({ config, database, times, ...ports }: Parts) {
+  const { deviceCapacity, deviceModels } = config
   const { maxFileSize, maxFiles, maxUploads } = config
   const { leaseMs, garbageDelayMs, retentionMs } = times
-  const ledger = createLedger(database, { baseCapacity })
-  const metrics = createMetrics({ ledger })
+  const { metrics, memory, readiness, ledger, objects } = meterPorts({ config, database, ...ports })
   const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
-  const userStore = createUserStore(database)
+  const userStore = metrics.meterPort(createUserStore(database))
   const jwtUsers = openJwtUsers(userStore, config.jwt)
-  const guesses = createGuessLimiter({ counts: createGuessCounts(database) })
+  const guesses = createGuessLimiter({ counts: metrics.meterPort(createGuessCounts(database)) })
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
-  const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
   const limits = { memory, maxFileSize, maxFiles, maxUploads, leaseMs, garbageDelayMs }
   return {
     ledger,
@@ -121,8 +119,8 @@ function createUseCases({ config, database, objects, times }: Parts) {
     accessTokens,
     guesses,
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
-    repository: createRepository({ ledger, objects, ...limits }),
-    readiness: createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS }),
+    repository: metrics.meterRepository(createRepository({ ledger, objects, ...limits })),
+    readiness,
     sweeper: metrics.meterSweeper(sweeper),
     metrics,
     verifier: createVerifier({
@@ -135,6 +133,22 @@ function createUseCases({ config, database, objects, times }: Parts) {
       objects,
       garbageDelayMs: REBUILT_GARBAGE_DELAY_MS,
     }),
+  }
+}
+
+/** What metrics read by themselves is not counted as calls of the service. */
+function meterPorts({ config, database, objects }: Omit<Parts, 'times'>) {
+  const ledger = createLedger(database, { baseCapacity: config.baseCapacity })
+  const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
+  const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
+  const { connections } = database
+  const metrics = createMetrics({ ledger, readiness, memory, connections })
+  return {
+    metrics,
+    readiness,
+    memory,
+    ledger: metrics.meterPort(ledger),
+    objects: metrics.meterObjectStore(objects),
   }
 }
 

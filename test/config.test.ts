@@ -43,6 +43,7 @@ describe('readConfig', () => {
       jwt: undefined,
       logLevel: 'info',
       admin: undefined,
+      metrics: undefined,
     })
   })
 
@@ -136,6 +137,9 @@ describe('a setting', () => {
     [{ PORT: '0' }, { port: 0 }],
     [{ PORT: '65535' }, { port: 65_535 }],
     [{ HOST: '::1' }, { host: '::1' }],
+    [{ METRICS_PORT: '9091' }, { metrics: { host: '127.0.0.1', port: 9091 } }],
+    [{ METRICS_PORT: '0', METRICS_HOST: '::' }, { metrics: { host: '::', port: 0 } }],
+    [{ METRICS_HOST: '::' }, { metrics: undefined }],
     [{ BASE_PATH: '/api/v1' }, { basePath: '/api/v1' }],
     [{ MAX_FILES: '0' }, { maxFiles: 0 }],
     [{ UPLOAD_MEMORY: '64MiB' }, { uploadMemory: 64 * 2 ** 20 }],

@@ -6,7 +6,7 @@ import { ALWAYS } from '../http/openapi/problem-responses.ts'
 export const ADMIN_API = {
   title: 'Cloud Repository: administration',
   description:
-    'Users, their access tokens, their devices and other grants. Every request shows the bearer token. Bodies are JSON in ' +
+    'Users, their access tokens, their devices and other grants. Every request but a probe shows the bearer token. Bodies are JSON in ' +
     'UTF-8 of at most 16 KiB; nothing in them is coerced, nothing unknown ignored. Every `PUT` and `DELETE` can be ' +
     'repeated safely. Every refusal is a problem document (RFC 9457) with a `code`.',
   basePath: '',
@@ -19,6 +19,7 @@ export const ADMIN_API = {
     { name: 'access tokens', description: 'What users prove themselves with.' },
     { name: 'devices', description: 'Each is a grant of capacity.' },
     { name: 'grants', description: 'Any other reason for capacity.' },
+    { name: 'health', description: 'Probes.' },
     { name: 'about', description: 'The API itself.' },
   ],
 } as const satisfies ApiDescription

@@ -2,10 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../core/access-tokens.ts'
 import type { Grants } from '../core/grants.ts'
 import type { GuessLimiter } from '../core/guess-limiter.ts'
+import type { Readiness } from '../core/readiness.ts'
 import type { Users } from '../core/users.ts'
 import { createListener, type ListenerOptions } from '../http/listener.ts'
 import { describeRoutes } from '../http/openapi/document.ts'
 import { fallbackRoutes } from '../http/routes/fallback.ts'
+import { healthRoutes } from '../http/routes/health.ts'
 import { openApiRoutes } from '../http/routes/openapi.ts'
 import { ADMIN_API, ANY_CALL } from './admin-api.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
@@ -18,18 +20,19 @@ import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping'
+  'logger' | 'trustedProxies' | 'isStopping' | 'meter'
 > {
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
   readonly metrics: ExposedMetrics
+  readonly readiness: Readiness
   readonly guesses: GuessLimiter
   /** What a request has to show in `Authorization: Bearer`. */
   readonly token: string
 }
 
-/** Builds the admin listener. Every request shows the token before anything else of it is looked at. */
+/** Builds the admin listener. Every request but a probe's shows the token before anything else of it is looked at. */
 export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, server: SERVER })
   app.addHook('onSend', async (_request, reply) => {
@@ -38,6 +41,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   const document = describeRoutes(app, ADMIN_API)
   await app.register(bearerPlugin, options)
   await app.register(strictBodyPlugin)
+  await app.register(healthRoutes, options)
   const access = { credentials: 'required', problems: ANY_CALL } as const
   await app.register(openApiRoutes, { document, access })
   await app.register(userRoutes, options)
@@ -47,6 +51,8 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   await app.register(metricsRoutes, options)
   await app.register(fallbackRoutes, {
     allowed: {
+      '/livez': ['GET', 'HEAD'],
+      '/readyz': ['GET', 'HEAD'],
       '/metrics': ['GET'],
       '/openapi.json': ['GET', 'HEAD'],
       '/admin/users': ['GET', 'POST'],

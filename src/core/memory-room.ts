@@ -24,6 +24,7 @@ export interface Claim {
  * claimant had taken; giving back moves them the other way. So when nobody is left who has all, the first in line is served.
  */
 export class MemoryRoom {
+  readonly #bytes: number
   readonly #keptForClaims: number
   #free: number
   /** Sorted by turn; of equals, who came first. */
@@ -35,6 +36,7 @@ export class MemoryRoom {
   #watched: { readonly first: Claim | undefined; ms: number } = { first: undefined, ms: 0 }
 
   constructor({ bytes, keptForClaims }: MemoryRoomOptions) {
+    this.#bytes = bytes
     this.#free = bytes
     this.#keptForClaims = keptForClaims
   }
@@ -47,6 +49,16 @@ export class MemoryRoom {
   /** Who is served next. */
   get first(): Claim | undefined {
     return this.#line[0]
+  }
+
+  /** Bytes that were taken or granted. */
+  get taken(): number {
+    return this.#bytes - this.#free
+  }
+
+  /** How many claims wait. */
+  get waiting(): number {
+    return this.#line.length
   }
 
   /** For how long that one has been the first, as far as ticks have shown it. */

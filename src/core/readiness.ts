@@ -6,20 +6,21 @@ export type Part = 'database' | 'object_store'
 
 export interface Readiness {
   /**
-   * The parts that do not answer, each with the reason; empty when all do. What is returned is at most a second old, so
-   * that probes cost nothing however many there are. Never rejects.
+   * The parts that do not answer, each with the reason; empty when all do. What is returned was asked at most half a
+   * second ago, so that probes cost nothing however many there are. With `timeoutMs` that is how long a part can have
+   * failed, or hung, before it is named. Never rejects.
    */
   failures(): Promise<ReadonlyMap<Part, unknown>>
 }
 
 export interface ReadinessOptions {
-  readonly ledger: Ledger
-  readonly objects: ObjectStore
+  readonly ledger: Pick<Ledger, 'check'>
+  readonly objects: Pick<ObjectStore, 'check'>
   /** How long a part may take to answer, in milliseconds. */
   readonly timeoutMs: number
 }
 
-const MAX_AGE_MS = 1_000
+const MAX_AGE_MS = 500
 
 /** Asks the parts themselves: a database that is down or a bucket that is gone is seen, and so is their return. */
 export function createReadiness(options: ReadinessOptions): Readiness {

@@ -38,6 +38,16 @@ export interface Backlog {
   readonly oldestMs: number
 }
 
+/** What the journal holds, each counted and added up to at most the cap that was asked for. */
+export interface Journal {
+  /** Uploads that are neither committed nor aborted. */
+  readonly reservations: number
+  /** Bytes that these have reserved. */
+  readonly reservedBytes: number
+  /** Objects that no file refers to any more and that have not been removed. */
+  readonly garbage: number
+}
+
 /**
  * The part of the port `Ledger` that settles what crashes and failures left. Everything is listed in the order in which
  * it is due, so that what is not due yet costs nothing. Any number of sweepers may call all of it at once.
@@ -98,6 +108,9 @@ export interface SweepLedger {
     readonly abortedUploads: Backlog
     readonly garbage: Backlog
   }>
+
+  /** What the journal holds of all users, due or not. */
+  measureJournal(cap: number): Promise<Journal>
 
   /**
    * Answers whether the chore is the holder's for `leaseMs` from now: it was free, its lease had ended, or it was the

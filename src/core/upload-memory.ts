@@ -20,6 +20,18 @@ export interface UploadMemory {
    * there is no room for too long, and with the signal's reason.
    */
   admit(upload: AdmitUpload): Promise<MemoryShare>
+
+  /** What of the memory is in use at this moment. */
+  usage(): UploadMemoryUsage
+}
+
+export interface UploadMemoryUsage {
+  /** Bytes that uploads may take in all. */
+  readonly budget: number
+  /** Bytes of these that uploads have taken. */
+  readonly taken: number
+  /** Uploads that wait for more. */
+  readonly waiting: number
 }
 
 export interface AdmitUpload {
@@ -57,6 +69,7 @@ class Memory implements UploadMemory {
   readonly #shares: MemoryRoom
   /** What the object store gathers of them. */
   readonly #gathered: MemoryRoom
+  readonly #budget: number
   readonly #partSize: number
   readonly #lowWater: number
   readonly #tenants = new Set<Share>()
@@ -66,6 +79,7 @@ class Memory implements UploadMemory {
     const half = Math.floor(budget / 2)
     this.#shares = new MemoryRoom({ bytes: half, keptForClaims: 0 })
     this.#gathered = new MemoryRoom({ bytes: half, keptForClaims: partSize })
+    this.#budget = 2 * half
     this.#partSize = partSize
     this.#lowWater = Math.floor(half / 4)
   }
@@ -79,6 +93,15 @@ class Memory implements UploadMemory {
     const claim = { userId, bytes: SHARE_BYTES, grant }
     await waitForRoom(this.#shares, { ...claim, signal, onWait })
     return share
+  }
+
+  usage(): UploadMemoryUsage {
+    const [shares, gathered] = [this.#shares, this.#gathered]
+    return {
+      budget: this.#budget,
+      taken: shares.taken + gathered.taken,
+      waiting: shares.waiting + gathered.waiting,
+    }
   }
 
   #enter(share: Share): void {

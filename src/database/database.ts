@@ -25,10 +25,24 @@ export interface Database extends Fragments {
 
   readonly keepIndexOrder: Engine['keepIndexOrder']
 
+  /** How the pool of connections is used; `undefined` where the engine has none. */
+  readonly connections: (() => Connections) | undefined
+
   /** Writes a consistent copy to a file that is there and empty; `undefined` where the engine has tools of its own. */
   readonly copyTo: ((file: string) => Promise<void>) | undefined
 
   close(): Promise<void>
+}
+
+/** A pool of connections at one moment. */
+export interface Connections {
+  /** Connections that may be open. */
+  readonly limit: number
+  readonly open: number
+  /** Open ones that nobody uses. */
+  readonly idle: number
+  /** Callers that wait for one. */
+  readonly waiting: number
 }
 
 /** The pieces of SQL in which the engines differ. */
@@ -55,6 +69,7 @@ export interface Engine extends Fragments {
    */
   readonly keepIndexOrder: RawBuilder<unknown> | undefined
   readonly classify: (error: unknown) => Fault
+  readonly connections: Database['connections']
   readonly copyTo: Database['copyTo']
   /** Closes what the engine opened; called once `kysely` is no longer used. */
   readonly release: () => Promise<void>
@@ -64,7 +79,8 @@ export const MAX_REPEATS = 5
 
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
-  const { kysely, now, forUpdate, bytewise, keepIndexOrder, copyTo, classify, release } = engine
+  const { kysely, now, forUpdate, bytewise, keepIndexOrder } = engine
+  const { connections, copyTo, classify, release } = engine
   const query: Database['query'] = (work) => withRepeats(() => work(kysely), classify)
   const transaction: Database['transaction'] = (work) =>
     withRepeats(() => kysely.transaction().execute(work), classify)
@@ -74,6 +90,7 @@ export function createDatabase(engine: Engine): Database {
     forUpdate,
     bytewise,
     keepIndexOrder,
+    connections,
     copyTo,
     query,
     transaction,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Ledger } from '../core/ledger.ts'
-import type { Backlog } from '../core/sweep-ledger.ts'
+import type { Backlog, Journal } from '../core/sweep-ledger.ts'
 import type { Books } from './books.ts'
 
 /** Three statements, each of which reads at most `cap` rows of the index in which its work lies. */
@@ -25,6 +25,25 @@ export async function measureBacklog(
       sql`SELECT not_before AS due FROM garbage
           WHERE not_before <= ${now} ORDER BY not_before, object_key LIMIT ${cap}`,
     ),
+  }
+}
+
+/** Two statements that read no more of their index either: all of it is a range of its first column. */
+export async function measureJournal({ db }: Books, cap: number): Promise<Journal> {
+  const pending = await sql<{ readonly count: number; readonly bytes: number }>`
+    SELECT COUNT(*) AS count, CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS bytes
+    FROM (SELECT reserved_bytes FROM uploads
+          WHERE state = 'pending' AND lease_until >= 0 ORDER BY lease_until LIMIT ${cap}) AS figures
+  `.execute(db)
+  const left = await sql<{ readonly count: number }>`
+    SELECT COUNT(*) AS count
+    FROM (SELECT not_before FROM garbage
+          WHERE not_before >= 0 ORDER BY not_before, object_key LIMIT ${cap}) AS figures
+  `.execute(db)
+  return {
+    reservations: pending.rows[0]?.count ?? 0,
+    reservedBytes: pending.rows[0]?.bytes ?? 0,
+    garbage: left.rows[0]?.count ?? 0,
   }
 }
 

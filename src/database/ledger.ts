@@ -25,7 +25,7 @@ import {
   whyRefused,
 } from './books.ts'
 import type { Database } from './database.ts'
-import { measureBacklog } from './ledger-backlog.ts'
+import { measureBacklog, measureJournal } from './ledger-backlog.ts'
 import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
 import { holdChore, leaveChore } from './ledger-chores.ts'
@@ -78,6 +78,7 @@ export function createLedger(
     noteGarbageRemovals: (done) => transaction((books) => sweep.noteGarbageRemovals(books, done)),
     purgeDeletedUsers: (options) => transaction((books) => purgeDeletedUsers(books, options)),
     measureBacklog: (cap) => inOrder((books) => measureBacklog(books, cap)),
+    measureJournal: (cap) => inOrder((books) => measureJournal(books, cap)),
     holdChore: (chore) => query((books) => holdChore(books, chore)),
     leaveChore: (chore) => query((books) => leaveChore(books, chore)),
   }

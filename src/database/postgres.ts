@@ -37,6 +37,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepIndexOrder: sql`
       SELECT set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)
     `,
+    connections: () => ({
+      limit: pool.options.max,
+      open: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     copyTo: undefined,
     classify,
     release: async () => {

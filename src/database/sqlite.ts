@@ -26,6 +26,7 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     forUpdate: sql``,
     bytewise: sql`BINARY`,
     keepIndexOrder: undefined,
+    connections: undefined,
     // One statement, so one snapshot: unlike SQLite's backup API it is not begun anew whenever another process writes.
     copyTo: (target) =>
       withRepeats(async () => {

@@ -6,6 +6,7 @@ import fp from 'fastify-plugin'
 import { AppError, type ErrorCode } from '../core/errors.ts'
 import { INERT_HEADERS } from './inert-headers.ts'
 import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
+import type { RequestMeter } from './request-meter.ts'
 
 export interface Connections {
   /** Fastify's `clientErrorHandler`. */
@@ -14,6 +15,12 @@ export interface Connections {
   readonly onRefused: (request: IncomingMessage) => void
   /** To be registered before all else. */
   readonly plugin: FastifyPluginAsync
+}
+
+export interface ConnectionsOptions {
+  readonly logger: FastifyBaseLogger | undefined
+  /** Told of what the parser refuses. */
+  readonly meter?: Pick<RequestMeter, 'refuse'> | undefined
 }
 
 /**
@@ -26,7 +33,7 @@ export interface Connections {
  *   connection closed: after such an error nobody knows where the next request would begin. Nothing of it gets into the
  *   answer to a request before it, which is sent to its end.
  */
-export function createConnections(logger: FastifyBaseLogger | undefined): Connections {
+export function createConnections({ logger, meter }: ConnectionsOptions): Connections {
   const answers = new WeakMap<Socket, ServerResponse>()
   const closing = new WeakSet<Socket>()
   /** What the router has refused last. */
@@ -49,6 +56,7 @@ export function createConnections(logger: FastifyBaseLogger | undefined): Connec
     const { status, code, request_id } = problem
     const line = { request_id, status, code, reason: error.message, address: socket.remoteAddress }
     logger?.info(line, 'request that the parser refused')
+    meter?.refuse({ status, code })
     const isHead = answer?.req.method === 'HEAD'
     socket.end(messageOf(problem, { isHead }))
   }

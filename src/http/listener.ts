@@ -16,11 +16,14 @@ import { lingerPlugin } from './plugins/linger.ts'
 import { requestHeadPlugin } from './plugins/request-head.ts'
 import { logWhenOver, requestLogPlugin } from './plugins/request-log.ts'
 import { sendProblem } from './problem.ts'
+import { meterUntilOver, type RequestMeter } from './request-meter.ts'
 
 export interface ListenerOptions {
   readonly logger: FastifyBaseLogger | undefined
   /** Addresses (CIDR) of proxies whose `X-Forwarded-*` headers are believed. */
   readonly trustedProxies: readonly string[]
+  /** Counts the requests; none when left out. */
+  readonly meter?: RequestMeter
   /** Whether the service takes no new work, so that a balancer should look elsewhere. */
   readonly isStopping: () => boolean
   /** Origins whose pages may read the answers; none when left out. */
@@ -36,11 +39,12 @@ export interface ListenerOptions {
  * time on a connection, one line of log a request, and a refusal that its client can read.
  */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
-  const connections = createConnections(options.logger)
+  const connections = createConnections(options)
   const forBrowsers = browserHeaders(options.allowedOrigins ?? [])
   const app = fastify({
     ...serverOptions(options, (request, reply) => {
       connections.onRefused(request.raw)
+      meterUntilOver(options.meter, { request, reply })
       forBrowsers(request, reply)
     }),
     clientErrorHandler: connections.answer,
@@ -52,6 +56,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   await app.register(connections.plugin)
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.setMaxListeners(MOST_LISTENERS)
+    meterUntilOver(options.meter, { request, reply })
     forBrowsers(request, reply)
   })
   app.addHook('onSend', async (_request, reply) => {
@@ -68,7 +73,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   return app
 }
 
-/** A download has eleven for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
+/** A download has twelve for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
 const MOST_LISTENERS = 20
 
 const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }

@@ -1,39 +1,36 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Ledger } from '../core/ledger.ts'
 import type { Backlog } from '../core/sweep-ledger.ts'
+import { createReading } from './reading.ts'
 
-export interface BacklogMetrics {
-  /** Reads what waits for the sweepers of all instances. Never rejects: what can't be read in time is left out. */
-  measure(): Promise<void>
+export interface BacklogOptions {
+  readonly registry: Registry
+  readonly ledger: Pick<Ledger, 'measureBacklog' | 'measureJournal'>
 }
 
 /** Of more it is enough to know that there is more. */
 const CAP = 10_000
 
-/** Prometheus waits 10 s, and what an instance knows by itself must arrive also when the database hangs. */
-const PATIENCE_MS = 2_000
+/** What waits for the sweepers of all instances, and what the journal holds, read from the database for each scrape. */
+export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () => Promise<void> {
+  const gauge = (name: string, help: string, ...labelNames: string[]): Gauge =>
+    new Gauge({ name: `cloud_repository_${name}`, help, labelNames, registers: [registry] })
+  const count = gauge(
+    'sweep_backlog',
+    `What is due and waits for a sweep of whichever instance, counted up to ${CAP}.`,
+    'of',
+  )
+  const age = gauge(
+    'sweep_backlog_age_seconds',
+    'For how long the oldest of it has been due.',
+    'of',
+  )
+  const reservations = gauge('reservations', `Uploads under way on all instances, up to ${CAP}.`)
+  const reserved = gauge('reserved_bytes', 'Bytes that these have reserved.')
+  const garbage = gauge('garbage_objects', `Objects that no file refers to any more, up to ${CAP}.`)
+  const single = [reservations, reserved, garbage]
 
-export function createBacklogMetrics({
-  registry,
-  ledger,
-}: {
-  readonly registry: Registry
-  readonly ledger: Pick<Ledger, 'measureBacklog'>
-}): BacklogMetrics {
-  const common = { labelNames: ['of'], registers: [registry] }
-  const count = new Gauge({
-    name: 'cloud_repository_sweep_backlog',
-    help: `What is due and waits for a sweep of whichever instance, counted up to ${CAP}.`,
-    ...common,
-  })
-  const age = new Gauge({
-    name: 'cloud_repository_sweep_backlog_age_seconds',
-    help: 'For how long the oldest of it has been due.',
-    ...common,
-  })
-  let measuring: Promise<unknown> | undefined
-
-  async function read(): Promise<void> {
+  async function readBacklog(): Promise<void> {
     const backlogs = await ledger.measureBacklog(CAP)
     const entries: [string, Backlog][] = [
       ['expired_uploads', backlogs.expiredUploads],
@@ -46,26 +43,22 @@ export function createBacklogMetrics({
     }
   }
 
-  return {
-    async measure() {
+  async function readJournal(): Promise<void> {
+    const journal = await ledger.measureJournal(CAP)
+    reservations.set(journal.reservations)
+    reserved.set(journal.reservedBytes)
+    garbage.set(journal.garbage)
+  }
+
+  return createReading({
+    clear: () => {
       count.reset()
       age.reset()
-      // However many ask, and however slow the database is, one reads.
-      measuring ??= read()
-        .catch(() => undefined)
-        .finally(() => {
-          measuring = undefined
-        })
-      await within(PATIENCE_MS, measuring)
+      // A gauge without labels would be reset to 0, which says something.
+      for (const gauge of single) gauge.remove()
     },
-  }
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
+    read: async () => {
+      await Promise.all([readBacklog(), readJournal()])
+    },
   })
-  await Promise.race([work, timeout])
-  clearTimeout(timer)
 }

@@ -1,33 +1,68 @@
-import { Registry } from 'prom-client'
-import type { Ledger } from '../core/ledger.ts'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { ObjectStore } from '../core/object-store.ts'
+import type { Readiness } from '../core/readiness.ts'
+import type { Repository } from '../core/repository.ts'
 import type { Sweeper } from '../core/sweeper.ts'
-import { createBacklogMetrics } from './backlog.ts'
+import { type BacklogOptions, createBacklogMetrics } from './backlog.ts'
+import { createCallMeter, meterObjectStore, meterPort } from './calls.ts'
+import { createPartMetrics } from './parts.ts'
+import { meterRepository } from './repository.ts'
+import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
+import { createRoomMetrics, type RoomOptions } from './rooms.ts'
 import { meterSweeper } from './sweeps.ts'
 
 /** What an instance tells of itself, for Prometheus. Counts begin at its start. */
 export interface Metrics {
   /** Of what `expose` returns. */
   readonly contentType: string
-  /** All metrics in Prometheus' text format. Never rejects: what the database does not tell in time is left out. */
+  /** All metrics in Prometheus' text format. Never rejects: what the parts do not tell in time is left out. */
   expose(): Promise<string>
-  /** The same sweeper, whose work is counted. */
+  /** From now on tells of the process, and of the delays of its event loop. Idempotent. */
+  watchProcess(): void
+  /** The same sweeper, whose work is counted. Of this and the next each is called once. */
   meterSweeper(sweeper: Sweeper): Sweeper
+  /** The same repository, whose uploads are counted. */
+  meterRepository(repository: Repository): Repository
+  /** The same object store, whose calls are timed. */
+  meterObjectStore(store: ObjectStore): ObjectStore
+  /** The same port of the database, whose calls are timed under the names of its methods. */
+  meterPort<T extends object>(port: T): T
+  /** What a listener tells its requests to. */
+  meterRequests(listener: ListenerName): RequestMeter
+}
+
+export interface MetricsOptions
+  extends Omit<BacklogOptions, 'registry'>, Omit<RoomOptions, 'registry'> {
+  readonly readiness: Readiness
 }
 
 /** One registry for all metrics of an instance; none is global. Each group of them has its file here. */
-export function createMetrics({
-  ledger,
-}: {
-  readonly ledger: Pick<Ledger, 'measureBacklog'>
-}): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
-  const backlog = createBacklogMetrics({ registry, ledger })
+  const readBacklog = createBacklogMetrics({ registry, ...options })
+  const readParts = createPartMetrics({ registry, ...options })
+  createRoomMetrics({ registry, ...options })
+  const requests = createRequestMetrics(registry)
+  const calls = {
+    objectStore: createCallMeter({ registry, of: 'object_store', help: 'object store' }),
+    database: createCallMeter({ registry, of: 'database', help: 'database' }),
+  }
+  let watchesProcess = false
   return {
     contentType: registry.contentType,
     async expose() {
-      await backlog.measure()
+      await Promise.all([readBacklog(), readParts()])
+      requests.settle()
       return await registry.metrics()
     },
+    watchProcess() {
+      if (!watchesProcess) collectDefaultMetrics({ register: registry })
+      watchesProcess = true
+    },
     meterSweeper: (sweeper) => meterSweeper({ registry, sweeper }),
+    meterRepository: (repository) => meterRepository({ registry, repository }),
+    meterObjectStore: (store) => meterObjectStore(store, calls.objectStore),
+    meterPort: (port) => meterPort(port, calls.database),
+    meterRequests: (listener) => requests.meter(listener),
   }
 }

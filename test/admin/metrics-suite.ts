@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMetrics } from '../../src/metrics/metrics.ts'
+import type { Ledger } from '../../src/core/ledger.ts'
+import { createMetrics, type MetricsOptions } from '../../src/metrics/metrics.ts'
 import type { Sweeper } from '../../src/core/sweeper.ts'
 import { expectProblem, type OpenService, upload } from '../http/fixture.ts'
 import { outage } from '../support/faults.ts'
 import type { TestService } from '../support/test-service.ts'
+import { ampleMemory } from '../support/upload-memory.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from './fixture.ts'
 
 /** Prometheus' view of the service. */
@@ -39,11 +41,8 @@ export function adminMetricsSuite(open: OpenService): void {
       const types = lines.filter((line) => line.startsWith('# TYPE '))
       expect(types.length).toBeGreaterThan(8)
       for (const line of types) {
-        const [, , name = '', type] = line.split(' ')
-        expect({ name, type }).toEqual({
-          name,
-          type: name.endsWith('_total') ? 'counter' : 'gauge',
-        })
+        const [, , name = '', type = ''] = line.split(' ')
+        expect({ name, type }).toEqual({ name, type: typeOf(name) })
         expect(lines.some((help) => help.startsWith(`# HELP ${name} `))).toBe(true)
       }
     })
@@ -78,7 +77,7 @@ export function adminMetricsSuite(open: OpenService): void {
         () => new Promise<never>(() => {}),
         () => Promise.reject(outage()),
       ]) {
-        const metrics = createMetrics({ ledger: { measureBacklog } })
+        const metrics = createMetrics(inTrouble(measureBacklog))
         for (let scrapes = 0; scrapes < 2; scrapes++) {
           const text = await metrics.expose()
           expect(sampleOf(text, 'cloud_repository_sweep_backlog{of="garbage"}')).toBeUndefined()
@@ -96,7 +95,7 @@ export function adminMetricsSuite(open: OpenService): void {
         await promise
         return { expiredUploads: none, abortedUploads: none, garbage: none }
       }
-      const metrics = createMetrics({ ledger: { measureBacklog } })
+      const metrics = createMetrics(inTrouble(measureBacklog))
       const scrapes = [metrics.expose(), metrics.expose(), metrics.expose()]
       resolve()
       for (const text of await Promise.all(scrapes)) {
@@ -124,7 +123,7 @@ export function adminMetricsSuite(open: OpenService): void {
         },
         expire: async () => 7,
       }
-      const metrics = createMetrics({ ledger: { measureBacklog: () => Promise.reject(outage()) } })
+      const metrics = createMetrics(inTrouble(() => Promise.reject(outage())))
       const metered = metrics.meterSweeper(sweeper)
       const sweeping = metered.sweep({ signal: new AbortController().signal })
       const running = await metrics.expose()
@@ -149,6 +148,23 @@ export function adminMetricsSuite(open: OpenService): void {
 }
 
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` }
+
+function typeOf(name: string): string {
+  if (name.endsWith('_total')) return 'counter'
+  return HISTOGRAMS.test(name) ? 'histogram' : 'gauge'
+}
+
+const HISTOGRAMS = /_(request|call)_seconds$/
+
+/** What metrics read, of which nothing but the backlog matters. */
+function inTrouble(measureBacklog: Ledger['measureBacklog']): MetricsOptions {
+  return {
+    ledger: { measureBacklog, measureJournal: () => Promise.reject(outage()) },
+    readiness: { failures: async () => new Map() },
+    memory: ampleMemory(),
+    connections: undefined,
+  }
+}
 
 /** The value of a sample, named with its labels. */
 function sampleOf(text: string, name: string): number | undefined {

@@ -35,9 +35,10 @@ export function hardeningSuite(project: Project): void {
   })
 
   it('every published port is on the loopback alone', async () => {
-    const config = await readConfig(project, '--profile', 'scale')
+    const profiles = ['--profile', 'scale', '--profile', 'monitoring']
+    const config = await readConfig(project, ...profiles)
     const published = Object.values(config.services).flatMap(({ ports = [] }) => ports)
-    expect(published.map(({ host_ip }) => host_ip)).toEqual(['127.0.0.1', '127.0.0.1'])
+    expect(published.map(({ host_ip }) => host_ip)).toEqual(Array(4).fill('127.0.0.1'))
   })
 
   it('the S3 user of the service can use its bucket and nothing else', async () => {

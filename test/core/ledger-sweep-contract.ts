@@ -288,6 +288,34 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       })
     })
 
+    describe('the journal', () => {
+      it('counts uploads under way with what they reserve, and all garbage, up to a cap', async () => {
+        const before = await harness.ledger.measureJournal(1000)
+        await account.put('f', 10)
+        await account.put('f', 5)
+        await account.put('f', 5, { garbageDelayMs: 0 })
+        await account.begin('a', 30)
+        await account.abort(await account.begin('b', 7))
+        const lapsed = await account.begin('c', 12, { leaseMs: 0 })
+        const after = await harness.ledger.measureJournal(1000)
+        expect(after).toEqual({
+          reservations: before.reservations + 2,
+          reservedBytes: before.reservedBytes + 42,
+          garbage: before.garbage + 2,
+        })
+        expect(await harness.ledger.measureJournal(1)).toMatchObject({
+          reservations: 1,
+          garbage: 1,
+        })
+        await account.abort(lapsed)
+        expect(await harness.ledger.measureJournal(1000)).toEqual({
+          reservations: before.reservations + 1,
+          reservedBytes: before.reservedBytes + 30,
+          garbage: before.garbage + 2,
+        })
+      })
+    })
+
     describe('suspended users', () => {
       it('upload nothing and their files are found by no one, until they are active again', async () => {
         await account.put('a', 10)

@@ -22,6 +22,7 @@ describe('MemoryRoom', () => {
       free: 4,
       lacking: { first: 1, all: 1 },
     })
+    expect([room.taken, room.waiting]).toEqual([6, 1])
   })
 
   it('lets those who wait have what is given back, in the order in which they came', () => {

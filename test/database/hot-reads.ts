@@ -78,6 +78,7 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.listGarbage({ after: garbage, limit: 10 })
   await ledger.noteGarbageRemovals({ removed: [garbage], failed: [garbage], retryMs: 1 })
   await ledger.measureBacklog(10)
+  await ledger.measureJournal(10)
   const chore = { name: 'sweep', holder: 'hot' } as const
   await ledger.holdChore({ ...chore, leaseMs: 1 })
   await ledger.leaveChore(chore)

@@ -121,6 +121,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'noteAbortedRemovals':
     case 'noteGarbageRemovals':
     case 'measureBacklog':
+    case 'measureJournal':
     case 'holdChore':
     case 'leaveChore':
       break

@@ -32,6 +32,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     noteAbortedRemovals: gate('noteAbortedRemovals', (done) => ledger.noteAbortedRemovals(done)),
     noteGarbageRemovals: gate('noteGarbageRemovals', (done) => ledger.noteGarbageRemovals(done)),
     measureBacklog: (cap) => ledger.measureBacklog(cap),
+    measureJournal: (cap) => ledger.measureJournal(cap),
     holdChore: gate('holdChore', (chore) => ledger.holdChore(chore)),
     leaveChore: gate('leaveChore', (chore) => ledger.leaveChore(chore)),
     purgeDeletedUsers: gate('purgeDeletedUsers', (limit) => ledger.purgeDeletedUsers(limit)),

@@ -1,5 +1,5 @@
 import { startContainer } from './container.ts'
-import { answers, findProgram, freePort } from './local-server.ts'
+import { answers, findProgram, freePort, type ProgramOptions } from './local-server.ts'
 import {
   findS3Server,
   type S3Server,
@@ -43,15 +43,31 @@ async function startImage(): Promise<S3Server> {
 
 /** Runs the `minio` of this machine. */
 export async function startMinioProgram(): Promise<S3Server> {
-  const program = await findProgram('minio')
+  const { endpoint, server } = await minioProgram()
+  return startS3Program({ ...server, endpoint })
+}
+
+export interface MinioProgram {
+  readonly endpoint: string
+  /** With the folder that holds all it has, for `runServer`. */
+  readonly server: Pick<ProgramOptions, 'program' | 'isReady'> & {
+    readonly environment: Readonly<Record<string, string>>
+    readonly args: (folder: string) => readonly string[]
+  }
+}
+
+/** The `minio` of this machine, on ports that nobody else has. */
+export async function minioProgram(): Promise<MinioProgram> {
   const address = `127.0.0.1:${await freePort()}`
   const console = `127.0.0.1:${await freePort()}`
   const options = ['--quiet', '--address', address, '--console-address', console]
-  return startS3Program({
-    program,
+  return {
     endpoint: `http://${address}`,
-    environment: MINIO_ENVIRONMENT,
-    args: (folder) => ['server', ...options, folder],
-    isReady: () => answers(`http://${address}${READY_PATH}`),
-  })
+    server: {
+      program: await findProgram('minio'),
+      environment: MINIO_ENVIRONMENT,
+      args: (folder) => ['server', ...options, folder],
+      isReady: () => answers(`http://${address}${READY_PATH}`),
+    },
+  }
 }

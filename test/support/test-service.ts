@@ -87,16 +87,25 @@ export interface TestService {
  * for good.
  */
 export async function startTestService(
-  { database, objects }: TestAdapters,
+  { database, objects: store }: TestAdapters,
   options: TestServiceOptions = {},
 ): Promise<TestService> {
   const { maxFileSize = 64 * 2 ** 20, maxFiles = 1000, leaseMs = 60_000 } = options
   const { maxUploads = 1000 } = options
   const { baseCapacity = 0, deviceCapacity = 0, deviceModels = new Map() } = options
-  const ledger = createLedger(database, { baseCapacity })
-  const users = createUserStore(database)
+  const memory = ampleMemory()
+  const bare = createLedger(database, { baseCapacity })
+  const readiness = createReadiness({ ledger: bare, objects: store, timeoutMs: 1_000 })
+  const { connections } = database
+  const metrics = createMetrics({ ledger: bare, readiness, memory, connections })
+  const ledger = metrics.meterPort(bare)
+  const objects = metrics.meterObjectStore(store)
+  const users = metrics.meterPort(createUserStore(database))
   const policy = options.guessPolicy ?? { ...GUESS_POLICY, maxGuesses: Infinity }
-  const guesses = createGuessLimiter({ counts: createGuessCounts(database), policy })
+  const guesses = createGuessLimiter({
+    counts: metrics.meterPort(createGuessCounts(database)),
+    policy,
+  })
   const accessTokens = createAccessTokens({
     users,
     guesses,
@@ -104,9 +113,7 @@ export async function startTestService(
     cacheMs: options.tokenCacheMs ?? 0,
   })
   const grants = createGrants({ users, deviceCapacity, deviceModels })
-  const memory = ampleMemory()
   const limits = { memory, maxFileSize, maxFiles, maxUploads, leaseMs, garbageDelayMs: 0 }
-  const metrics = createMetrics({ ledger })
   const sweeper = createSweeper({
     ledger: {
       ...ledger,
@@ -122,10 +129,11 @@ export async function startTestService(
   const app = await buildApp({
     ledger,
     maxFiles,
-    repository: createRepository({ ledger, objects, ...limits }),
+    repository: metrics.meterRepository(createRepository({ ledger, objects, ...limits })),
     accessTokens,
-    readiness: createReadiness({ ledger, objects, timeoutMs: 1_000 }),
+    readiness,
     ...edge,
+    meter: metrics.meterRequests('public'),
     basePath: options.basePath ?? '',
     allowedOrigins: options.allowedOrigins ?? [],
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
@@ -145,8 +153,14 @@ export async function startTestService(
       grants,
       guesses,
       metrics,
+      readiness,
     }
-    const admin = await buildAdmin({ ...edge, ...useCases, token: options.adminToken })
+    const admin = await buildAdmin({
+      ...edge,
+      ...useCases,
+      meter: metrics.meterRequests('admin'),
+      token: options.adminToken,
+    })
     const headers = { authorization: `Bearer ${options.adminToken}` }
     conformance.push(await holdToDocument({ app: admin, headers }))
     await admin.listen({ host: '127.0.0.1', port: 0 })

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { type ClientAddress, parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
@@ -10,13 +11,15 @@ export interface BearerOptions {
 }
 
 /**
- * Refuses every request that does not show the token, before its body is read: with `unauthorized`, or with
+ * Refuses every request that does not show the token, but to a route whose operation says that it needs none (a probe,
+ * whose orchestrator has none), before its body is read: with `unauthorized`, or with
  * `too_many_requests` where its address has shown too many wrong ones. The right one is let in from everywhere.
  */
 export const bearerPlugin = fp<BearerOptions>(
   async (app, { token, guesses }) => {
     const expected = digestOf(token)
     app.addHook('onRequest', async (request, reply) => {
+      if (isOpen(request)) return
       const [, shown] = BEARER.exec(request.headers.authorization ?? '') ?? []
       if (shown !== undefined && timingSafeEqual(digestOf(shown), expected)) return
       if (shown !== undefined) countGuess(guesses, parseClientAddress(request.ip))
@@ -26,6 +29,11 @@ export const bearerPlugin = fp<BearerOptions>(
   },
   { name: 'bearer', fastify: '5.x' },
 )
+
+function isOpen({ routeOptions }: FastifyRequest): boolean {
+  const operations = [routeOptions.config.operation ?? []].flat()
+  return operations.length > 0 && operations.every(({ credentials }) => credentials === 'none')
+}
 
 const BEARER = /^Bearer +([!-~]+)$/i
 

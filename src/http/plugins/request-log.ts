@@ -34,12 +34,19 @@ export const requestLogPlugin = fp(
 /** For a request that meets no hook, because the router refuses it. */
 export function logWhenOver(request: FastifyRequest, reply: FastifyReply): void {
   reply.raw.once('close', () => {
-    const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED_REQUEST
-    const line = lineOf(request, { status, ms: Math.round(reply.elapsedTime) })
+    const line = lineOf(request, {
+      status: statusOfAnswer(reply),
+      ms: Math.round(reply.elapsedTime),
+    })
     // Probes come every few seconds.
     if (request.routeOptions.config.isProbe === true) request.log.debug(line, 'request')
     else request.log.info(line, 'request')
   })
+}
+
+/** The status of an answer that is over. */
+export function statusOfAnswer({ raw }: FastifyReply): number {
+  return raw.writableFinished ? raw.statusCode : CLIENT_CLOSED_REQUEST
 }
 
 /** Not a status that is ever sent; the usual mark in logs for a client that closed first. */

@@ -1,0 +1,28 @@
+import { Gauge, type Registry } from 'prom-client'
+import type { Part, Readiness } from '../core/readiness.ts'
+import { createReading } from './reading.ts'
+
+/** Whether database and object store answer, asked for each scrape as `/readyz` asks. */
+export function createPartMetrics({
+  registry,
+  readiness,
+}: {
+  readonly registry: Registry
+  readonly readiness: Readiness
+}): () => Promise<void> {
+  const up = new Gauge({
+    name: 'cloud_repository_part_up',
+    help: '1 when the part answers, 0 when it fails, as /readyz has it.',
+    labelNames: ['part'],
+    registers: [registry],
+  })
+  return createReading({
+    clear: () => up.reset(),
+    read: async () => {
+      const failures = await readiness.failures()
+      for (const part of PARTS) up.set({ part }, failures.has(part) ? 0 : 1)
+    },
+  })
+}
+
+const PARTS: readonly Part[] = ['database', 'object_store']

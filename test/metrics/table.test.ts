@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Ledger } from '../../src/core/ledger.ts'
+import type { Repository } from '../../src/core/repository.ts'
+import type { Sweeper } from '../../src/core/sweeper.ts'
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts'
+import { createMemoryStore } from '../../src/object-store/memory.ts'
+import { openTestCore } from '../support/test-core.ts'
+import { parseMetrics } from '../support/metrics-text.ts'
+import { ampleMemory } from '../support/upload-memory.ts'
+
+describe("README's table of metrics", () => {
+  it('has every metric with its type and labels, and no other', async () => {
+    await using core = await openTestCore()
+    const metrics = createMetrics({
+      ledger: core.ledger,
+      readiness: { failures: async () => new Map() },
+      memory: ampleMemory(),
+      connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
+    })
+    metrics.watchProcess()
+    await useAll(metrics, core.ledger)
+    const exposed = parseMetrics(await metrics.expose())
+    const silent = exposed.filter(({ series }) => series.length === 0).map(({ name }) => name)
+    expect(silent.filter((name) => !NOW_AND_THEN.has(name))).toEqual([])
+    const actual = exposed.map(({ name, type, labels }) => ({
+      name,
+      type,
+      labels: NOW_AND_THEN.get(name) ?? labels,
+    }))
+    expect(byName(await tableRows())).toEqual(byName(actual))
+  })
+})
+
+/** Has every metric get a sample. */
+async function useAll(metrics: Metrics, ledger: Ledger): Promise<void> {
+  const failing = metrics.meterPort({ check: () => Promise.reject(new Error('down')) })
+  await expect(failing.check()).rejects.toThrow('down')
+  await metrics.meterPort(ledger).check()
+  const store = { ...createMemoryStore(), check: () => Promise.reject(new Error('down')) }
+  const signal = AbortSignal.timeout(1000)
+  await expect(metrics.meterObjectStore(store).check(signal)).rejects.toThrow('down')
+  metrics.meterSweeper({} as Sweeper)
+  metrics.meterRepository({} as Repository)
+  const socket = { bytesRead: 1, bytesWritten: 1 }
+  const meter = metrics.meterRequests('public')
+  meter.begin({ method: 'GET', route: '/a', socket })({ status: 200, code: null, seconds: 1 })
+  meter.begin({ method: 'GET', route: '/a', socket })
+  await collectGarbage()
+}
+
+/** Makes so much that some of it has to be collected, and lets Node tell of it. */
+async function collectGarbage(): Promise<void> {
+  for (let made = 0; made < 200; made++) Array.from({ length: 100_000 }, (_, at) => ({ at }))
+  await setTimeout(50)
+}
+
+/** What Node has at some moments alone, with its labels. */
+const NOW_AND_THEN = new Map([['nodejs_active_requests', ['type']]])
+
+interface Row {
+  readonly name: string
+  readonly type: string
+  readonly labels: readonly string[]
+}
+
+async function tableRows(): Promise<readonly Row[]> {
+  const readme = await readFile('README.md', 'utf8')
+  const rows = readme.matchAll(
+    /^\| `([a-z0-9_]+)` \| (counter|gauge|histogram) \| (.*?) \| \S.* \|$/gm,
+  )
+  return [...rows].map(([, name = '', type = '', labels = '']) => ({
+    name,
+    type,
+    labels: [...labels.matchAll(/`([a-z_]+)`/g)].map(([, label = '']) => label).sort(),
+  }))
+}
+
+function byName(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
