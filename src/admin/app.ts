@@ -18,7 +18,7 @@ import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping'
+  'logger' | 'trustedProxies' | 'isStopping' | 'traces' | 'shutdown'
 > {
   readonly users: Users
   readonly accessTokens: AccessTokens

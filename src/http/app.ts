@@ -24,7 +24,7 @@ import { uploadRoutes } from './routes/upload.ts'
 
 export interface AppOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping'
+  'logger' | 'trustedProxies' | 'isStopping' | 'traces'
 > {
   readonly repository: Repository
   readonly ledger: Ledger
