@@ -4,8 +4,10 @@ import { parseByteSize } from './core/byte-size.ts'
 import { messageOf } from './core/errors.ts'
 import { smallestBudget } from './core/upload-memory.ts'
 import { partSizeFor } from './object-store/s3-upload.ts'
+import { readTraces, type TraceConfig } from './trace-settings.ts'
 import { isLoopback, isWellKnownKey } from './well-known-keys.ts'
 import {
+  type LogFormat,
   type LogLevel,
   parseBasePath,
   parseBoolean,
@@ -14,6 +16,7 @@ import {
   parseDeviceModels,
   parseGarbageDelay,
   parseHeaderToken,
+  parseLogFormat,
   parseLogLevel,
   parseObjectStore,
   parseOrigins,
@@ -44,6 +47,9 @@ export interface Config {
   /** The identity provider whose JWTs are access tokens too, if there is one. */
   readonly jwt: JwtConfig | undefined
   readonly logLevel: LogLevel
+  readonly logFormat: LogFormat
+  /** `undefined`: nothing is traced. */
+  readonly traces: TraceConfig | undefined
   /** `undefined`: there is no admin listener. */
   readonly admin: AdminConfig | undefined
   /** `undefined`: the metrics are on the admin listener alone. */
@@ -120,6 +126,8 @@ export function readConfig(environment: Environment): Config {
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
+    logFormat: setting('LOG_FORMAT', 'auto', parseLogFormat),
+    traces: readTraces(reader),
     admin: readAdmin(reader),
     metrics: readMetrics(reader),
   }

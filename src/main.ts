@@ -1,14 +1,16 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { pino } from 'pino'
+import type { FastifyBaseLogger } from 'fastify'
 import { runCli } from './cli/cli.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
 import { render } from './cli/render.ts'
 import { introduceDemo } from './demo.ts'
 import { diagnose } from './doctor.ts'
 import { DRAIN_MS } from './drain.ts'
+import { openLog } from './log.ts'
 import { serve } from './serve.ts'
 import { openService } from './service.ts'
+import type { Tracing } from './tracing/tracing.ts'
 
 const [command, ...args] = process.argv.slice(2)
 
@@ -21,6 +23,8 @@ try {
   }
   process.exitCode = 1
 }
+// All has ended by now but what nobody waits for, such as a collector of traces that does not answer.
+if (command === 'serve') process.exit()
 
 function run(): Promise<number> {
   if (command === 'serve') return runServer()
@@ -34,14 +38,21 @@ function run(): Promise<number> {
 async function runServer(): Promise<number> {
   const { values } = parseArgs({ args, options: { demo: { type: 'boolean', default: false } } })
   const config = readConfig(process.env)
-  const logger = pino({ level: config.logLevel })
+  await using opened = new AsyncDisposableStack()
+  const log = await openLog({ level: config.logLevel, format: config.logFormat })
+  opened.defer(() => log.end())
+  const { logger } = log
+  process.on('uncaughtExceptionMonitor', (err) => logger.fatal({ err }, 'dies of an error'))
   if (hasTrialSecret(process.env)) {
     logger.warn('runs on trial secrets that everyone can read: see .env.example')
   }
   const stopped = stopSignal()
-  await using opened = new AsyncDisposableStack()
+  const tracing = await startTracing(config, logger)
   // As process 1 of a container only a listener makes a signal heard, and a start can wait long for its database.
-  const service = await Promise.race([openService(config), stopped.then(() => undefined)])
+  const service = await Promise.race([
+    openService(config, { tracing }),
+    stopped.then(() => undefined),
+  ])
   // Nothing runs yet that would have to end well, and what is awaited may never come.
   if (service === undefined) process.exit(0)
   opened.defer(() => service.close())
@@ -50,7 +61,7 @@ async function runServer(): Promise<number> {
       'A rebuild was interrupted, so files are missing. Run "rebuild" again, to its end.',
     )
   }
-  const server = await serve({ config, service, logger })
+  const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())
   if (values.demo) console.log(await introduceDemo(service, server.url + config.basePath))
   const signal = await stopped
@@ -58,6 +69,16 @@ async function runServer(): Promise<number> {
   await server.stop({ drainMs: signal === 'SIGTERM' ? DRAIN_MS : 0 })
   logger.info('stopped')
   return 0
+}
+
+/** Loads what traces by OpenTelemetry where the settings ask for it, and nothing otherwise. */
+async function startTracing(
+  { traces }: Config,
+  logger: FastifyBaseLogger,
+): Promise<Tracing | undefined> {
+  if (traces === undefined) return undefined
+  const { openTracing } = await import('./tracing/tracing.ts')
+  return openTracing({ ...traces, warn: (err, message) => logger.warn({ err }, message) })
 }
 
 async function runDoctor(): Promise<number> {

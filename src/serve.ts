@@ -8,11 +8,14 @@ import { closeIdleFromNowOn, drain } from './drain.ts'
 import { buildApp } from './http/app.ts'
 import { type OpenConnections, watchConnections } from './http/open-connections.ts'
 import type { Service } from './service.ts'
+import type { Tracing } from './tracing/tracing.ts'
 
 export interface ServeOptions {
   readonly config: Config
   readonly service: Service
   readonly logger: FastifyBaseLogger
+  /** Spans of requests, which are sent at the end. */
+  readonly tracing?: Pick<Tracing, 'begin' | 'close'> | undefined
   /** How often chores are done, for tests. */
   readonly intervals?: Pick<
     ChoresOptions,
@@ -34,7 +37,7 @@ export interface RunningServer {
 
 /** Listens, and sweeps from time to time, until it is stopped. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { config, service, logger, intervals } = options
+  const { config, service, logger, tracing, intervals } = options
   const shutdown = new AbortController()
   let stopped: Promise<void> | undefined
   const common = {
@@ -42,6 +45,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     trustedProxies: config.trustedProxies,
     logger,
     isStopping: () => stopped !== undefined,
+    shutdown: shutdown.signal,
+    traces: tracing,
   }
   const { metrics } = service
   metrics.watchProcess()
@@ -52,7 +57,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     allowedOrigins: config.allowedOrigins,
     maxFiles: config.maxFiles,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
-    shutdown: shutdown.signal,
   })
   const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
   if (config.admin !== undefined) {
@@ -67,7 +71,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = ''] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })
-  const running = { listeners, connections, chores, shutdown }
+  const running = { listeners, connections, chores, shutdown, tracing }
   return { url, stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)) }
 }
 
@@ -75,12 +79,13 @@ interface Running {
   readonly listeners: readonly Listener[]
   readonly connections: readonly OpenConnections[]
   readonly chores: Chores
+  readonly tracing: ServeOptions['tracing']
   /** Aborts what is still running when the grace period is over. */
   readonly shutdown: AbortController
 }
 
 async function end(running: Running, drainMs: number): Promise<void> {
-  const { listeners, connections, chores, shutdown } = running
+  const { listeners, connections, chores, shutdown, tracing } = running
   const sweeps = chores.stop()
   const deadlines = [
     setTimeout(() => {
@@ -100,7 +105,7 @@ async function end(running: Running, drainMs: number): Promise<void> {
   } finally {
     deadlines.forEach(clearTimeout)
   }
-  await chores.recordLast()
+  await Promise.all([chores.recordLast(), tracing?.close()])
 }
 
 interface Listener {

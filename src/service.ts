@@ -30,6 +30,8 @@ import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { ensureFolder } from './object-store/durable-folder.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
 import { createS3Store } from './object-store/s3.ts'
+import type { ObjectPlace } from './tracing/traced-ports.ts'
+import type { Tracing } from './tracing/tracing.ts'
 
 /** The use cases over opened adapters: all that a listener or a command works with. */
 export interface Service {
@@ -63,6 +65,11 @@ export interface ServiceTimes {
   readonly retentionMs: number
 }
 
+export interface ServiceOptions extends Partial<ServiceTimes> {
+  /** Follows what is asked of database and object store. */
+  readonly tracing?: Tracing | undefined
+}
+
 const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
 
 /** Long enough for an operator to look through what a rebuild took for replaced, and for users to miss it. */
@@ -71,18 +78,25 @@ const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 /** Opens database and object store as the settings say, with tables and bucket made where they are missing. */
 export async function openService(
   config: Config,
-  times: Partial<ServiceTimes> = {},
+  { tracing, ...times }: ServiceOptions = {},
 ): Promise<Service> {
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
   opened.defer(() => database.close())
-  const objects = openObjectStore(config.objectStore, config.maxFileSize)
-  opened.defer(() => objects.close())
+  const store = openObjectStore(config.objectStore, config.maxFileSize)
+  opened.defer(() => store.close())
+  const objects = tracing?.traceObjects(store, placeOf(config)) ?? store
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const kept = opened.move()
   return {
-    ...createUseCases({ config, database, objects, times: { ...TIMES, ...config, ...times } }),
+    ...createUseCases({
+      config,
+      database,
+      objects,
+      times: { ...TIMES, ...config, ...times },
+      tracing,
+    }),
     objects,
     backup: (file) => backUp(database, file),
     close: () => kept.disposeAsync(),
@@ -99,15 +113,16 @@ interface Parts {
   readonly database: Database
   readonly objects: ObjectStore
   readonly times: ServiceTimes
+  readonly tracing: Tracing | undefined
 }
 
 function createUseCases({ config, database, times, ...ports }: Parts) {
   const { deviceCapacity, deviceModels } = config
   const { maxFileSize, maxFiles, maxUploads } = config
   const { leaseMs, garbageDelayMs, retentionMs } = times
-  const { metrics, memory, readiness, ledger, objects } = meterPorts({ config, database, ...ports })
+  const { metrics, memory, readiness, ...metered } = meterPorts({ config, database, ...ports })
+  const { ledger, userStore, objects } = metered
   const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
-  const userStore = metrics.meterPort(createUserStore(database))
   const jwtUsers = openJwtUsers(userStore, config.jwt)
   const guesses = createGuessLimiter({ counts: metrics.meterPort(createGuessCounts(database)) })
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
@@ -137,8 +152,8 @@ function createUseCases({ config, database, times, ...ports }: Parts) {
 }
 
 /** What metrics read by themselves is not counted as calls of the service. */
-function meterPorts({ config, database, objects }: Omit<Parts, 'times'>) {
-  const ledger = createLedger(database, { baseCapacity: config.baseCapacity })
+function meterPorts({ config, database, objects, tracing }: Omit<Parts, 'times'>) {
+  const { ledger, userStore } = openBooks({ config, database, tracing })
   const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
   const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
   const { connections } = database
@@ -148,8 +163,25 @@ function meterPorts({ config, database, objects }: Omit<Parts, 'times'>) {
     readiness,
     memory,
     ledger: metrics.meterPort(ledger),
+    userStore: metrics.meterPort(userStore),
     objects: metrics.meterObjectStore(objects),
   }
+}
+
+/** The ports on the database, followed where there is someone to do so. */
+function openBooks({ config, database, tracing }: Pick<Parts, 'config' | 'database' | 'tracing'>) {
+  const ledger = createLedger(database, config)
+  const userStore = createUserStore(database)
+  if (tracing === undefined) return { ledger, userStore }
+  const system = config.databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgresql'
+  return {
+    ledger: tracing.traceLedger(ledger, system),
+    userStore: tracing.traceUserStore(userStore, system),
+  }
+}
+
+function placeOf({ objectStore }: Config): ObjectPlace {
+  return { bucket: objectStore.kind === 's3' ? objectStore.bucket : undefined }
 }
 
 function openJwtUsers(users: UserStore, jwt: Config['jwt']): JwtUsers | undefined {

@@ -8,6 +8,11 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
+const LOG_FORMATS = ['auto', 'json', 'pretty'] as const
+
+/** `auto` is `pretty` in a terminal, else `json`. */
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
 export function parseObjectStore(
   text: string,
 ): { kind: 'file'; directory: string } | { kind: 's3'; bucket: string } {
@@ -117,10 +122,15 @@ export function parseOrigins(text: string): readonly string[] {
   return origins
 }
 
-export function parseLogLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text)
-  if (level !== undefined) return level
-  throw new Error(`write one of ${LOG_LEVELS.join(', ')}`)
+export const parseLogLevel = (text: string): LogLevel => parseOneOf(LOG_LEVELS, text)
+
+export const parseLogFormat = (text: string): LogFormat => parseOneOf(LOG_FORMATS, text)
+
+/** The word among those that are known. */
+export function parseOneOf<const W extends string>(words: readonly W[], text: string): W {
+  const word = words.find((known) => known === text)
+  if (word !== undefined) return word
+  throw new Error(`write one of ${words.join(', ')}`)
 }
 
 export function parseDeviceModels(text: string): ReadonlyMap<string, number> {

@@ -42,6 +42,8 @@ describe('readConfig', () => {
       uploadMemory: 256 * 2 ** 20,
       jwt: undefined,
       logLevel: 'info',
+      logFormat: 'auto',
+      traces: undefined,
       admin: undefined,
       metrics: undefined,
     })
@@ -184,6 +186,7 @@ describe('a setting', () => {
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],
     ],
     ['LOG_LEVEL', ['INFO', 'verbose']],
+    ['LOG_FORMAT', ['JSON', 'text']],
     ['BASE_CAPACITY', ['5PB', '-5', '0.5B']],
   ])('of %s refuses %j', (name, texts) => {
     expect(texts.filter((text) => faulty({ [name]: text })[0] !== name)).toEqual([])

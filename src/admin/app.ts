@@ -20,7 +20,7 @@ import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'meter'
+  'logger' | 'trustedProxies' | 'isStopping' | 'meter' | 'traces' | 'shutdown'
 > {
   readonly users: Users
   readonly accessTokens: AccessTokens

@@ -33,11 +33,16 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** The parts without which neither uploads nor downloads work. */
+export type Part = 'database' | 'object_store'
+
 export interface AppErrorOptions {
   /** What an adapter or a library threw; logged, never shown to a client. */
   readonly cause?: unknown
   /** Further members of the problem document, in its snake_case, for example `capacity` in bytes. */
   readonly facts?: Readonly<Record<string, number | string>>
+  /** Which part failed, for `unavailable`; logged, never shown to a client. */
+  readonly part?: Part
 }
 
 /**
@@ -47,6 +52,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly facts: Readonly<Record<string, number | string>>
+  readonly part: Part | undefined
 
   /** `detail` is a sentence for the client; it names no secret, no file name and no internals. */
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
@@ -54,6 +60,7 @@ export class AppError extends Error {
     this.name = 'AppError'
     this.code = code
     this.facts = options.facts ?? {}
+    this.part = options.part
   }
 }
 

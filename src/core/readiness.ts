@@ -1,8 +1,6 @@
+import type { Part } from './errors.ts'
 import type { Ledger } from './ledger.ts'
 import type { ObjectStore } from './object-store.ts'
-
-/** The parts without which neither uploads nor downloads work. */
-export type Part = 'database' | 'object_store'
 
 export interface Readiness {
   /**

@@ -49,6 +49,7 @@ export async function receiveContent(options: ReceiveOptions): Promise<ReceivedC
   if (stored.size !== meter.bytes()) {
     throw new AppError('unavailable', 'The object store holds another size than was sent.', {
       cause: new Error(`sent ${meter.bytes()} bytes, stored ${stored.size}`),
+      part: 'object_store',
     })
   }
   await incoming.end()

@@ -123,7 +123,10 @@ export async function withRepeats<T>(
       const fault = error instanceof AppError ? 'defect' : classify(error)
       if (fault === 'defect') throw error
       if (fault === 'failure' || repeats === MAX_REPEATS) {
-        throw new AppError('unavailable', 'The database does not answer.', { cause: error })
+        throw new AppError('unavailable', 'The database does not answer.', {
+          cause: error,
+          part: 'database',
+        })
       }
       await setTimeout(backoffMs(repeats))
     }

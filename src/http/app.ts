@@ -24,7 +24,7 @@ import { uploadRoutes } from './routes/upload.ts'
 
 export interface AppOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'meter'
+  'logger' | 'trustedProxies' | 'isStopping' | 'meter' | 'traces'
 > {
   readonly repository: Repository
   readonly ledger: Ledger

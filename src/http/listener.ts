@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import fastify, {
   type FastifyBaseLogger,
@@ -14,18 +13,24 @@ import { INERT_HEADERS } from './inert-headers.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingerPlugin } from './plugins/linger.ts'
 import { requestHeadPlugin } from './plugins/request-head.ts'
-import { logWhenOver, requestLogPlugin } from './plugins/request-log.ts'
+import { createRequestLog } from './plugins/request-log.ts'
+import { type RequestTraces, traceRequests } from './plugins/request-trace.ts'
 import { sendProblem } from './problem.ts'
+import { requestIds } from './request-id.ts'
 import { meterUntilOver, type RequestMeter } from './request-meter.ts'
 
 export interface ListenerOptions {
   readonly logger: FastifyBaseLogger | undefined
-  /** Addresses (CIDR) of proxies whose `X-Forwarded-*` headers are believed. */
+  /** Addresses (CIDR) of proxies whose `X-Forwarded-*` and `X-Request-Id` are believed. */
   readonly trustedProxies: readonly string[]
   /** Counts the requests; none when left out. */
   readonly meter?: RequestMeter
   /** Whether the service takes no new work, so that a balancer should look elsewhere. */
   readonly isStopping: () => boolean
+  /** Aborts when requests are no longer waited for; never when left out. */
+  readonly shutdown?: AbortSignal
+  /** Without them no request is traced. */
+  readonly traces?: RequestTraces | undefined
   /** Origins whose pages may read the answers; none when left out. */
   readonly allowedOrigins?: readonly string[]
   /** What a path that the router cannot read is refused with, where there is more to say than that. */
@@ -40,9 +45,13 @@ export interface ListenerOptions {
  */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
   const connections = createConnections(options)
+  const requestLog = createRequestLog(options.shutdown)
+  const tracing = options.traces && traceRequests(options.traces)
   const forBrowsers = browserHeaders(options.allowedOrigins ?? [])
   const app = fastify({
     ...serverOptions(options, (request, reply) => {
+      tracing?.onRefused(request, reply)
+      requestLog.onRefused(request, reply)
       connections.onRefused(request.raw)
       meterUntilOver(options.meter, { request, reply })
       forBrowsers(request, reply)
@@ -67,7 +76,8 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   await app.register(expectContinuePlugin)
-  await app.register(requestLogPlugin)
+  await app.register(requestLog.plugin)
+  if (tracing !== undefined) await app.register(tracing.plugin)
   await app.register(lingerPlugin, LINGER)
   await app.register(requestHeadPlugin)
   return app
@@ -101,7 +111,7 @@ function serverOptions(
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
     }),
-    genReqId: () => randomUUID(),
+    genReqId: requestIds(trustedProxies),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     exposeHeadRoutes: false,
     // What is sent is judged, never changed into what would be right: a number in quotes is none.
@@ -111,7 +121,6 @@ function serverOptions(
     // Requests that come while the server drains are served, with `Connection: close`.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      logWhenOver(request, reply)
       onRefusal(request, reply)
       void sendProblem(pathFault(request.raw.url) ?? error, request, reply)
     },

@@ -24,6 +24,7 @@ export function watchReader(reply: FastifyReply, { idleTimeoutMs }: ReaderPaceOp
     isWaiting: () => socket.writableLength > 0,
     onTooSlow: () => {
       reply.request.reason = 'the content was taken too slowly'
+      reply.request.brokenBy = 'timeout'
       raw.destroy()
     },
   })

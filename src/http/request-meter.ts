@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.ts'
-import { statusOfAnswer } from './plugins/request-log.ts'
+import { statusOf } from './request-end.ts'
 
 /** What a listener tells its requests to, for counting. */
 export interface RequestMeter {
@@ -33,6 +33,7 @@ export function meterUntilOver(
   const end = meter.begin({ method, route: routeOptions.url, socket: raw.socket })
   reply.raw.once('close', () => {
     const seconds = reply.elapsedTime / 1000
-    end({ status: statusOfAnswer(reply), code: request.problem, seconds })
+    const status = statusOf(reply.raw, request.brokenBy ?? 'client')
+    end({ status, code: request.problem, seconds })
   })
 }

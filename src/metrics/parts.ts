@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { Part, Readiness } from '../core/readiness.ts'
+import type { Part } from '../core/errors.ts'
+import type { Readiness } from '../core/readiness.ts'
 import { createReading } from './reading.ts'
 
 /** Whether database and object store answer, asked for each scrape as `/readyz` asks. */

@@ -5,5 +5,6 @@ export function unavailable(cause: unknown): AppError {
   if (isAppError(cause, 'unavailable')) return cause
   return new AppError('unavailable', 'The object store failed or did not answer in time.', {
     cause,
+    part: 'object_store',
   })
 }

@@ -51,6 +51,8 @@ export interface TestServiceOptions {
   readonly deviceModels?: ReadonlyMap<string, number>
   /** Watched for secrets when left out. */
   readonly logger?: FastifyBaseLogger
+  /** Aborts what is still running, as the end of the grace period does. */
+  readonly shutdown?: AbortSignal
   /** Starts the admin listener too, with this token. */
   readonly adminToken?: string
 }
@@ -137,7 +139,7 @@ export async function startTestService(
     basePath: options.basePath ?? '',
     allowedOrigins: options.allowedOrigins ?? [],
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
-    shutdown: new AbortController().signal,
+    shutdown: options.shutdown ?? new AbortController().signal,
   })
   const conformance = [await holdToDocument({ app, basePath: options.basePath ?? '' })]
   await app.listen({ host: '127.0.0.1', port: 0 })

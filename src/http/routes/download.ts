@@ -1,6 +1,6 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import { AppError, isAppError } from '../../core/errors.ts'
 import type { File } from '../../core/file.ts'
 import type { ReadFile, Repository, Selection } from '../../core/repository.ts'
 import { isUserId } from '../../core/user-id.ts'
@@ -10,6 +10,7 @@ import { formatHttpDate } from '../http-date.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { watchReader } from '../reader-pace.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
+import { breakerOf } from '../request-end.ts'
 import { requestSignal } from '../request-signal.ts'
 import { selectContent } from '../select-content.ts'
 import { addVary } from '../vary.ts'
@@ -38,7 +39,10 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const target = wanted(request, request.params)
     const { file, selection, body } = await repository.open({ ...target, select, signal })
     describe(reply, { file, selection })
-    if (body !== undefined) watchReader(reply, options)
+    if (body !== undefined) {
+      watchReader(reply, options)
+      body.once('error', (error) => noteFailure(request, error))
+    }
     return reply.send(body)
   })
 
@@ -48,6 +52,11 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     describe(reply, { file, selection: selectContent(request, file) })
     return reply.send()
   })
+}
+
+/** The answer has begun, so all that can be done is to break it off, and to say in the log who did. */
+function noteFailure(request: FastifyRequest, error: unknown): void {
+  if (isAppError(error)) request.brokenBy ??= breakerOf(error)
 }
 
 function wanted(request: FastifyRequest, params: { user_id: string; file_name: string }): ReadFile {

@@ -1,0 +1,64 @@
+import type { TracingOptions } from './tracing/tracing.ts'
+import { parseOneOf, parsePositiveCount, parseUrl } from './setting-parsers.ts'
+
+/** How spans are made and sent. The rest of `OTEL_*` is read by OpenTelemetry itself. */
+export type TraceConfig = Omit<TracingOptions, 'warn'>
+
+interface Reader {
+  readonly setting: <T>(name: string, fallback: string, parse: (text: string) => T) => T
+  readonly optional: (name: string) => string | undefined
+}
+
+/**
+ * Reads the variables by which OpenTelemetry is set up everywhere. There are traces when an exporter or its endpoint is
+ * named, and `undefined` otherwise: a service that nobody told so sends nothing to anyone.
+ */
+export function readTraces({ setting, optional }: Reader): TraceConfig | undefined {
+  const isDisabled = setting('OTEL_SDK_DISABLED', 'false', parseSwitch)
+  const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
+  const isAddressed = endpoints.filter((name) => setting(name, '', parseUrl) !== undefined)
+  const fallback = isAddressed.length > 0 ? 'otlp' : 'none'
+  const exporter = setting('OTEL_TRACES_EXPORTER', fallback, parseExporter)
+  const common = setting('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf', parseProtocol)
+  const config = {
+    protocol: setting('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', common, parseProtocol),
+    sampler: readSampler(setting),
+    batches: {
+      scheduledDelayMillis: setting('OTEL_BSP_SCHEDULE_DELAY', '5000', parsePositiveCount),
+      exportTimeoutMillis: setting('OTEL_BSP_EXPORT_TIMEOUT', '30000', parsePositiveCount),
+      maxQueueSize: setting('OTEL_BSP_MAX_QUEUE_SIZE', '2048', parsePositiveCount),
+      maxExportBatchSize: setting('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '512', parsePositiveCount),
+    },
+    // Here as well, since these can hold a secret, and so be a file.
+    headers:
+      optional('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? optional('OTEL_EXPORTER_OTLP_HEADERS'),
+  }
+  return isDisabled || exporter === 'none' ? undefined : config
+}
+
+function readSampler(setting: Reader['setting']): TraceConfig['sampler'] {
+  const name = setting('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseSampler)
+  const isParentBased = name.startsWith('parentbased_')
+  const root = parseOneOf(ROOTS, name.replace('parentbased_', ''))
+  return { root, isParentBased, ratio: setting('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio) }
+}
+
+const ROOTS = ['always_on', 'always_off', 'traceidratio'] as const
+
+const parseSampler = (text: string): string =>
+  parseOneOf([...ROOTS, ...ROOTS.map((root) => `parentbased_${root}`)], text)
+
+const parseExporter = (text: string): 'otlp' | 'none' => parseOneOf(['otlp', 'none'], text)
+
+const parseProtocol = (text: string): TraceConfig['protocol'] =>
+  parseOneOf(['http/protobuf', 'http/json'], text)
+
+/** As the specification has it, any case. */
+const parseSwitch = (text: string): boolean =>
+  parseOneOf(['true', 'false'], text.toLowerCase()) === 'true'
+
+function parseRatio(text: string): number {
+  const ratio = Number(text)
+  if (/^\d*\.?\d+$/.test(text) && ratio <= 1) return ratio
+  throw new Error('write a number from 0 to 1')
+}

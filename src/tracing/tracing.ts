@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { diag, DiagLogLevel } from '@opentelemetry/api'
+import { parseKeyPairsIntoRecord, setGlobalErrorHandler } from '@opentelemetry/core'
+import {
+  defaultResource,
+  detectResources,
+  type Resource,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources'
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
+import type { Ledger } from '../core/ledger.ts'
+import type { ObjectStore } from '../core/object-store.ts'
+import type { UserStore } from '../core/user-store.ts'
+import { type BeginRequest, requestSpans } from './request-spans.ts'
+import { createSampler, type SamplerOptions } from './sampler.ts'
+import { createSpans } from './spans.ts'
+import {
+  type DatabaseSystem,
+  type ObjectPlace,
+  traceDatabase,
+  traceObjects,
+} from './traced-ports.ts'
+
+export interface TracingOptions {
+  readonly protocol: 'http/protobuf' | 'http/json'
+  readonly sampler: SamplerOptions
+  /** Times in milliseconds. */
+  readonly batches: {
+    readonly scheduledDelayMillis: number
+    readonly exportTimeoutMillis: number
+    readonly maxQueueSize: number
+    readonly maxExportBatchSize: number
+  }
+  /** Pairs such as `key=value`, beside those of the environment. */
+  readonly headers: string | undefined
+  /** Is told of what could not be sent. */
+  readonly warn: (error: unknown, message: string) => void
+}
+
+/** Spans of requests and of what they ask of database and object store. */
+export interface Tracing {
+  readonly begin: BeginRequest
+  traceLedger(ledger: Ledger, system: DatabaseSystem): Ledger
+  traceUserStore(users: UserStore, system: DatabaseSystem): UserStore
+  traceObjects(objects: ObjectStore, place: ObjectPlace): ObjectStore
+  /** Sends what has ended, unless that takes longer than a second. Never rejects. Later spans are lost. */
+  close(): Promise<void>
+}
+
+/**
+ * Traces by OpenTelemetry's SDK, which reads from `OTEL_*` where they go and what the service is called. Spans are sent in
+ * batches beside the requests; what nobody takes is given up, and beyond the queue dropped. Once in a process, since its
+ * errors are told to one handler.
+ */
+export async function openTracing(options: TracingOptions): Promise<Tracing> {
+  const { sampler, batches, warn } = options
+  setGlobalErrorHandler((error) => warn(error, 'spans were not sent'))
+  const say = (message: string): void => warn(undefined, message)
+  const logger = { error: say, warn: say, info: say, debug: say, verbose: say }
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
+  const processor = new BatchSpanProcessor({ exporter: await openExporter(options), ...batches })
+  const provider = new TracerProvider({
+    resource: describeService(),
+    sampler: createSampler(sampler),
+    spanProcessors: [processor],
+  })
+  const spans = createSpans(provider.getTracer('cloud-repository'))
+  return {
+    begin: requestSpans(spans),
+    traceLedger: (port, system) => traceDatabase(port, { spans, name: 'ledger', system }),
+    traceUserStore: (port, system) => traceDatabase(port, { spans, name: 'user_store', system }),
+    traceObjects: (store, place) => traceObjects(store, { spans, ...place }),
+    async close() {
+      const sent = provider.shutdown().catch((error: unknown) => warn(error, 'spans were not sent'))
+      await Promise.race([sent, delay(LAST_SPANS_MS, undefined, { ref: false })])
+    },
+  }
+}
+
+const LAST_SPANS_MS = 1_000
+
+async function openExporter({ protocol, headers }: TracingOptions): Promise<SpanExporter> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto')
+  return new OTLPTraceExporter({ headers: parseKeyPairsIntoRecord(headers) })
+}
+
+/** No attribute of the machine or the process but a random id of the instance: nobody asked for those. */
+function describeService(): Resource {
+  const detectors = [
+    serviceInstanceIdDetector,
+    resourceAttributesEnvDetector,
+    serviceNameEnvDetector,
+  ]
+  return defaultResource()
+    .merge(resourceFromAttributes({ 'service.name': 'cloud-repository' }))
+    .merge(detectResources({ detectors }))
+}

@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Readable } from 'node:stream'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ObjectStore } from '../../src/core/object-store.ts'
+import { AppError } from '../../src/core/errors.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openSqlite } from '../../src/database/sqlite.ts'
+import { createMemoryStore } from '../../src/object-store/memory.ts'
+import { unavailable } from '../../src/object-store/unavailable.ts'
+import { faultyStore } from '../support/faults.ts'
+import { createFolder } from '../support/local-server.ts'
+import { rawRequest } from '../support/raw-http.ts'
+import { startTestService, type TestService, type TestUser } from '../support/test-service.ts'
+import { bodyOf, download, headOf, MIB, pathOf, startDownload, upload } from './fixture.ts'
+
+type Line = Readonly<Record<string, unknown>>
+
+/** More than the kernel's buffers hold. */
+const LARGE = 32 * MIB
+
+describe('the log of how requests end', () => {
+  let opened: AsyncDisposableStack
+  let lines: Line[]
+  let shutdown: AbortController
+  beforeEach(() => {
+    opened = new AsyncDisposableStack()
+    lines = []
+    shutdown = new AbortController()
+  })
+  afterEach(() => opened.disposeAsync())
+
+  /** A service on SQLite, and on a store that fails as `faultsOf` has it, with a user who has room. */
+  async function start(
+    faultsOf: (store: ObjectStore) => Partial<ObjectStore> = () => ({}),
+  ): Promise<{ service: TestService; user: TestUser }> {
+    const folder = await createFolder('service')
+    opened.defer(() => folder.remove())
+    const database = await openSqlite({ file: `${folder.path}/test.db` })
+    opened.defer(() => database.close())
+    await migrate(database)
+    const store = createMemoryStore()
+    const objects = faultyStore(store, faultsOf(store))
+    const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
+    const logger = pino({}, { write })
+    const options = { logger, shutdown: shutdown.signal, idleTimeoutMs: 700 }
+    const service = await startTestService({ database, objects }, options)
+    opened.defer(() => service.stop())
+    return { service, user: await service.createUser(2 * LARGE) }
+  }
+
+  /** The line of the last request of this method for a file. */
+  async function lineOf(method: string): Promise<Line> {
+    const isMeant = (line: Line) =>
+      line['method'] === method && String(line['route']).endsWith('/:file_name')
+    const find = () => lines.filter(isMeant)
+    await expect.poll(find, { timeout: 10_000 }).not.toEqual([])
+    return find().at(-1) ?? {}
+  }
+
+  it('counts what the connection carried for the request, one after the other', async () => {
+    const { service, user } = await start()
+    const content = Buffer.alloc(100_000, 'a')
+    const headers = { Connection: 'keep-alive' }
+    const head = headOf({ user, method: 'PUT', headers, length: content.length })
+    const get = `GET ${pathOf('file.bin')} HTTP/1.1\r\nHost: a\r\nCookie: ${user.cookie}\r\n\r\n`
+    // Where the first answer has come, so that the second is not pipelined.
+    async function* send() {
+      yield head
+      yield content
+      await delay(500)
+      yield get
+    }
+    const { all, received } = await rawRequest({ port: service.port, send: send(), responses: 2 })
+    expect(all.map(({ status }) => status)).toEqual([200, 200])
+    const [put, got] = [await lineOf('PUT'), await lineOf('GET')]
+    expect(put).toMatchObject({ status: 200, code: null, aborted_by: null })
+    expect(put).toMatchObject({ bytes_in: head.length + content.length, user_id: user.userId })
+    expect(got).toMatchObject({ status: 200, aborted_by: null, bytes_in: get.length })
+    expect(got['bytes_out']).toBeGreaterThan(content.length)
+    expect(Number(put['bytes_out']) + Number(got['bytes_out'])).toBe(received.length)
+  })
+
+  it('has no one who broke off a request that is refused', async () => {
+    const { service, user } = await start()
+    await upload(service, { user, content: 'x', headers: { 'If-Match': '"other"' } })
+    const refused = { status: 412, code: 'precondition_failed', aborted_by: null }
+    expect(await lineOf('POST')).toMatchObject(refused)
+  })
+
+  it('says that the client left in the middle of its upload, and after how many bytes', async () => {
+    const { service, user } = await start()
+    const body = bodyOf(Buffer.alloc(MIB, 'a'))
+    const head = headOf({ user, length: body.length })
+    const part = body.subarray(0, 50_000)
+    const send = [head, part, { pauseMs: 300 }]
+    await rawRequest({ port: service.port, send, afterwards: 'reset' })
+    const left = { status: 499, aborted_by: 'client', bytes_out: 0, user_id: user.userId }
+    expect(await lineOf('POST')).toMatchObject({ ...left, bytes_in: head.length + part.length })
+  })
+
+  it('says that the client ended its upload early, who hears that it did', async () => {
+    const { service, user } = await start()
+    const head = headOf({ user, length: 1000 })
+    await rawRequest({ port: service.port, send: [head, 'x'], afterwards: 'end' })
+    expect(await lineOf('POST')).toMatchObject({ aborted_by: 'client' })
+  })
+
+  it('says that the client was too slow with its upload', async () => {
+    const { service, user } = await start()
+    const head = headOf({ user, length: 1000 })
+    const { status } = await rawRequest({ port: service.port, send: [head, '--'] })
+    expect(status).toBe(408)
+    const slow = { status: 408, code: 'request_timeout', aborted_by: 'timeout' }
+    expect(await lineOf('POST')).toMatchObject(slow)
+  })
+
+  it('says that the client left in the middle of its download', async () => {
+    const { service, user } = await start()
+    await upload(service, { user, content: Buffer.alloc(LARGE) })
+    const response = await startDownload(service, { user })
+    response.destroy()
+    const line = await lineOf('GET')
+    expect(line).toMatchObject({ status: 499, aborted_by: 'client', user_id: user.userId })
+    expect(line['bytes_out']).toBeLessThan(LARGE)
+  })
+
+  it('says that the client was too slow to take its download', async () => {
+    const { service, user } = await start()
+    await upload(service, { user, content: Buffer.alloc(LARGE) })
+    const response = await startDownload(service, { user })
+    response.on('error', () => {})
+    const reason = 'the content was taken too slowly'
+    expect(await lineOf('GET')).toMatchObject({ status: 200, aborted_by: 'timeout', reason })
+    response.destroy()
+  })
+
+  it('says that the object store broke off a download', async () => {
+    const { service, user } = await start(() => ({ open: breakingOpen }))
+    await upload(service, { user, content: Buffer.alloc(MIB) })
+    await expect(download(service, { user })).rejects.toThrow(/aborted/)
+    expect(await lineOf('GET')).toMatchObject({ status: 200, aborted_by: 'object_store' })
+  })
+
+  it('says that the object store refused an upload', async () => {
+    const { service, user } = await start(() => ({
+      put: async ({ body }) => {
+        body.destroy()
+        throw unavailable(new Error('no'))
+      },
+    }))
+    await upload(service, { user, content: 'x' })
+    const failed = { status: 503, code: 'unavailable', aborted_by: 'object_store' }
+    expect(await lineOf('POST')).toMatchObject(failed)
+  })
+
+  it('says that the end of the process broke off an upload and a download', async () => {
+    const { service, user } = await start()
+    await upload(service, { user, content: Buffer.alloc(LARGE) })
+    const response = await startDownload(service, { user })
+    response.on('error', () => {})
+    const body = bodyOf(Buffer.alloc(1000))
+    const head = headOf({ user, method: 'PUT', length: body.length })
+    const send = [head, body.subarray(0, 100)]
+    const uploading = rawRequest({ port: service.port, send })
+    await delay(200)
+    shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
+    expect((await uploading).status).toBe(503)
+    expect(await lineOf('PUT')).toMatchObject({ status: 503, aborted_by: 'shutdown' })
+    expect(await lineOf('GET')).toMatchObject({ status: 200, aborted_by: 'shutdown' })
+  })
+})
+
+/** Delivers the half of an object of 1 MiB. */
+const breakingOpen: ObjectStore['open'] = async () => {
+  async function* half() {
+    yield Buffer.alloc(MIB / 2)
+    throw unavailable(new Error('the connection is gone'))
+  }
+  return { body: Readable.from(half(), { objectMode: false }), size: MIB }
+}

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { exitOf, type Started, startProgram, temporaryFolder } from './support/program.ts'
+
+describe('the log of a process', () => {
+  let opened: AsyncDisposableStack
+  beforeEach(() => {
+    opened = new AsyncDisposableStack()
+  })
+  afterEach(() => opened.disposeAsync())
+
+  async function start(
+    environment: Readonly<Record<string, string>> = {},
+    under: readonly string[] = [],
+  ): Promise<Started & { readonly url: string }> {
+    const started = await startProgram({ args: ['serve'], environment, opened, under })
+    await expect.poll(started.output, { timeout: 30_000 }).toMatch(LISTENS)
+    return { ...started, url: urlIn(started.output()) }
+  }
+
+  it('is JSON, a line each, and has the last lines also when the end comes right behind them', async () => {
+    const { url, process, output } = await start()
+    await Promise.all(Array.from({ length: 200 }, () => fetch(`${url}/users/demo/repo`)))
+    process.kill('SIGTERM')
+    expect(await exitOf(process)).toBe(0)
+    const lines = linesOf(output())
+    expect(lines.filter(({ msg }) => msg === 'request')).toHaveLength(200)
+    expect(lines.at(-1)).toMatchObject({ msg: 'stopped', level: 30 })
+  })
+
+  it('has the last lines of a process that dies of an error, and the error', async () => {
+    const dying = "process.on('SIGUSR2', () => { throw new Error('of this test') })"
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
+    const { url, process, output } = await start({ NODE_OPTIONS })
+    await Promise.all(Array.from({ length: 200 }, () => fetch(`${url}/users/demo/repo`)))
+    process.kill('SIGUSR2')
+    expect(await exitOf(process)).not.toBe(0)
+    const lines = linesOf(output())
+    expect(lines.filter(({ msg }) => msg === 'request')).toHaveLength(200)
+    const fatal = lines.find(({ level }) => level === 60)
+    expect(fatal).toMatchObject({ msg: 'dies of an error', err: { message: 'of this test' } })
+  })
+
+  it('holds up neither requests nor the end when nobody takes it', async () => {
+    const DATA_DIR = await temporaryFolder(opened)
+    const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
+      env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR, LOG_LEVEL: 'trace' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    opened.defer(() => void child.kill('SIGKILL'))
+    let read = ''
+    while (!LISTENS.test(read)) {
+      const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
+      read += chunk.toString()
+    }
+    child.stdout.pause()
+    // Several times what a pipe and the reader's own buffer hold, at some 350 bytes a line.
+    const url = `${urlIn(read)}/users/demo/repo`
+    for (let round = 0; round < 40; round++) {
+      const timeout = AbortSignal.timeout(10_000)
+      await Promise.all(Array.from({ length: 100 }, () => answer(url, timeout)))
+    }
+    child.kill('SIGTERM')
+    const ended = once(child, 'exit')
+    expect(await Promise.race([ended, delay(15_000, 'never')])).toEqual([0, null])
+  })
+
+  it('is for people when it is asked to be, or in a terminal', async () => {
+    const asked = await start({ LOG_FORMAT: 'pretty' })
+    expect(asked.output()).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: the API listens at http/m)
+    const terminal = ['python3', '-c', 'import pty, sys; pty.spawn(sys.argv[1:])']
+    const seen = await start({}, terminal)
+    expect(seen.output()).toMatch(/INFO.*: .*the API listens at http/)
+    expect(seen.output()).not.toContain('"level":30')
+    const forPrograms = await start({ LOG_FORMAT: 'json' }, terminal)
+    expect(forPrograms.output()).toContain('"level":30')
+  })
+})
+
+const LISTENS = /the API[a-zA-Z ]* listens at http:\/\/127/
+
+function urlIn(output: string): string {
+  return /listens at (http:\/\/[\d.:]+)/.exec(output)?.[1] ?? ''
+}
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+}
+
+function linesOf(output: string): Line[] {
+  const lines = output.split('\n').filter((line) => line.startsWith('{'))
+  return lines.map((line) => JSON.parse(line) as Line)
+}
+
+async function answer(url: string, signal: AbortSignal): Promise<void> {
+  await (await fetch(url, { signal })).arrayBuffer()
+}
