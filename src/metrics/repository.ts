@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { isAppError } from '../core/errors.ts'
-import type { Repository } from '../core/repository.ts'
+import { MissingObject, type Repository } from '../core/repository.ts'
 
 /** Counts what becomes of contents. */
 export function meterRepository({
@@ -23,7 +23,7 @@ export function meterRepository({
   })
   const lost = new Counter({
     name: 'cloud_repository_lost_contents_total',
-    help: 'Downloads of a file whose object is missing or of another size: data is lost.',
+    help: 'Downloads of a file whose object stays missing or is of another size: data is lost, or the object store is not whole.',
     registers,
   })
   return {
@@ -42,9 +42,15 @@ export function meterRepository({
       try {
         return await repository.open(file)
       } catch (error) {
-        if (isAppError(error, 'internal_error')) lost.inc()
+        if (isLoss(error)) lost.inc()
         throw error
       }
     },
   }
+}
+
+/** Whether an object is of another size than the books say, or the store keeps denying that there is one. */
+function isLoss(error: unknown): boolean {
+  if (!isAppError(error)) return false
+  return error.code === 'internal_error' || error.cause instanceof MissingObject
 }

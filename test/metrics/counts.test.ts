@@ -121,7 +121,7 @@ describe('metrics of refusals and failures', () => {
     })
     for await (const { key } of listing)
       await service.objects.remove({ key, signal: AbortSignal.timeout(1000) })
-    expectProblem(await download(service, { user }), { status: 500, code: 'internal_error' })
+    expectProblem(await download(service, { user }), { status: 503, code: 'unavailable' })
     expect(sampleOf(await scrape(service), lost)).toBe(1)
   })
 })
