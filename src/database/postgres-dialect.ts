@@ -8,7 +8,8 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, PoolClient, QueryConfig } from 'pg'
+import { isPrepared } from './prepared.ts'
 
 interface PostgresDialectOptions {
   readonly pool: Pool
@@ -32,6 +33,7 @@ export function postgresDialect(options: PostgresDialectOptions): Dialect {
 
 class PostgresDriver implements Driver {
   readonly #options: PostgresDialectOptions
+  readonly #names = new StatementNames()
 
   constructor(options: PostgresDialectOptions) {
     this.#options = options
@@ -40,7 +42,8 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new PostgresConnection(await this.#options.pool.connect(), this.#options.isFailure)
+    const { pool, isFailure } = this.#options
+    return new PostgresConnection(await pool.connect(), { isFailure, names: this.#names })
   }
 
   // The statements are written for this level; a server can be set to another default.
@@ -67,18 +70,24 @@ class PostgresDriver implements Driver {
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #isFailure: (error: unknown) => boolean
+  readonly #names: StatementNames
   #failure: { readonly error: unknown } | undefined
 
-  constructor(client: PoolClient, isFailure: (error: unknown) => boolean) {
+  constructor(
+    client: PoolClient,
+    { isFailure, names }: Pick<PostgresDialectOptions, 'isFailure'> & { names: StatementNames },
+  ) {
     this.#client = client
     this.#isFailure = isFailure
+    this.#names = names
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { sql } = query
     // The ROLLBACK that follows must neither wait nor hide why; closing the connection rolls back.
     if (this.#failure !== undefined) throw this.#failure.error
     try {
-      const { command, rowCount, rows } = await this.#client.query(sql, [...parameters])
+      const { command, rowCount, rows } = await this.#client.query(this.#toRequest(query))
       // PostgreSQL answers COMMIT with ROLLBACK when a statement before it had failed.
       if (sql === 'COMMIT' && command !== sql) throw new Error(`COMMIT ended in ${command}`)
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as R[] }
@@ -92,7 +101,24 @@ class PostgresConnection implements DatabaseConnection {
     yield await this.executeQuery<R>(query)
   }
 
+  #toRequest(query: CompiledQuery): QueryConfig {
+    const { sql, parameters } = query
+    const request = { text: sql, values: [...parameters] }
+    return isPrepared(query) ? { ...request, name: this.#names.nameOf(sql) } : request
+  }
+
   release(): void {
     this.#client.release(this.#failure !== undefined)
+  }
+}
+
+/** One name for each text, the same on all connections. */
+class StatementNames {
+  readonly #names = new Map<string, string>()
+
+  nameOf(sql: string): string {
+    const name = this.#names.get(sql) ?? `s${this.#names.size}`
+    this.#names.set(sql, name)
+    return name
   }
 }
