@@ -10,6 +10,7 @@ import type {
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
 import * as accounts from './accounts.ts'
+import { AHEAD } from './ahead.ts'
 import {
   bigint,
   type Books,
@@ -114,7 +115,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
     VALUES (${version}, ${userId}, ${name}, ${objectKey}, ${growth}, 'pending',
             ${now} + ${upload.leaseMs})
-  `.execute(db)
+  `.execute(db.withPlugin(AHEAD))
 }
 
 async function extend(books: Books, upload: ExtendUpload): Promise<void> {

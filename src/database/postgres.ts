@@ -53,6 +53,7 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
     max: poolSize ?? DEFAULT_POOL_SIZE,
     application_name: 'cloud-repository',
     keepAlive: true,
+    pipeline: true,
     connectionTimeoutMillis: timeoutMs,
     lock_timeout: Math.ceil(timeoutMs * 0.6),
     statement_timeout: Math.ceil(timeoutMs * 0.8),
