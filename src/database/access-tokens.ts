@@ -36,7 +36,7 @@ export async function findUsers(
 ): Promise<ReadonlyMap<string, AccessTokenUser>> {
   if (sha256s.length === 0) return new Map()
   const { rows } = await sql<FoundRow>`
-    SELECT users.*, access_tokens.sha256, expires_at - ${now} AS expires_in_ms
+    SELECT users.id, status, users.created_at, access_tokens.sha256, expires_at - ${now} AS expires_in_ms
     FROM access_tokens JOIN users ON users.id = access_tokens.user_id
     WHERE access_tokens.sha256 IN (${sql.join(sha256s)})
       AND revoked_at IS NULL

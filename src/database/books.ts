@@ -8,6 +8,7 @@ import { notActive } from '../core/not-active.ts'
 import { isMet, type Precondition, preconditionFailed } from '../core/precondition.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { User, UserStatus } from '../core/user-store.ts'
+import { AHEAD } from './ahead.ts'
 import type { Fragments } from './database.ts'
 import type { Tables, UserRow } from './schema.ts'
 
@@ -61,7 +62,9 @@ export async function lockUser(
   { db, forUpdate }: Pick<Books, 'db' | 'forUpdate'>,
   userId: UserId,
 ): Promise<void> {
-  await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(db)
+  await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(
+    db.withPlugin(AHEAD),
+  )
 }
 
 /** SQL for whether the user of the statement's row of `quotas` may upload. */

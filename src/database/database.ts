@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
+import type { Transact } from './group-commit.ts'
 import type { Tables } from './schema.ts'
 
 /** An open database, the same for every engine. */
@@ -63,6 +64,8 @@ export type Fault = 'repeat' | 'defect' | 'failure'
 
 export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
+  /** One attempt at a transaction; Kysely's own when left out. */
+  readonly transact?: Transact
   /**
    * Goes, in one transaction, before a statement that reads a page in the order of an index; `undefined` where nothing is
    * needed. Without fresh statistics a planner thinks that a user has few files, and sorts a million of them for each page.
@@ -81,9 +84,9 @@ export const MAX_REPEATS = 5
 export function createDatabase(engine: Engine): Database {
   const { kysely, now, forUpdate, bytewise, keepIndexOrder } = engine
   const { connections, copyTo, classify, release } = engine
+  const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
   const query: Database['query'] = (work) => withRepeats(() => work(kysely), classify)
-  const transaction: Database['transaction'] = (work) =>
-    withRepeats(() => kysely.transaction().execute(work), classify)
+  const transaction: Database['transaction'] = (work) => withRepeats(() => transact(work), classify)
   return {
     kysely,
     now,

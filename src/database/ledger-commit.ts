@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { File } from '../core/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
+import { AHEAD } from './ahead.ts'
 import {
   bigint,
   type Books,
@@ -120,7 +121,8 @@ interface Replacement {
   readonly garbageDelayMs: number
 }
 
-async function replaceFile({ db }: Books, replacement: Replacement): Promise<void> {
+async function replaceFile(books: Books, replacement: Replacement): Promise<void> {
+  const db = books.db.withPlugin(AHEAD)
   const { file, old, garbageDelayMs } = replacement
   await sql`
     INSERT INTO files

@@ -25,11 +25,16 @@ export async function findFile(
   { userId, name }: NamedFile,
 ): Promise<File | undefined> {
   const { rows } = await sql<FileRow>`
-    SELECT files.* FROM files JOIN users ON users.id = files.user_id
+    SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
     WHERE files.user_id = ${userId} AND files.name = ${name} AND users.status = 'active'
   `.execute(db)
   return rows[0] && toFile(rows[0])
 }
+
+const FILE_COLUMNS = sql`
+  files.user_id, files.name, files.version, files.object_key, files.size, files.sha256,
+  files.visibility, files.created_at, files.updated_at
+`
 
 /** The file on the books, whatever its user's status. */
 export async function fileNamed(
@@ -37,7 +42,7 @@ export async function fileNamed(
   { userId, name }: NamedFile,
 ): Promise<File | undefined> {
   const { rows } = await sql<FileRow>`
-    SELECT * FROM files WHERE user_id = ${userId} AND name = ${name}
+    SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${userId} AND name = ${name}
   `.execute(db)
   return rows[0] && toFile(rows[0])
 }
@@ -52,12 +57,17 @@ export interface FoundUpload extends NamedFile {
   readonly now: number
 }
 
+type FoundRow = Pick<
+  UploadRow,
+  'user_id' | 'name' | 'object_key' | 'reserved_bytes' | 'state' | 'outcome'
+> & { readonly now: number }
+
 export async function findUpload(
   { db, now }: Books,
   { userId, version }: { readonly userId: UserId; readonly version: Version },
 ): Promise<FoundUpload | undefined> {
-  const { rows } = await sql<UploadRow & { readonly now: number }>`
-    SELECT uploads.*, ${now} AS now FROM uploads
+  const { rows } = await sql<FoundRow>`
+    SELECT user_id, name, object_key, reserved_bytes, state, outcome, ${now} AS now FROM uploads
     WHERE version = ${version} AND user_id = ${userId}
   `.execute(db)
   const row = rows[0]

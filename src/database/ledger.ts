@@ -10,6 +10,7 @@ import type {
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
 import * as accounts from './accounts.ts'
+import { AHEAD } from './ahead.ts'
 import {
   bigint,
   type Books,
@@ -32,6 +33,7 @@ import { holdChore, leaveChore } from './ledger-chores.ts'
 import { listFiles } from './ledger-list.ts'
 import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
+import { PREPARED } from './prepared.ts'
 import * as sweep from './ledger-sweep.ts'
 
 /**
@@ -49,22 +51,26 @@ export function createLedger(
   const common = { now, forUpdate, bytewise, baseCapacity, capacity }
   const transaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
+  const hotTransaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
+    database.transaction((db) => work({ ...common, db: db.withPlugin(PREPARED) }))
   const query = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.query((db) => work({ ...common, db }))
+  const hotQuery = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
+    database.query((db) => work({ ...common, db: db.withPlugin(PREPARED) }))
   const inOrder = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.readInOrder((db) => work({ ...common, db }))
 
   return {
-    begin: (upload) => transaction((books) => begin(books, upload)),
-    extend: (upload) => transaction((books) => extend(books, upload)),
-    renew: (upload) => query((books) => renew(books, upload)),
-    commit: (upload) => transaction((books) => commit(books, upload)),
-    abort: (upload) => transaction((books) => abort(books, upload)),
+    begin: (upload) => hotTransaction((books) => begin(books, upload)),
+    extend: (upload) => hotTransaction((books) => extend(books, upload)),
+    renew: (upload) => hotQuery((books) => renew(books, upload)),
+    commit: (upload) => hotTransaction((books) => commit(books, upload)),
+    abort: (upload) => hotTransaction((books) => abort(books, upload)),
     removeFile: (file) => transaction((books) => removeFile(books, file)),
     changeFile: (change) => transaction((books) => changeFile(books, change)),
     listFiles: (page) => inOrder((books) => listFiles(books, page)),
     check: () => query(readClock),
-    findFile: (file) => query((books) => findFile(books, file)),
+    findFile: (file) => hotQuery((books) => findFile(books, file)),
     countUploads: (userId) => query((books) => countUploads(books, userId)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
@@ -110,7 +116,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
     VALUES (${version}, ${userId}, ${name}, ${objectKey}, ${growth}, 'pending',
             ${now} + ${upload.leaseMs})
-  `.execute(db)
+  `.execute(db.withPlugin(AHEAD))
 }
 
 async function extend(books: Books, upload: ExtendUpload): Promise<void> {

@@ -8,7 +8,9 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
-import type { Pool, PoolClient } from 'pg'
+import type { Pool, PoolClient, QueryConfig } from 'pg'
+import { isAhead } from './ahead.ts'
+import { isPrepared } from './prepared.ts'
 
 interface PostgresDialectOptions {
   readonly pool: Pool
@@ -32,6 +34,7 @@ export function postgresDialect(options: PostgresDialectOptions): Dialect {
 
 class PostgresDriver implements Driver {
   readonly #options: PostgresDialectOptions
+  readonly #names = new StatementNames()
 
   constructor(options: PostgresDialectOptions) {
     this.#options = options
@@ -40,12 +43,13 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new PostgresConnection(await this.#options.pool.connect(), this.#options.isFailure)
+    const { pool, isFailure } = this.#options
+    return new PostgresConnection(await pool.connect(), { isFailure, names: this.#names })
   }
 
   // The statements are written for this level; a server can be set to another default.
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('BEGIN ISOLATION LEVEL READ COMMITTED'))
+    if (connection instanceof PostgresConnection) connection.sendAhead(BEGIN)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -53,6 +57,7 @@ class PostgresDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (connection instanceof PostgresConnection) await connection.forgetAhead()
     await connection.executeQuery(CompiledQuery.raw('ROLLBACK'))
   }
 
@@ -64,21 +69,38 @@ class PostgresDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
+const BEGIN: QueryConfig = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
+
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #isFailure: (error: unknown) => boolean
+  readonly #names: StatementNames
+  /** Answers that nobody has looked at yet. */
+  #ahead: Promise<unknown>[] = []
   #failure: { readonly error: unknown } | undefined
 
-  constructor(client: PoolClient, isFailure: (error: unknown) => boolean) {
+  constructor(
+    client: PoolClient,
+    { isFailure, names }: Pick<PostgresDialectOptions, 'isFailure'> & { names: StatementNames },
+  ) {
     this.#client = client
     this.#isFailure = isFailure
+    this.#names = names
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { sql } = query
     // The ROLLBACK that follows must neither wait nor hide why; closing the connection rolls back.
     if (this.#failure !== undefined) throw this.#failure.error
+    if (isAhead(query)) {
+      assertSendable(query)
+      this.sendAhead(this.#toRequest(query))
+      return { rows: [] }
+    }
     try {
-      const { command, rowCount, rows } = await this.#client.query(sql, [...parameters])
+      const answer = this.#client.query(this.#toRequest(query))
+      // Answers come in the order of the statements, so what failed first is what is thrown.
+      const [{ command, rowCount, rows }] = await Promise.all([answer, ...this.#ahead.splice(0)])
       // PostgreSQL answers COMMIT with ROLLBACK when a statement before it had failed.
       if (sql === 'COMMIT' && command !== sql) throw new Error(`COMMIT ended in ${command}`)
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as R[] }
@@ -92,7 +114,44 @@ class PostgresConnection implements DatabaseConnection {
     yield await this.executeQuery<R>(query)
   }
 
+  sendAhead(request: QueryConfig): void {
+    const answer = this.#client.query(request)
+    // It is looked at later, and must not count as floating until then.
+    answer.catch(() => undefined)
+    this.#ahead.push(answer)
+  }
+
+  /** What failed is rolled back, and why has been thrown. */
+  async forgetAhead(): Promise<void> {
+    await Promise.allSettled(this.#ahead.splice(0))
+  }
+
+  #toRequest(query: CompiledQuery): QueryConfig {
+    const { sql, parameters } = query
+    const request = { text: sql, values: [...parameters] }
+    return isPrepared(query) ? { ...request, name: this.#names.nameOf(sql) } : request
+  }
+
   release(): void {
     this.#client.release(this.#failure !== undefined)
+  }
+}
+
+/** COMMIT has left before anybody hears that `pg` could not even send a statement, so that must not happen. */
+function assertSendable({ parameters }: CompiledQuery): void {
+  for (const value of parameters) {
+    if (value === null || typeof value === 'string' || typeof value === 'number') continue
+    throw new TypeError(`No ${typeof value} is sent ahead`)
+  }
+}
+
+/** One name for each text, the same on all connections. */
+class StatementNames {
+  readonly #names = new Map<string, string>()
+
+  nameOf(sql: string): string {
+    const name = this.#names.get(sql) ?? `s${this.#names.size}`
+    this.#names.set(sql, name)
+    return name
   }
 }

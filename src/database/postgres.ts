@@ -59,6 +59,7 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
     max: poolSize ?? DEFAULT_POOL_SIZE,
     application_name: 'cloud-repository',
     keepAlive: true,
+    pipeline: true,
     connectionTimeoutMillis: timeoutMs,
     lock_timeout: Math.ceil(timeoutMs * 0.6),
     statement_timeout: Math.ceil(timeoutMs * 0.8),
@@ -75,6 +76,9 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
 }
 
 /**
+ * - A prepared statement keeps a plan that was made while the tables were small, and reading them whole the cheapest. All
+ *   that is read has an index, so the planner has to take that; whatever has none, it then takes for so costly that it
+ *   would compile it.
  * - As libpq's `target_session_attrs=read-write` does, it refuses a server that takes no writes. One that becomes a
  *   standby later ends its sessions first; and one that says so in the middle of a session (25006) is left as after any
  *   failure.
@@ -90,7 +94,8 @@ const PREPARE_SESSION = `
   SELECT current_setting('transaction_read_only') AS read_only,
     CASE current_setting('synchronous_commit')
       WHEN 'off' THEN set_config('synchronous_commit', 'on', false)
-    END`
+    END,
+    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`
 
 const INT8 = 20
 

@@ -74,18 +74,24 @@ class SqliteDriver implements Driver {
 
 const MAX_CACHED_STATEMENTS = 200
 
+interface Prepared {
+  readonly statement: StatementSync
+  /** Whether it answers rows; to ask each time costs as much as a small statement. */
+  readonly hasRows: boolean
+}
+
 class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync
-  readonly #statements = new Map<string, StatementSync>()
+  readonly #statements = new Map<string, Prepared>()
 
   constructor(database: DatabaseSync) {
     this.#database = database
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#prepare(sql)
+    const { statement, hasRows } = this.#prepare(sql)
     const values = parameters.map(toSqlite)
-    if (statement.columns().length === 0) {
+    if (!hasRows) {
       const { changes } = statement.run(...values)
       return { numAffectedRows: BigInt(changes), rows: [] }
     }
@@ -97,15 +103,16 @@ class SqliteConnection implements DatabaseConnection {
     yield await this.executeQuery<R>(query)
   }
 
-  #prepare(sql: string): StatementSync {
+  #prepare(sql: string): Prepared {
     const cached = this.#statements.get(sql)
     if (cached !== undefined) return cached
     const statement = this.#database.prepare(sql)
+    const prepared = { statement, hasRows: statement.columns().length > 0 }
     // Texts are few and fixed but for lists of parameters; forgetting the lot now and then bounds
     // those.
     if (this.#statements.size >= MAX_CACHED_STATEMENTS) this.#statements.clear()
-    this.#statements.set(sql, statement)
-    return statement
+    this.#statements.set(sql, prepared)
+    return prepared
   }
 }
 

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql } from 'kysely'
 import { AppError } from '../core/errors.ts'
 import { createDatabase, type Database, type Fault, withRepeats } from './database.ts'
+import { createGroupCommit } from './group-commit.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 
@@ -19,8 +20,11 @@ export interface SqliteOptions {
  */
 export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Promise<Database> {
   const connection = await withRepeats(async () => connect(file, clock), classify)
+  const kysely = new Kysely<Tables>({ dialect: sqliteDialect(connection) })
   return createDatabase({
-    kysely: new Kysely<Tables>({ dialect: sqliteDialect(connection) }),
+    kysely,
+    // A write to the disk blocks the event loop, so as many transactions as possible share it.
+    transact: createGroupCommit({ kysely, isInTransaction: () => connection.isTransaction }),
     now: sql<number>`(SELECT now_ms())`,
     // BEGIN IMMEDIATE is the lock.
     forUpdate: sql``,

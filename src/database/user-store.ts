@@ -6,6 +6,7 @@ import * as accessTokens from './access-tokens.ts'
 import { type Clocked, lockUser, toUser } from './books.ts'
 import type { Database } from './database.ts'
 import * as grants from './grants.ts'
+import { PREPARED } from './prepared.ts'
 import type { Tables, UserRow } from './schema.ts'
 
 /**
@@ -33,7 +34,7 @@ export function createUserStore(database: Database): UserStore {
     deleteUser: (userId) => deleteUser(database, userId),
     addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
     findAccessTokenUser: (sha256) =>
-      database.query((db) => accessTokens.findUser({ db, now }, sha256)),
+      database.query((db) => accessTokens.findUser({ db: db.withPlugin(PREPARED), now }, sha256)),
     findAccessTokenUsers: (sha256s) =>
       database.query((db) => accessTokens.findUsers({ db, now }, sha256s)),
     recordAccessTokenUses: (uses) =>

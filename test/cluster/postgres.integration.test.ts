@@ -169,7 +169,8 @@ describe.skipIf(skipped)(
 
     /** Overwrites, and has the primary die around the COMMIT of it. */
     async function overwriteLosing(loses: Loss, target: Target) {
-      const lost = pair.balancer.lose({ after: `state = 'committed'`, request: 'COMMIT', loses })
+      // The statement itself goes by name; its parameter is what the commit answers.
+      const lost = pair.balancer.lose({ after: '"replaced":true', request: 'COMMIT', loses })
       const answer = uploadTo(target, { ...NEW, ...PLAIN })
       await lost
       await failOver()

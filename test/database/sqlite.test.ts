@@ -99,6 +99,20 @@ describe('SQLite', () => {
     expect((await users.createUser(parseUserId('late'))).created).toBe(true)
   })
 
+  it('F01 repeats transactions that met a lock together, each of them once', async () => {
+    const users = createUserStore(database)
+    const holder = new DatabaseSync(file)
+    holder.exec('BEGIN IMMEDIATE')
+    const ids = ['a', 'b', 'c'].map(parseUserId)
+    const made = Promise.all(ids.map((id) => users.createUser(id)))
+    const refused = outcomeOf(users.setUserStatus(parseUserId('nobody'), 'active'))
+    await setTimeout(60)
+    holder.exec('COMMIT')
+    holder.close()
+    expect((await made).map(({ created }) => created)).toEqual([true, true, true])
+    expect(await refused).toBe('not_found')
+  })
+
   it('F08 answers unavailable on a full disk and recovers without a restart', async () => {
     const users = createUserStore(database)
     await sql`PRAGMA max_page_count = 1`.execute(database.kysely)

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDemo } from '../support/demo.ts'
 import { eventually } from '../support/eventually.ts'
@@ -100,6 +102,31 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
         synced: true,
       })
     }
+  })
+})
+
+describe.skipIf(skipped)('F07 transactions at once on SQLite, seen by their system calls', () => {
+  it('are synced together, before any of them is done', async () => {
+    if (missing !== undefined) throw new Error(missing)
+    await using opened = new AsyncDisposableStack()
+    const folder = await temporaryFolder(opened)
+    const trace = join(folder, 'trace')
+    const [command = '', ...under] = straceCommand(trace, [...WRITES, ...SYNCS])
+    const program = [process.execPath, 'test/database/writes-program.ts']
+    const args = [...under, ...program, join(folder, 'database.sqlite')]
+    await promisify(execFile)(command, args, { env: { UV_USE_IO_URING: '0' } })
+    const calls = parseTrace(await readWhole(trace))
+    const said = (what: string): number =>
+      calls.findIndex(({ name, args }) => name === 'write' && args.includes(`"${what}\\n"`))
+    const between = calls.slice(said('begin'), said('done') + 1)
+    const logged = between.filter(({ args }) => isWal(args))
+    const synced = logged.filter(({ name }) => SYNCS.includes(name))
+    expect(synced).toHaveLength(1)
+    expectOrder(
+      logged.filter(({ name }) => WRITES.includes(name)),
+      synced,
+    )
+    expectOrder(synced, between.slice(-1))
   })
 })
 

@@ -1,0 +1,165 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Kysely, sql, type Transaction } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../src/core/errors.ts'
+import { createGroupCommit, type Transact } from '../../src/database/group-commit.ts'
+import type { Tables } from '../../src/database/schema.ts'
+import { sqliteDialect } from '../../src/database/sqlite-dialect.ts'
+import { createFolder } from './sqlite-harness.ts'
+
+describe('group commit', () => {
+  let folder: Awaited<ReturnType<typeof createFolder>>
+  let connection: DatabaseSync
+  let transact: Transact
+  let kysely: Kysely<Tables>
+  /** Statements that have run, and what the tests note between them. */
+  let events: string[]
+
+  beforeAll(async () => {
+    folder = await createFolder()
+  })
+  afterAll(() => folder.remove())
+  beforeEach(() => {
+    events = []
+    connection = new DatabaseSync(join(folder.path, `${crypto.randomUUID()}.db`))
+    connection.exec(`
+      CREATE TABLE parents (id text PRIMARY KEY);
+      CREATE TABLE written (key text PRIMARY KEY, parent text REFERENCES parents (id))
+    `)
+    kysely = new Kysely<Tables>({
+      dialect: sqliteDialect(connection),
+      log: ({ query }) => void events.push(query.sql),
+    })
+    transact = createGroupCommit({ kysely, isInTransaction: () => connection.isTransaction })
+    return async () => {
+      await kysely.destroy()
+      connection.close()
+    }
+  })
+
+  const written = (): unknown[] =>
+    connection
+      .prepare('SELECT key FROM written ORDER BY rowid')
+      .all()
+      .map(({ key }) => key)
+  const put = async (tx: Transaction<Tables>, key: string): Promise<string> => {
+    await sql`INSERT INTO written (key) VALUES (${key})`.execute(tx)
+    return key
+  }
+  const commits = (): number => events.filter((event) => event === 'COMMIT').length
+
+  it('has all transactions of one turn share a COMMIT, in their order', async () => {
+    const keys = ['a', 'b', 'c', 'd']
+    const answers = await Promise.all(keys.map((key) => transact((tx) => put(tx, key))))
+    expect(answers).toEqual(keys)
+    expect(written()).toEqual(keys)
+    expect(commits()).toBe(1)
+  })
+
+  it('undoes one that throws, and only that one', async () => {
+    const refusal = new AppError('not_found', 'It is not there.')
+    const settled = await Promise.allSettled([
+      transact((tx) => put(tx, 'before')),
+      transact(async (tx) => {
+        await put(tx, 'refused')
+        throw refusal
+      }),
+      transact(async (tx) => {
+        await put(tx, 'broken')
+        await put(tx, 'before')
+      }),
+      transact((tx) => put(tx, 'after')),
+    ])
+    expect(settled).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: refusal },
+      { status: 'rejected', reason: { errcode: 1555 } },
+      { status: 'fulfilled' },
+    ])
+    expect(written()).toEqual(['before', 'after'])
+    expect(commits()).toBe(1)
+  })
+
+  it('undoes one that throws alone', async () => {
+    const refused = transact(async (tx) => {
+      await put(tx, 'refused')
+      throw new TypeError('a defect')
+    })
+    await expect(refused).rejects.toThrow(TypeError)
+    expect(written()).toEqual([])
+  })
+
+  it('tells nobody anything before the COMMIT', async () => {
+    await Promise.allSettled([
+      transact((tx) => put(tx, 'a')).then(() => events.push('told')),
+      transact(() => Promise.reject(new Error('refused'))).catch(() => events.push('told')),
+      transact((tx) => put(tx, 'b')).then(() => events.push('told')),
+    ])
+    expect(events.slice(-4)).toEqual(['COMMIT', 'told', 'told', 'told'])
+  })
+
+  it('fails all with the error of a COMMIT that fails, those that had been refused too', async () => {
+    connection.exec('PRAGMA foreign_keys = ON')
+    const settled = await Promise.allSettled([
+      transact((tx) => put(tx, 'a')),
+      transact(() => Promise.reject(new AppError('not_found', 'It is not there.'))),
+      transact(async (tx) => {
+        await sql`PRAGMA defer_foreign_keys = ON`.execute(tx)
+        await sql`INSERT INTO written (key, parent) VALUES ('b', 'nobody')`.execute(tx)
+      }),
+    ])
+    const failed = { status: 'rejected', reason: { errcode: 787 } }
+    expect(settled).toMatchObject([failed, failed, failed])
+    expect(written()).toEqual([])
+    expect(await transact((tx) => put(tx, 'next'))).toBe('next')
+  })
+
+  it('fails all when the database itself rolls back', async () => {
+    connection.exec(`INSERT INTO written (key) VALUES ('there')`)
+    const settled = await Promise.allSettled([
+      transact((tx) => put(tx, 'a')),
+      transact((tx) => sql`INSERT OR ROLLBACK INTO written (key) VALUES ('there')`.execute(tx)),
+      transact((tx) => put(tx, 'b')),
+    ])
+    const failed = { status: 'rejected', reason: { errcode: 1555 } }
+    expect(settled).toMatchObject([failed, failed, failed])
+    expect(written()).toEqual(['there'])
+    expect(await transact((tx) => put(tx, 'next'))).toBe('next')
+  })
+
+  it('fails all when another connection holds the lock, and none has begun', async () => {
+    connection.exec('PRAGMA journal_mode = wal')
+    const holder = new DatabaseSync(connection.location() ?? '')
+    holder.exec('BEGIN IMMEDIATE')
+    const begun: string[] = []
+    const settled = await Promise.allSettled(
+      ['a', 'b'].map((key) => transact(async () => begun.push(key))),
+    )
+    holder.close()
+    const busy = { status: 'rejected', reason: { errcode: 5 } }
+    expect(settled).toMatchObject([busy, busy])
+    expect(begun).toEqual([])
+    expect(await transact((tx) => put(tx, 'next'))).toBe('next')
+  })
+
+  it('takes at most 64 at a time, and lets what else waits have its turn between', async () => {
+    const keys = Array.from({ length: 130 }, (_, index) => `key-${index}`)
+    const all = Promise.all(keys.map((key) => transact((tx) => put(tx, key))))
+    await new Promise(setImmediate)
+    const seen = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM written`.execute(kysely)
+    expect(seen.rows).toEqual([{ count: 64 }])
+    await all
+    expect(written()).toEqual(keys)
+    expect(commits()).toBe(3)
+  })
+
+  it('runs each in the asynchronous context of its caller', async () => {
+    const context = new AsyncLocalStorage<string>()
+    const seen = ['a', 'b'].map((name) =>
+      context.run(name, () => transact(async () => context.getStore())),
+    )
+    expect(await Promise.all(seen)).toEqual(['a', 'b'])
+  })
+})

@@ -1,0 +1,103 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { parseFileName } from '../../src/core/file-name.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createVersion } from '../../src/core/version.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { type Account, accountOf, BASE_CAPACITY, digestOf } from '../core/ledger-fixture.ts'
+import { createDatabase } from '../support/postgres.ts'
+
+const server = inject('postgres')
+
+describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () => {
+  let own: Awaited<ReturnType<typeof createDatabase>>
+  let database: Database
+  let account: Account
+  let run: () => Promise<void>
+
+  beforeAll(async () => {
+    own = await createDatabase(server ?? '')
+    // All on one connection, since each has its own.
+    database = await openPostgres({ url: own.url, poolSize: 1 })
+    await migrate(database)
+    const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+    const users = createUserStore(database)
+    const userId = parseUserId('hot')
+    await users.createUser(userId)
+    account = accountOf({ ledger, users, userId })
+    run = async () => {
+      await account.put('a', 1)
+      await account.put('a', 2)
+      await account.extend(await account.begin('b', 1), 2)
+      await account.abort(createVersion())
+      await ledger.findFile({ userId, name: parseFileName('a') })
+      await users.findAccessTokenUser(digestOf(1))
+    }
+    await run()
+  })
+  afterAll(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  it('are those of an upload and of a download, each once', async () => {
+    const before = await preparedOn(database)
+    await run()
+    expect(await preparedOn(database)).toEqual(before)
+    expect(before.length).toBeGreaterThan(12)
+    for (const verb of [/^\s*SELECT/, /^\s*UPDATE quotas/, /^\s*INSERT INTO files/]) {
+      expect(before.filter(({ statement }) => verb.test(statement))).not.toEqual([])
+    }
+  })
+
+  it('are kept with plans that stay good when the tables have grown, and are not compiled', async () => {
+    await sql`ANALYZE`.execute(database.kysely)
+    const plans = await database.kysely.transaction().execute(async (tx) => {
+      await sql`SET LOCAL plan_cache_mode = force_generic_plan`.execute(tx)
+      const found: string[] = []
+      for (const { name, parameters } of await preparedOn(database, tx)) {
+        const values = Array.from({ length: parameters }, () => 'NULL').join()
+        const call = parameters === 0 ? name : `${name}(${values})`
+        const { rows } = await sql.raw(`EXPLAIN EXECUTE ${call}`).execute(tx)
+        found.push(JSON.stringify(rows))
+      }
+      return found
+    })
+    expect(plans.length).toBeGreaterThan(12)
+    for (const plan of plans) expect(plan).not.toMatch(/Seq Scan|JIT/)
+    // Not every server is built with a compiler, to which whatever has no index would look costly.
+    const { rows } = await sql`SHOW jit`.execute(database.kysely)
+    expect(rows).toEqual([{ jit: 'off' }])
+  })
+
+  it('outlive a migration that adds columns', async () => {
+    const before = await preparedOn(database)
+    for (const table of ['users', 'access_tokens', 'quotas', 'files', 'uploads', 'garbage']) {
+      await sql`ALTER TABLE ${sql.table(table)} ADD COLUMN added BIGINT`.execute(database.kysely)
+    }
+    await run()
+    expect(await preparedOn(database)).toEqual(before)
+  })
+})
+
+interface Prepared {
+  readonly name: string
+  readonly statement: string
+  readonly parameters: number
+}
+
+/** The statements that the connection keeps. */
+async function preparedOn(
+  { kysely }: Database,
+  connection: Database['kysely'] = kysely,
+): Promise<readonly Prepared[]> {
+  const { rows } = await sql<Prepared>`
+    SELECT name, statement, COALESCE(array_length(parameter_types, 1), 0) AS parameters
+    FROM pg_prepared_statements ORDER BY name
+  `.execute(connection)
+  return rows
+}
