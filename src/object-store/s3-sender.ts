@@ -7,6 +7,7 @@ import {
 import type { PutObject } from '../core/object-store.ts'
 import { rejection, withDeadline } from './deadline.ts'
 import { CRC32_HEADER, crc32Of } from './part-checksums.ts'
+import { isMd5 } from './md5-tag.ts'
 import { PartContent } from './part-content.ts'
 import type { Source } from './receive.ts'
 import { DEFAULT_PART_SIZE, type S3Bucket } from './s3-bucket.ts'
@@ -66,8 +67,8 @@ export class S3Sender {
     }
   }
 
-  /** Sends the object as one piece; resolves to its ETag. */
-  async sendWhole(content: PartContent): Promise<string> {
+  /** Sends the object as one piece. Says whether the store has confirmed that it holds these very bytes. */
+  async sendWhole(content: PartContent): Promise<boolean> {
     const { deadlines, direct } = this.#bucket
     const { key, metadata = {}, onSent } = this.#sending
     const ms = Math.max(
@@ -80,8 +81,9 @@ export class S3Sender {
       const answer = await direct.ask({ method: 'PUT', key, headers, body, signal })
       return { ETag: answer['etag'] }
     })
+    const isConfirmed = isMd5(ETag, content)
     onSent(content)
-    return ETag
+    return isConfirmed
   }
 
   async #send(command: unknown): Promise<unknown> {

@@ -68,8 +68,16 @@ class UndiciTransport implements S3Transport {
   ): Promise<{ readonly response: S3Response }> {
     const { method, path, query, headers, body } = request
     const signal = abortSignal instanceof AbortSignal ? { signal: abortSignal } : {}
-    const target = { method, path: withQuery(path, query), headers, body: bodyOf(body), ...signal }
-    const answer = await this.#poolOf(request).request(target)
+    const { keepAlive = true } = this.#options
+    const answer = await this.#poolOf(request).request({
+      method,
+      path: withQuery(path, query),
+      headers,
+      body: bodyOf(body),
+      // Else it would not keep a connection after HEAD, for fear of servers that answer it with a body.
+      reset: !keepAlive,
+      ...signal,
+    })
     const { statusCode } = answer
     // Only `Set-Cookie` is ever a list.
     const answered = answer.headers as S3Headers

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
 import type { PutObject } from '../core/object-store.ts'
@@ -82,26 +81,7 @@ async function sendContent(sending: Sending): Promise<boolean> {
     await sendInParts(first, sending)
     return false
   }
-  const etag = await sender.sendWhole(first.data)
-  return isDigestOf(first.data, etag)
-}
-
-/** Up to here it costs less to digest what was sent than to ask the store for its size. */
-const MAX_DIGESTED_BYTES = 64 * 1024
-
-/**
- * Whether the tag is the content's MD5, as it is where a store does not encrypt with a key of its own ("Object" in the API
- * reference of S3): that says more than a size does. Where MD5 is forbidden the answer is no.
- */
-function isDigestOf(content: PartContent, etag: string): boolean {
-  if (content.byteLength > MAX_DIGESTED_BYTES) return false
-  try {
-    const md5 = createHash('md5')
-    for (const piece of content.pieces) md5.update(piece)
-    return etag === `"${md5.digest('hex')}"`
-  } catch {
-    return false
-  }
+  return await sender.sendWhole(first.data)
 }
 
 async function sendInParts(first: Part, sending: Sending): Promise<void> {

@@ -291,6 +291,15 @@ describe('a put', () => {
     }
   })
 
+  it('asks for the size only where the tag does not say that the content is there', async () => {
+    await put(store, { key: freshKey(), content: SMALL.subarray(0, 65_536) })
+    expect(s3.calls).toEqual(['PutObject'])
+    s3.inject('PutObject', (apply) => ({ ...apply(), headers: { etag: '"of-something-else"' } }))
+    await put(store, { key: freshKey(), content: SMALL.subarray(0, 65_536) })
+    await put(store, { key: freshKey(), content: SMALL })
+    expect(s3.calls.slice(1)).toEqual(['PutObject', 'HeadObject', 'PutObject', 'HeadObject'])
+  })
+
   it('sends the metadata', async () => {
     const body = Readable.from([SMALL])
     await store.put({ key: freshKey(), body, metadata: { name: 'a%20b' }, signal: never() })
