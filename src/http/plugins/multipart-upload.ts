@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import fastifyMultipart, { type Multipart, type MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -181,16 +180,20 @@ async function soon<T>(
   work: Promise<T>,
   { body, idleTimeoutMs }: { readonly body: CheckedBody; readonly idleTimeoutMs: number },
 ): Promise<T> {
-  const done = new AbortController()
-  async function overdue(): Promise<never> {
-    await body.ended
-    await delay(idleTimeoutMs, undefined, done)
-    throw new Error('the parser did not come to an end')
+  const { promise: overdue, reject } = Promise.withResolvers<never>()
+  overdue.catch(() => undefined)
+  let timer: NodeJS.Timeout | undefined
+  let isDone = false
+  const wait = (): void => {
+    if (isDone) return
+    timer = setTimeout(reject, idleTimeoutMs, new Error('the parser did not come to an end'))
   }
+  body.ended.then(wait, reject)
   try {
-    return await Promise.race([work, overdue()])
+    return await Promise.race([work, overdue])
   } finally {
-    done.abort()
+    isDone = true
+    clearTimeout(timer)
   }
 }
 
