@@ -65,6 +65,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'MinIO CPU ms', figure: 'object_store_cpu_ms' },
   { title: 's/GiB', figure: 'object_store_cpu_s_per_gib' },
   { title: 'PostgreSQL CPU ms', figure: 'database_cpu_ms' },
+  { title: 'nginx CPU ms', figure: 'nginx_cpu_ms' },
   { title: 'generator, of one core', figure: 'generator_cpu_share' },
   { title: 'peak RSS MiB', figure: 'peak_rss_mib' },
   { title: 'idle RSS MiB', figure: 'idle_rss_mib' },
