@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../src/core/errors.ts'
+import { findProgram } from '../test/support/local-server.ts'
 import { type Asked, readCommandLine, usage } from './command-line.ts'
 import { hold } from './contest.ts'
 import { describeMachine } from './machine.ts'
@@ -24,6 +25,11 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`${asked.wrong}\n${usage(SCENARIOS)}`)
     return 2
   }
+  const lacking = await findLacking()
+  if (lacking.length > 0) {
+    console.error(`It needs Linux and what bench/NOTES.md names: ${lacking.join('; ')}.`)
+    return 2
+  }
   const results: Result[] = []
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ')
   const origin = { machine: describeMachine(), command, started_at: new Date().toISOString() }
@@ -34,6 +40,14 @@ async function main(args: readonly string[]): Promise<number> {
   await run(asked, { keep, end: endOfSignal() })
   console.log(renderReport({ ...origin, results, verdicts: judge(MARKS, results) }))
   return results.every(({ outcome }) => outcome !== undefined) ? 0 : 1
+}
+
+async function findLacking(): Promise<readonly string[]> {
+  const found = await Promise.allSettled(['wrk', 'curl'].map(findProgram))
+  const reasons = found.flatMap((each) =>
+    each.status === 'rejected' ? [messageOf(each.reason)] : [],
+  )
+  return process.platform === 'linux' ? reasons : [`this is ${process.platform}`, ...reasons]
 }
 
 /** Aborted when somebody wants the run to end; what it has started ends with it. */
