@@ -1,3 +1,4 @@
+import { inParallel } from '../src/core/in-parallel.ts'
 import { expectContent, numbered } from './content.ts'
 import { measure, type Processes } from './measure.ts'
 import type { Side } from './scenario.ts'
@@ -90,17 +91,19 @@ export function readingSide(reading: Reading): Side {
 
 const NUMBERS = Array.from({ length: FILES }, (_, at) => at + 1)
 
+const AT_ONCE = 8
+
 async function put(
   content: Buffer,
   place: (
     number: number,
   ) => Promise<{ readonly url: string; readonly headers?: Record<string, string> }>,
 ): Promise<void> {
-  for (const number of NUMBERS) {
+  await inParallel(NUMBERS, AT_ONCE, async (number) => {
     const { url, headers = {} } = await place(number)
     const body = new Uint8Array(numbered(content, number))
     const reply = await fetch(url, { method: 'PUT', headers, body })
     await reply.arrayBuffer()
     if (reply.status !== 200) throw new Error(`A file was refused with ${reply.status}.`)
-  }
+  })
 }

@@ -1,4 +1,4 @@
-import { cpus, release, totalmem } from 'node:os'
+import { cpus, loadavg, release, totalmem } from 'node:os'
 
 /** What figures depend on beside the code. */
 export interface Machine {
@@ -7,6 +7,8 @@ export interface Machine {
   readonly memoryGiB: number
   readonly kernel: string
   readonly node: string
+  /** How many processes wanted a core in the minute before, which is what the figures of a busy machine are worth. */
+  readonly load: number
 }
 
 export function describeMachine(): Machine {
@@ -17,5 +19,6 @@ export function describeMachine(): Machine {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     kernel: `Linux ${release()}`,
     node: process.version,
+    load: loadavg()[0] ?? 0,
   }
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../src/core/errors.ts'
+import { findProgram } from '../test/support/local-server.ts'
 import { type Asked, readCommandLine, usage } from './command-line.ts'
 import { hold } from './contest.ts'
 import { describeMachine } from './machine.ts'
@@ -24,42 +25,64 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`${asked.wrong}\n${usage(SCENARIOS)}`)
     return 2
   }
-  const started_at = new Date().toISOString()
-  const results = await run(asked, endOfSignal())
+  const lacking = await findLacking()
+  if (lacking.length > 0) {
+    console.error(`It needs Linux and what bench/NOTES.md names: ${lacking.join('; ')}.`)
+    return 2
+  }
+  const results: Result[] = []
   const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ')
-  const verdicts = judge(MARKS, results)
-  await publish({ machine: describeMachine(), command, started_at, results, verdicts }, asked)
+  const origin = { machine: describeMachine(), command, started_at: new Date().toISOString() }
+  const keep = async (result: Result): Promise<void> => {
+    results.push(result)
+    await save({ ...origin, results, verdicts: judge(MARKS, results) }, asked)
+  }
+  await run(asked, { keep, end: endOfSignal() })
+  console.log(renderReport({ ...origin, results, verdicts: judge(MARKS, results) }))
   return results.every(({ outcome }) => outcome !== undefined) ? 0 : 1
 }
 
-/** Aborted when somebody wants the run to end; what it has started ends with it, and a second signal ends it at once. */
+async function findLacking(): Promise<readonly string[]> {
+  const found = await Promise.allSettled(['wrk', 'curl'].map(findProgram))
+  const reasons = found.flatMap((each) =>
+    each.status === 'rejected' ? [messageOf(each.reason)] : [],
+  )
+  return process.platform === 'linux' ? reasons : [`this is ${process.platform}`, ...reasons]
+}
+
+/** Aborted when somebody wants the run to end; what it has started ends with it. */
 function endOfSignal(): AbortSignal {
   const end = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => end.abort(new Error(`ended by ${signal}`)))
+    // However often: a terminal tells both npm and this process.
+    process.on(signal, () => end.abort(new Error(`ended by ${signal}`)))
   }
   return end.signal
 }
 
-async function run(asked: Asked, end: AbortSignal): Promise<readonly Result[]> {
+interface Run {
+  /** Called with each result when it is there. */
+  readonly keep: (result: Result) => Promise<void>
+  readonly end: AbortSignal
+}
+
+async function run(asked: Asked, { keep, end }: Run): Promise<void> {
   const progress = createProgress(process.stderr)
   progress.say('building')
   const compiler = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
   await runProgram(process.execPath, compiler, BUILD_TIMEOUT_MS)
   await using opened = new AsyncDisposableStack()
   const servers = createServers(opened)
-  const results: Result[] = []
   for (const scenario of asked.scenarios) {
     for (const stack of scenario.stacks.filter((name) => asked.stacks.includes(name))) {
       if (end.aborted) break
-      results.push(await runScenario({ scenario, stack, servers, asked, progress, end }))
+      await keep(await runScenario({ scenario, stack, servers, asked, progress, end }))
     }
   }
   progress.end()
-  return results
 }
 
-interface Run {
+interface ScenarioRun {
   readonly scenario: Scenario
   readonly stack: StackName
   readonly servers: Servers
@@ -69,7 +92,7 @@ interface Run {
 }
 
 /** One that fails says so in its result, and the others go on. */
-async function runScenario(run: Run): Promise<Result> {
+async function runScenario(run: ScenarioRun): Promise<Result> {
   const { scenario, stack, servers, asked, progress, end } = run
   const { name, title, isCold = false, maxRounds = Number.POSITIVE_INFINITY } = scenario
   const { seconds, profile } = asked
@@ -90,10 +113,9 @@ async function runScenario(run: Run): Promise<Result> {
   }
 }
 
-async function publish(report: Report, { results }: Asked): Promise<void> {
-  const text = renderReport(report)
+/** What there is so far, since a run takes long. */
+async function save(report: Report, { results }: Asked): Promise<void> {
   await mkdir(dirname(results), { recursive: true })
   await writeFile(`${results}.json`, `${JSON.stringify(report, undefined, 2)}\n`)
-  await writeFile(`${results}.md`, `${text}\n`)
-  console.log(text)
+  await writeFile(`${results}.md`, `${renderReport(report)}\n`)
 }

@@ -16,9 +16,9 @@ export interface Report {
 
 /** The report for people: the marks, then every figure. */
 export function renderReport({ machine, command, started_at, ...rest }: Report): string {
-  const { cpus, memoryGiB, cpu, kernel } = machine
+  const { cpus, memoryGiB, cpu, kernel, node, load } = machine
   return [
-    `\`${command}\` at ${started_at} on ${cpus} cores (${cpu}), ${memoryGiB} GiB, ${kernel}.`,
+    `\`${command}\` at ${started_at} on ${cpus} cores (${cpu}), ${memoryGiB} GiB, ${kernel}, Node ${node}; load average before it ${plain(load)}.`,
     'Generator, service and servers share the cores. Medians, with the least and the most of the rounds in brackets.',
     '',
     ...renderVerdicts(rest.verdicts),
@@ -65,6 +65,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'MinIO CPU ms', figure: 'object_store_cpu_ms' },
   { title: 's/GiB', figure: 'object_store_cpu_s_per_gib' },
   { title: 'PostgreSQL CPU ms', figure: 'database_cpu_ms' },
+  { title: 'nginx CPU ms', figure: 'nginx_cpu_ms' },
   { title: 'generator, of one core', figure: 'generator_cpu_share' },
   { title: 'peak RSS MiB', figure: 'peak_rss_mib' },
   { title: 'idle RSS MiB', figure: 'idle_rss_mib' },

@@ -56,13 +56,15 @@ test('the report is a table of the marks and one of all figures', () => {
   const failed: Result = { ...RESULT, stack: 'postgres-minio', reason: 'no disk |\nat all' }
   const { outcome: _, ...withoutOutcome } = failed
   const text = renderReport({
-    machine: { cpus: 2, cpu: 'X', memoryGiB: 8, kernel: 'Linux 6', node: 'v24.0.0' },
+    machine: { cpus: 2, cpu: 'X', memoryGiB: 8, kernel: 'Linux 6', node: 'v24.0.0', load: 0.5 },
     command: 'npm run bench',
     started_at: '2026-11-21T00:00:00.000Z',
     results: [RESULT, withoutOutcome],
     verdicts: judge([MARK], [RESULT]),
   })
   const lines = text.split('\n')
+  expect(lines[0]).toContain('2 cores')
+  expect(lines[0]).toContain('load average before it 0.5.')
   expect(lines).toContain('| uploads / PUTs | sqlite-minio | >= 0.6 | 0.6 | met |')
   const row = lines.find((line) => line.startsWith('| s | sqlite-minio | service |'))
   expect(row).toContain('| 0.6 (0.3-1.2) | 600 (300-1200) |')

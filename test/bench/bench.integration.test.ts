@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { numbered } from '../../bench/content.ts'
+import type { Report } from '../../bench/report.ts'
+import { runProgram } from '../../bench/run-program.ts'
+import { runWrk } from '../../bench/wrk.ts'
+import { findProgram } from '../support/local-server.ts'
+import { temporaryFolder } from '../support/program.ts'
+
+const missing = await findProgram('wrk').then(
+  () => undefined,
+  (error: Error) => `No wrk: ${error.message}`,
+)
+const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
+if (skipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+
+describe.skipIf(skipped)('the benchmark', () => {
+  it('sends each prepared request once, with a content that no other has', async () => {
+    const content = randomBytes(4096)
+    await using target = await listen(200)
+    const work = await runWrk({ ...(await loadOf(target.origin)), body: around(content) })
+    const numbers = target.received.map(({ path }) => Number(path.slice('/name-'.length)))
+    expect(new Set(numbers).size).toBe(numbers.length)
+    // Those that were under way when it ended are known to the server alone.
+    expect(numbers.length - work.operations).toBeLessThanOrEqual(2)
+    for (const { path, body, cookie } of target.received.slice(0, 50)) {
+      const number = Number(path.slice('/name-'.length))
+      expect(body).toEqual(
+        Buffer.concat([Buffer.from('<'), numbered(content, number), Buffer.from('>')]),
+      )
+      expect(cookie).toBe(`access_token=${number}`)
+    }
+  })
+
+  it('takes no run for one in which requests are refused', async () => {
+    await using target = await listen(403)
+    const load = { ...(await loadOf(target.origin)), body: around(randomBytes(4096)) }
+    await expect(runWrk(load)).rejects.toThrow('requests were refused')
+  })
+
+  it('measures the service, and says what it measured', async () => {
+    await using opened = new AsyncDisposableStack()
+    const results = join(await temporaryFolder(opened), 'results')
+    const choice = ['--scenario', 'upload-form-4k', '--stack', 'sqlite-files']
+    const args = [...choice, '--rounds', '1', '--seconds', '1', '--results', results]
+    const printed = await runProgram(process.execPath, ['bench/main.ts', ...args], 110_000)
+    const report = JSON.parse(await readFile(`${results}.json`, 'utf8')) as Report
+    const [result] = report.results
+    const { per_second, service_cpu_ms, peak_rss_mib } = result?.outcome?.subject.spreads ?? {}
+    expect(per_second?.median).toBeGreaterThan(1)
+    expect(service_cpu_ms?.median).toBeGreaterThan(0)
+    expect(peak_rss_mib?.median).toBeGreaterThan(30)
+    expect(printed).toBe(await readFile(`${results}.md`, 'utf8'))
+  })
+})
+
+function around(content: Buffer) {
+  return { before: '<', content, after: '>' }
+}
+
+async function loadOf(origin: string) {
+  const targets = Array.from(
+    { length: 60_000 },
+    (_, at) => `/name-${at + 1}\taccess_token=${at + 1}`,
+  )
+  const size = { contentBytes: 4096, seconds: 1, connections: 2 }
+  return { origin, method: 'PUT', targets, ...size, folder: tmpdir() } as const
+}
+
+interface Received {
+  readonly path: string
+  readonly cookie: string | undefined
+  readonly body: Buffer
+}
+
+async function listen(status: number) {
+  const received: Received[] = []
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // wrk breaks off what is under way when its time is up.
+    const body = await buffer(request).catch(() => undefined)
+    if (body === undefined) return
+    received.push({ path: request.url ?? '', cookie: request.headers.cookie, body })
+    response.writeHead(status).end()
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    received,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
