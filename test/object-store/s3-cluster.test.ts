@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createS3Store } from '../../src/object-store/s3.ts'
@@ -31,7 +32,23 @@ const dim: RequestListener = (request, response) => {
   response.end(`<ListBucketResult>${item}</ListBucketResult>`)
 }
 
-describe('the S3 store on a cluster with a node that denies all', () => {
+/** Of the two, one sees too few others to write; both have what the other one took. */
+function readOnlyAndWritable(): RequestListener[] {
+  let isWritten = false
+  const node =
+    (isWritable: boolean): RequestListener =>
+    (request, response) => {
+      if (request.method !== 'PUT') return (isWritten ? sound : blind)(request, response)
+      request.resume()
+      isWritten ||= isWritable
+      response.setHeader('etag', '"tag"')
+      response.writeHead(isWritable ? 200 : 503)
+      response.end(isWritable ? undefined : '<Error><Code>SlowDownWrite</Code></Error>')
+    }
+  return [node(false), node(true)]
+}
+
+describe('the S3 store on a cluster with a node that has not found the others', () => {
   let opened: AsyncDisposableStack
 
   beforeEach(() => void (opened = new AsyncDisposableStack()))
@@ -62,6 +79,13 @@ describe('the S3 store on a cluster with a node that denies all', () => {
     })
     return (server.address() as AddressInfo).port
   }
+
+  it('writes through another node when the first finds too few others', async () => {
+    const store = await openStore(...readOnlyAndWritable())
+    const body = Readable.from([Buffer.from(CONTENT)])
+    const put = store.put({ key: freshKey(), body, signal: never() })
+    expect(await put).toEqual({ size: CONTENT.length })
+  })
 
   it('opens what another node has', async () => {
     const store = await openStore(blind, sound)
