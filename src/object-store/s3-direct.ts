@@ -23,6 +23,8 @@ export interface DirectS3Options {
   readonly client: S3Client
   readonly bucket: string
   readonly transport: S3Transport
+  /** What a request goes through when it is tried again; the same when left out. */
+  readonly retryTransport?: S3Transport | undefined
   /** How often one request is tried, 3 by default. */
   readonly maxAttempts?: number | undefined
 }
@@ -60,10 +62,10 @@ export class DirectS3 {
   }
 
   async #send(request: DirectRequest): Promise<S3Response> {
-    const { maxAttempts = 3 } = this.#options
+    const { maxAttempts = 3, transport, retryTransport = transport } = this.#options
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(request)
+        return await this.#attempt(request, attempt === 1 ? transport : retryTransport)
       } catch (error) {
         request.signal.throwIfAborted()
         if (attempt >= maxAttempts || !mayPass(error)) throw error
@@ -72,7 +74,7 @@ export class DirectS3 {
     }
   }
 
-  async #attempt(request: DirectRequest): Promise<S3Response> {
+  async #attempt(request: DirectRequest, transport: S3Transport): Promise<S3Response> {
     const { method, key, query = {}, body, signal } = request
     const { location, signer, host } = await this.#resolveBase()
     const credentials = await this.#options.client.config.credentials()
@@ -88,7 +90,7 @@ export class DirectS3 {
     const signed = signer.sign(unsigned, { credentials, now })
     const { protocol, hostname, port } = location
     const sent = { protocol, hostname, port, method, path, query, headers: signed, body }
-    const { response } = await this.#options.transport.handle(sent, { abortSignal: signal })
+    const { response } = await transport.handle(sent, { abortSignal: signal })
     // It can break off when nobody listens any more, or not yet; whoever reads it meets the error.
     response.body?.on('error', () => undefined)
     if (response.statusCode < 300) return response

@@ -1,6 +1,7 @@
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
+  ListObjectsV2Command,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
 } from '@aws-sdk/client-s3'
@@ -12,7 +13,7 @@ import { hasName } from './s3-errors.ts'
 /**
  * Guarantees that the bucket holds neither the object nor an open upload of it. Uploads end first: an upload that
  * completes in between has its object deleted, while the other order would leave it. A node that denies an object (see
- * `orMissing`) confirms its removal too and removes nothing, so another node is asked.
+ * `orMissing`) confirms its removal too and removes nothing, so the object must be neither listed nor found.
  */
 export async function removeObject(bucket: S3Bucket, object: NamedObject): Promise<void> {
   await abortOpenUploads(bucket, object)
@@ -20,10 +21,28 @@ export async function removeObject(bucket: S3Bucket, object: NamedObject): Promi
   await withDeadline({ ms: deadlines.callMs, signal: object.signal }, (abortSignal) =>
     client.send(new DeleteObjectCommand({ Bucket: name, Key: object.key }), { abortSignal }),
   )
-  if (await isThere(bucket, object)) throw new Error('The store still has what it removed')
+  if ((await isListed(bucket, object)) || (await isFound(bucket, object))) {
+    throw new Error('The store still has what it removed')
+  }
 }
 
-async function isThere(
+/**
+ * MinIO finds an object when enough of all drives show it, but lists it when half of those do that the node can see. So a
+ * node that lacks an object and sees one other, which has it, denies the object and lists it.
+ */
+async function isListed(
+  { client, name, deadlines }: S3Bucket,
+  { key, signal }: NamedObject,
+): Promise<boolean> {
+  const command = new ListObjectsV2Command({ Bucket: name, Prefix: key })
+  const { Contents = [] } = await withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
+    client.send(command, { abortSignal }),
+  )
+  return Contents.some(({ Key }) => Key === key)
+}
+
+/** Over a connection of its own, which can lead to another node than that which confirmed. */
+async function isFound(
   { unkept, deadlines }: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<boolean> {

@@ -60,8 +60,14 @@ class S3Store implements ObjectStore {
     const writing = createS3Transport(options)
     const reading = createS3Transport({ maxSockets: READER_SOCKETS, ...options })
     const unkept = createS3Transport({ ...options, keepAlive: false })
-    const through = (transport: S3Transport): DirectS3 =>
-      new DirectS3({ client, bucket: name, maxAttempts: options.maxAttempts, transport })
+    // A node that finds too few others to write says so over its kept connections, while the next one could.
+    const direct = {
+      client,
+      bucket: name,
+      maxAttempts: options.maxAttempts,
+      retryTransport: unkept,
+    }
+    const through = (transport: S3Transport): DirectS3 => new DirectS3({ ...direct, transport })
     const common = { client, checksums: new PartChecksums(), name, deadlines }
     this.#bucket = { ...common, direct: through(writing), unkept: through(unkept) }
     this.#readers = { ...this.#bucket, direct: through(reading) }

@@ -5,6 +5,7 @@ import { openSqlite } from '../../src/database/sqlite.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import { createFolder, findProgram } from '../support/local-server.ts'
 import { type MinioCluster, startMinioCluster } from '../support/minio-cluster.ts'
+import { describeCopies } from '../support/minio-copies.ts'
 import { freshBucket } from '../support/test-bucket.ts'
 import { startTestService, type TestAdapters, type TestService } from '../support/test-service.ts'
 import { type Load, startLoad } from './load.ts'
@@ -27,6 +28,7 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
   let adapters: TestAdapters
   let service: TestService
   let opened: AsyncDisposableStack
+  let copiesOf: (key: string) => Promise<string>
 
   beforeAll(async () => {
     cluster = await startMinioCluster(await findProgram('minio'))
@@ -41,6 +43,7 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
     opened.defer(() => database.close())
     await migrate(database)
     const bucket = freshBucket(cluster.address)
+    copiesOf = (key) => describeCopies(cluster.nodes, { bucket: bucket.bucket, key })
     await prepare(bucket)
     const objects = createS3Store({ ...bucket, partSize: 5 * MIB, deadlines })
     opened.defer(() => objects.close())
@@ -78,7 +81,7 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
       expect(answer).not.toBe('unavailable')
     }
     await cluster.whole()
-    await expectSettled({ service, load, ...adapters })
+    await expectSettled({ service, load, copiesOf, ...adapters })
     expect(load.tally().refused).toBeGreaterThan(0)
   })
 
@@ -97,7 +100,7 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
     await load.until({ written: 15, read: 10 })
     await load.stop()
     expect(await uploadTo({ service, register }, late)).toBe('done')
-    await expectSettled({ service, load, ...adapters })
+    await expectSettled({ service, load, copiesOf, ...adapters })
   })
 })
 

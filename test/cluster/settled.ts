@@ -3,19 +3,23 @@ import { expect } from 'vitest'
 import { ask, jsonOf } from '../http/fixture.ts'
 import type { TestAdapters, TestService, TestUser } from '../support/test-service.ts'
 import { kindsFound } from '../support/verify.ts'
+import { describeLeftovers } from './leftovers.ts'
 import type { Load } from './load.ts'
 import { readFrom } from './requests.ts'
 
 interface Settling extends TestAdapters {
   readonly service: TestService
   readonly load: Load
+  /** What the store's own servers say of an object. */
+  readonly copiesOf?: (key: string) => Promise<string>
 }
 
 /**
  * Asserts that once faults are over and leases have ended, every name holds what it may, the figures equal the files,
  * and after two sweeps there is nothing else (I1, I2, I4, I8).
  */
-export async function expectSettled({ service, load, ...adapters }: Settling): Promise<void> {
+export async function expectSettled(settling: Settling): Promise<void> {
+  const { service, load, copiesOf, ...adapters } = settling
   const users = new Map<TestUser, { used: number; files: number }>()
   for (const register of load.registers) {
     const { answer, size } = await readFrom({ service, register })
@@ -30,7 +34,9 @@ export async function expectSettled({ service, load, ...adapters }: Settling): P
   for (const [user, { used, files }] of users) {
     const { body } = await ask(service, { user, path: '/users/me/capacity' })
     expect(jsonOf({ body })).toMatchObject({ used, reserved: 0, file_count: files })
-    expect(await service.storedKeys(user)).toHaveLength(files)
+    const stored = await service.storedKeys(user)
+    expect(await describeLeftovers({ database: adapters.database, stored, copiesOf })).toBe('')
+    expect(stored).toHaveLength(files)
   }
   expect(await kindsFound(adapters)).toEqual([])
 }

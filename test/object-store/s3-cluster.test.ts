@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createS3Store } from '../../src/object-store/s3.ts'
@@ -16,22 +17,48 @@ const sound: RequestListener = (request, response) => {
 }
 
 /** Has come back and not found the others yet, as MinIO then answers: it denies every object, and confirms its removal. */
-const blind: RequestListener = ({ method, url }, response) => {
-  if (url?.includes('uploads') === true) return void response.end('<ListMultipartUploadsResult/>')
+const blind: RequestListener = ({ method, url = '' }, response) => {
+  if (url.includes('uploads')) return void response.end('<ListMultipartUploadsResult/>')
+  if (url.includes('list-type=2')) return void response.end('<ListBucketResult/>')
   response.writeHead(method === 'DELETE' ? 204 : 404)
   response.end(method === 'GET' ? '<Error><Code>NoSuchKey</Code></Error>' : undefined)
 }
 
-/** Each keeps its connection to the node that it has come to first. */
-describe('the S3 store before a balancer that gives every other connection to a node that denies all', () => {
-  let opened: AsyncDisposableStack
-  let store: ObjectStore
+/** Sees another drive beside its own, and so lists what it denies. */
+const dim: RequestListener = (request, response) => {
+  const query = new URL(request.url ?? '', 'http://localhost').searchParams
+  if (!query.has('list-type')) return blind(request, response)
+  const item = `<Contents><Key>${query.get('prefix')}</Key><Size>${CONTENT.length}</Size></Contents>`
+  response.end(`<ListBucketResult>${item}</ListBucketResult>`)
+}
 
-  beforeEach(async () => {
-    opened = new AsyncDisposableStack()
-    const balancer = await startTcpSwitch([await start(blind), await start(sound)])
+/** Of the two, one sees too few others to write; both have what the other one took. */
+function readOnlyAndWritable(): RequestListener[] {
+  let isWritten = false
+  const node =
+    (isWritable: boolean): RequestListener =>
+    (request, response) => {
+      if (request.method !== 'PUT') return (isWritten ? sound : blind)(request, response)
+      request.resume()
+      isWritten ||= isWritable
+      response.setHeader('etag', '"tag"')
+      response.writeHead(isWritable ? 200 : 503)
+      response.end(isWritable ? undefined : '<Error><Code>SlowDownWrite</Code></Error>')
+    }
+  return [node(false), node(true)]
+}
+
+describe('the S3 store on a cluster with a node that has not found the others', () => {
+  let opened: AsyncDisposableStack
+
+  beforeEach(() => void (opened = new AsyncDisposableStack()))
+  afterEach(() => opened.disposeAsync())
+
+  /** Behind a balancer that gives each new connection to the next; a kept one stays where it has come to first. */
+  async function openStore(...nodes: readonly RequestListener[]): Promise<ObjectStore> {
+    const balancer = await startTcpSwitch(await Promise.all(nodes.map(start)))
     opened.defer(() => balancer.close())
-    store = createS3Store({
+    const store = createS3Store({
       bucket: 'bucket',
       region: 'us-east-1',
       endpoint: `http://127.0.0.1:${balancer.port}`,
@@ -39,8 +66,8 @@ describe('the S3 store before a balancer that gives every other connection to a 
       credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
     })
     opened.defer(() => store.close())
-  })
-  afterEach(() => opened.disposeAsync())
+    return store
+  }
 
   async function start(listener: RequestListener): Promise<number> {
     const server = createServer(listener).listen(0, '127.0.0.1')
@@ -53,18 +80,34 @@ describe('the S3 store before a balancer that gives every other connection to a 
     return (server.address() as AddressInfo).port
   }
 
+  it('writes through another node when the first finds too few others', async () => {
+    const store = await openStore(...readOnlyAndWritable())
+    const body = Readable.from([Buffer.from(CONTENT)])
+    const put = store.put({ key: freshKey(), body, signal: never() })
+    expect(await put).toEqual({ size: CONTENT.length })
+  })
+
   it('opens what another node has', async () => {
+    const store = await openStore(blind, sound)
     const object = await store.open({ key: freshKey(), signal: never() })
     expect(String(await bytesOf(object?.body))).toBe(CONTENT)
   })
 
   it('states the size of what another node has', async () => {
+    const store = await openStore(blind, sound)
     expect(await store.head({ key: freshKey(), signal: never() })).toMatchObject({
       size: CONTENT.length,
     })
   })
 
   it('has not removed what another node still has', async () => {
+    const store = await openStore(blind, sound)
+    const removing = store.remove({ key: freshKey(), signal: never() })
+    await expect(removing).rejects.toMatchObject({ code: 'unavailable' })
+  })
+
+  it('has not removed what the node that denies it still lists, when it is asked again', async () => {
+    const store = await openStore(dim)
     const removing = store.remove({ key: freshKey(), signal: never() })
     await expect(removing).rejects.toMatchObject({ code: 'unavailable' })
   })

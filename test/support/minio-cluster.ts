@@ -7,6 +7,9 @@ import { startTcpSwitch } from './tcp-switch.ts'
 
 /** A process that ends as a machine does that loses its power, and begins again with what its disk holds. */
 export interface ClusterNode {
+  readonly address: S3Address
+  /** Holds its copies. */
+  readonly folder: string
   kill(): Promise<void>
   /** Resolves when it answers; at once when it runs. */
   start(): Promise<void>
@@ -28,8 +31,10 @@ export interface MinioCluster {
 export async function startMinioCluster(program: string): Promise<MinioCluster> {
   const folder = await createFolder('minio-cluster')
   const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()])
-  const drives = ports.map((port, at) => `http://127.0.0.1:${port}${join(folder.path, `${at}`)}`)
-  const createNode = (port: number) => new Node({ program, port, drives })
+  const folders = ports.map((_, at) => join(folder.path, `${at}`))
+  const drives = ports.map((port, at) => `http://127.0.0.1:${port}${folders[at]}`)
+  const createNode = (port: number, at: number) =>
+    new Node({ program, port, folder: folders[at] ?? '', drives })
   const nodes = ports.map(createNode) as unknown as MinioCluster['nodes']
   const balancer = await startTcpSwitch(ports)
   const endpoint = `http://127.0.0.1:${balancer.port}`
@@ -59,6 +64,7 @@ export async function startMinioCluster(program: string): Promise<MinioCluster> 
 interface NodeOptions {
   readonly program: string
   readonly port: number
+  readonly folder: string
   /** Of all nodes. */
   readonly drives: readonly string[]
 }
@@ -69,6 +75,14 @@ class Node implements ClusterNode {
 
   constructor(options: NodeOptions) {
     this.#options = options
+  }
+
+  get address(): S3Address {
+    return { endpoint: `http://127.0.0.1:${this.#options.port}`, ...TEST_ACCOUNT }
+  }
+
+  get folder(): string {
+    return this.#options.folder
   }
 
   async start(): Promise<void> {
