@@ -1,7 +1,6 @@
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
-  ListObjectsV2Command,
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
 } from '@aws-sdk/client-s3'
@@ -10,10 +9,14 @@ import { withDeadline } from './deadline.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { hasName } from './s3-errors.ts'
 
+/** How many nodes are asked, so that a removal is believed of one that may be blind. */
+const LOOKS = 2
+
 /**
  * Guarantees that the bucket holds neither the object nor an open upload of it. Uploads end first: an upload that
  * completes in between has its object deleted, while the other order would leave it. A node that denies an object (see
- * `orMissing`) confirms its removal too and removes nothing, so the object must be neither listed nor found.
+ * `orMissing`) confirms its removal too and removes nothing, so others are asked: one can be the same again, by the turn
+ * that a balancer takes.
  */
 export async function removeObject(bucket: S3Bucket, object: NamedObject): Promise<void> {
   await abortOpenUploads(bucket, object)
@@ -21,28 +24,13 @@ export async function removeObject(bucket: S3Bucket, object: NamedObject): Promi
   await withDeadline({ ms: deadlines.callMs, signal: object.signal }, (abortSignal) =>
     client.send(new DeleteObjectCommand({ Bucket: name, Key: object.key }), { abortSignal }),
   )
-  if ((await isListed(bucket, object)) || (await isFound(bucket, object))) {
-    throw new Error('The store still has what it removed')
+  for (let look = 0; look < LOOKS; look++) {
+    if (await isThere(bucket, object)) throw new Error('The store still has what it removed')
   }
 }
 
-/**
- * MinIO finds an object when enough of all drives show it, but lists it when half of those do that the node can see. So a
- * node that lacks an object and sees one other, which has it, denies the object and lists it.
- */
-async function isListed(
-  { client, name, deadlines }: S3Bucket,
-  { key, signal }: NamedObject,
-): Promise<boolean> {
-  const command = new ListObjectsV2Command({ Bucket: name, Prefix: key })
-  const { Contents = [] } = await withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
-    client.send(command, { abortSignal }),
-  )
-  return Contents.some(({ Key }) => Key === key)
-}
-
-/** Over a connection of its own, which can lead to another node than that which confirmed. */
-async function isFound(
+/** Asks over a connection of its own. */
+async function isThere(
   { unkept, deadlines }: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<boolean> {

@@ -2,6 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { ask, jsonOf } from '../http/fixture.ts'
 import type { TestAdapters, TestService, TestUser } from '../support/test-service.ts'
+import { createVerifier } from '../../src/core/verify.ts'
+import { createInventory } from '../../src/database/inventory.ts'
 import { kindsFound } from '../support/verify.ts'
 import { describeLeftovers } from './leftovers.ts'
 import type { Load } from './load.ts'
@@ -12,6 +14,8 @@ interface Settling extends TestAdapters {
   readonly load: Load
   /** What the store's own servers say of an object. */
   readonly copiesOf?: (key: string) => Promise<string>
+  /** Whether the store may have confirmed removals that it did not make, which only `verify --repair` finds. */
+  readonly mayOrphan?: boolean
 }
 
 /**
@@ -19,7 +23,7 @@ interface Settling extends TestAdapters {
  * and after two sweeps there is nothing else (I1, I2, I4, I8).
  */
 export async function expectSettled(settling: Settling): Promise<void> {
-  const { service, load, copiesOf, ...adapters } = settling
+  const { service, load, copiesOf, mayOrphan = false, ...adapters } = settling
   const users = new Map<TestUser, { used: number; files: number }>()
   for (const register of load.registers) {
     const { answer, size } = await readFrom({ service, register })
@@ -29,6 +33,7 @@ export async function expectSettled(settling: Settling): Promise<void> {
     users.set(register.user, { used: sum.used + size, files })
   }
   await sweepAfter(service, users)
+  if (mayOrphan) await repairOrphans(adapters)
   await service.sweep()
   await service.sweep()
   for (const [user, { used, files }] of users) {
@@ -39,6 +44,24 @@ export async function expectSettled(settling: Settling): Promise<void> {
     expect(stored).toHaveLength(files)
   }
   expect(await kindsFound(adapters)).toEqual([])
+}
+
+/** As the operator does. */
+async function repairOrphans({ database, objects }: TestAdapters): Promise<void> {
+  const kinds = new Set<string>()
+  await createVerifier({
+    inventory: createInventory(database),
+    objects,
+    garbageDelayMs: 0,
+  }).verify({
+    userId: undefined,
+    repair: true,
+    readOneIn: undefined,
+    onFinding: ({ kind }) => kinds.add(kind),
+    signal: AbortSignal.timeout(60_000),
+  })
+  kinds.delete('orphaned_object')
+  expect([...kinds]).toEqual([])
 }
 
 const PATIENCE_MS = 60_000
