@@ -5,11 +5,11 @@ import type { BodyCheck } from './checked-body.ts'
 export function atMost(maxBytes: number): BodyCheck {
   let bytes = 0
   return {
-    write(chunk) {
+    write(chunk, content) {
       bytes += chunk.length
       if (bytes > maxBytes) throw new AppError('format_error', 'The body is too large.')
+      content.push(chunk)
     },
     end: () => {},
-    closed: false,
   }
 }

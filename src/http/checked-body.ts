@@ -6,10 +6,15 @@ import { type Pace, watchPace } from './pace.ts'
 
 /** Judges the bytes of a body as they pass, and throws at the first that is wrong. */
 export interface BodyCheck {
-  write(chunk: Buffer): void
+  /** What it finds well and its reader is to have it hands on. */
+  write(chunk: Buffer, content: ContentOutlet): void
   end(): void
-  /** Whether what comes from now on is for `write` and `end` alone. */
-  readonly closed: boolean
+}
+
+export interface ContentOutlet {
+  push(bytes: Buffer): void
+  /** There is no more to read; what comes from now on is for the check alone. */
+  end(): void
 }
 
 export interface CheckedBodyOptions {
@@ -27,7 +32,7 @@ export interface CheckedBodyOptions {
  * paused, undamaged and without listeners of ours, so that the rest can be drained and the refusal be sent.
  */
 export class CheckedBody {
-  /** The bytes. Fails with an `AppError`; ends only when the whole body has come and is well. */
+  /** What the check hands on, all of the body if nothing else. Fails with an `AppError`, while the body comes and is not wholly read. */
   readonly stream: Readable
   /** Resolves when the whole body has come and is well, rejects with an `AppError` otherwise. Needs no handler. */
   readonly ended: Promise<void>
@@ -70,6 +75,17 @@ export class CheckedBody {
     this.#settle.reject(error)
   }
 
+  readonly #outlet: ContentOutlet = {
+    push: (bytes) => {
+      if (!this.stream.push(bytes)) this.#raw.pause()
+    },
+    end: () => {
+      this.stream.push(null)
+      // A reader that has all it needs reads no more: what it doesn't take must not hold up the request.
+      this.#onRead()
+    },
+  }
+
   readonly #onRead = (): void => {
     if (!this.#settled) this.#raw.resume()
   }
@@ -77,10 +93,7 @@ export class CheckedBody {
   readonly #onData = (chunk: Buffer): void => {
     this.#received += chunk.length
     this.#attempt(() => {
-      const unread = this.#check.closed
-      this.#check.write(chunk)
-      // A parser that has what it needs reads no more: what it doesn't take must not hold up the request.
-      if (!unread && !this.stream.push(chunk)) this.#raw.pause()
+      this.#check.write(chunk, this.#outlet)
     })
   }
 

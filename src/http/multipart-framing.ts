@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode } from '../core/errors.ts'
+import { ContentTail } from './content-tail.ts'
 import { DelimiterSearch } from './delimiter-search.ts'
 import { parsePartHead } from './part-head.ts'
 
@@ -13,6 +14,25 @@ export const MAX_FIELDS = 8
 /** Of the value of one. */
 export const MAX_FIELD_BYTES = 4 * 1024
 
+/** Gets the bytes of a form as they are found well. */
+export interface FormOutlet {
+  /** Of the form, in order, but for the file's content and what comes after the closing delimiter. */
+  form(bytes: Buffer): void
+  /** The file's content begins. */
+  fileStart(): void
+  /** Of the file's content. */
+  file(bytes: Buffer): void
+  /** The file's content has ended. */
+  fileEnd(): void
+}
+
+const NOWHERE: FormOutlet = {
+  form: () => {},
+  fileStart: () => {},
+  file: () => {},
+  fileEnd: () => {},
+}
+
 /** Where the bytes are; `mark` is the two bytes after a delimiter, `closing` the two after the last one's. */
 type State = 'preamble' | 'mark' | 'head' | 'field' | 'file' | 'closing' | 'epilogue'
 
@@ -21,7 +41,7 @@ type State = 'preamble' | 'mark' | 'head' | 'field' | 'file' | 'closing' | 'epil
  * its bytes pass, and says where the file's content lies. What it accepts cannot be read in two ways:
  * a boundary line inside a content or after the closing one, a part head that is none, a line that ends in
  * LF alone, space after a boundary and a form without its end are errors. The verdict and the offsets do not
- * depend on how the bytes are cut into chunks. Its memory is bounded; it does no I/O.
+ * depend on how the bytes are cut into chunks. It parts the file's content from the rest. Its memory is bounded; it does no I/O.
  *
  * `write` and `end` throw `format_error`, `missing_file_part`, `multiple_file_parts` or `truncated_body`, after
  * which the object must not be used any more.
@@ -29,6 +49,8 @@ type State = 'preamble' | 'mark' | 'head' | 'field' | 'file' | 'closing' | 'epil
 export class MultipartFraming {
   readonly #delimiter: Buffer
   readonly #search: DelimiterSearch
+  readonly #outlet: FormOutlet
+  readonly #tail: ContentTail
   /** The line break that ends the delimiter's line, then what has come of the part's head. */
   readonly #head = Buffer.alloc(2 + MAX_PART_HEAD_BYTES)
   #headLength = 0
@@ -40,9 +62,11 @@ export class MultipartFraming {
   #fileOffset: number | undefined
   #fileSize: number | undefined
 
-  constructor(boundary: string) {
+  constructor(boundary: string, outlet = NOWHERE) {
+    this.#outlet = outlet
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
     this.#search = new DelimiterSearch(this.#delimiter)
+    this.#tail = new ContentTail(this.#delimiter, (bytes) => outlet.file(bytes))
     // A delimiter begins with the line break before it, and the first one may have no line before it.
     this.#search.restart('\r\n')
   }
@@ -62,15 +86,16 @@ export class MultipartFraming {
     return this.#delimiter.length + 2
   }
 
-  /** Whether the closing delimiter has passed. */
-  get closed(): boolean {
-    return this.#state === 'closing' || this.#state === 'epilogue'
-  }
-
   /** Takes the next bytes of the body. */
   write(chunk: Buffer): void {
     let rest = chunk
-    while (rest.length > 0) rest = rest.subarray(this.#read(rest))
+    while (rest.length > 0) {
+      const state = this.#state
+      const length = this.#read(rest)
+      if (!isContent(state)) this.#outlet.form(rest.subarray(0, length))
+      if (this.#state === 'file' && state !== 'file') this.#outlet.fileStart()
+      rest = rest.subarray(length)
+    }
     this.#checkOverhead()
   }
 
@@ -97,10 +122,19 @@ export class MultipartFraming {
   }
 
   #readContent(bytes: Buffer): number {
+    const isFile = this.#state === 'file'
     const found = this.#search.next(bytes)
     this.#bytesRead += found ?? bytes.length
     if (found !== undefined) this.#onDelimiter(this.#bytesRead - this.#delimiter.length)
+    if (isFile) this.#passFile(bytes, found)
     return found ?? bytes.length
+  }
+
+  #passFile(bytes: Buffer, found: number | undefined): void {
+    if (found === undefined) return this.#tail.pass(bytes)
+    this.#tail.close(bytes, found)
+    this.#outlet.fileEnd()
+    this.#outlet.form(this.#delimiter)
   }
 
   #onDelimiter(offset: number): void {
@@ -118,7 +152,11 @@ export class MultipartFraming {
     this.#mark += bytes.toString('latin1', 0, taken)
     this.#bytesRead += taken
     this.#checkOverhead()
-    if (!MARKS[this.closed ? 'closing' : 'mark'].some((mark) => mark.startsWith(this.#mark))) {
+    if (
+      !MARKS[this.#state === 'closing' ? 'closing' : 'mark'].some((mark) =>
+        mark.startsWith(this.#mark),
+      )
+    ) {
       throw fault('format_error', 'A line begins with the boundary but is no boundary line.')
     }
     if (this.#mark.length === 2) {
@@ -198,6 +236,11 @@ export class MultipartFraming {
       throw fault('format_error', `The form has over ${MAX_OVERHEAD_BYTES} bytes beside the file.`)
     }
   }
+}
+
+/** Whether bytes there are no part of what an outlet gets as the form. */
+function isContent(state: State): boolean {
+  return state === 'file' || state === 'closing' || state === 'epilogue'
 }
 
 /** What may follow a boundary on its line. Space may not: no client sends it, and the parser would skip the part. */

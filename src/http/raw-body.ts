@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.ts'
 import type { IncomingFile } from '../core/receive-content.ts'
-import { CheckedBody } from './checked-body.ts'
+import { type BodyCheck, CheckedBody } from './checked-body.ts'
 import { assertIdentity, contentLength } from './content-headers.ts'
 
 /** A file that is the whole body of its request. Whoever opened it disposes of it, whatever happens. */
@@ -40,7 +40,7 @@ export function openRawBody(
   return { content, size: sizeOf(headers), end: () => body.ended, [Symbol.dispose]: stop }
 }
 
-const ANY_BYTES = { write: () => {}, end: () => {}, closed: false } as const
+const ANY_BYTES: BodyCheck = { write: (chunk, content) => content.push(chunk), end: () => {} }
 
 /** The size that a body with these headers has: known, or not at all. */
 function sizeOf(headers: FastifyRequest['headers']): IncomingFile['size'] {

@@ -4,7 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 /** Which side of an exchange gets lost. */
 export type Loss = 'request' | 'answer'
 
-/** An exchange to lose: the first request with `request` on a connection that has sent `after` before. */
+/**
+ * An exchange to lose: the first request with `request` on a connection that has sent `after` before. Its answer is known by
+ * the same word, since answers to what was sent before can come after it.
+ */
 export interface LossyExchange {
   readonly after: string
   readonly request: string
@@ -103,7 +106,7 @@ class Connection {
       if (this.#passes(bytes) && !server.write(bytes)) pauseUntilDrained(client, server)
     })
     server.on('data', (bytes) => {
-      if (this.#lost !== undefined) return this.#lost.onLost()
+      if (this.#lost !== undefined) return this.#lose(this.#lost, bytes)
       if (!client.write(bytes)) pauseUntilDrained(server, client)
     })
     client.resume()
@@ -112,6 +115,10 @@ class Connection {
   reset(): void {
     this.#ends.client.resetAndDestroy()
     this.#ends.server.resetAndDestroy()
+  }
+
+  #lose({ request, onLost }: PendingLoss, answer: Buffer): void {
+    if (answer.includes(request)) onLost()
   }
 
   #passes(bytes: Buffer): boolean {

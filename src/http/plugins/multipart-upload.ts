@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import fastifyMultipart, { type Multipart, type MultipartFile } from '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/receive-content.ts'
-import { CheckedBody, malformed } from '../checked-body.ts'
+import { type BodyCheck, CheckedBody, type ContentOutlet, malformed } from '../checked-body.ts'
 import { contentLength } from '../content-headers.ts'
 import { parseFormBoundary } from '../form-boundary.ts'
 import {
@@ -19,6 +19,7 @@ import { MAX_PART_HEADERS } from '../part-head.ts'
  * Lets routes take a file from a form with `openFileForm`. The form's parser is @fastify/multipart in stream
  * mode, within limits; its framing is checked before it by `MultipartFraming`, because the parser
  * takes a boundary line inside the content for the file's end, and a form that goes on after its end for a whole one.
+ * The file's content goes past the parser, which would look through it once more: it reads a form whose file is one byte.
  */
 export const multipartUploadPlugin = fp(
   async (app) => {
@@ -71,19 +72,55 @@ export async function openFileForm(
   options: OpenFileFormOptions,
 ): Promise<FileForm> {
   const boundary = parseFormBoundary(request.headers)
-  const framing = new MultipartFraming(boundary)
   await options.onStart?.()
-  const body = new CheckedBody({ ...options, raw: request.raw, check: framing })
+  const form = new Readable({ read: () => {} }).on('error', () => {})
+  const { body, framing } = openBody(request, { ...options, boundary, form })
   try {
-    const parts = partsOf(request, { body, boundary })
+    const parts = partsOf(request, { form, boundary })
     const fields: Field[] = []
     const file = await soon(nextFile(parts, fields), { ...options, body })
     if (file === undefined) throw new Error('the parser skipped the file')
     const size = sizeOf(request, framing)
-    return createFileForm({ ...options, body, framing, parts, fields, content: file.file, size })
+    return createFileForm({ ...options, body, parts, fields, parsed: file.file.resume(), size })
   } catch (error) {
     throw failed(body, error)
   }
+}
+
+/** Stands for the file's content: the parser looks at the end of a part's head only when more has come. */
+const STAND_IN = Buffer.from('x')
+
+interface BodyOptions extends OpenFileFormOptions {
+  readonly boundary: string
+  /** Gets all but the file's content. */
+  readonly form: Readable
+}
+
+/** The body of a form, of which `stream` is the file's content. */
+function openBody(
+  { raw }: FastifyRequest,
+  { boundary, form, ...options }: BodyOptions,
+): { readonly body: CheckedBody; readonly framing: MultipartFraming } {
+  let content: ContentOutlet | undefined
+  const framing = new MultipartFraming(boundary, {
+    form: (bytes) => form.push(bytes),
+    fileStart: () => form.push(STAND_IN),
+    file: (bytes) => content?.push(bytes),
+    fileEnd: () => content?.end(),
+  })
+  const check: BodyCheck = {
+    write: (chunk, outlet) => {
+      content = outlet
+      framing.write(chunk)
+    },
+    end: () => framing.end(),
+  }
+  const body = new CheckedBody({ ...options, raw, check })
+  body.ended.then(
+    () => form.push(null),
+    (error: Error) => form.destroy(error),
+  )
+  return { body, framing }
 }
 
 /** The smallest size that a file can have that comes in a form with these headers, in bytes; 0 when they don't say. */
@@ -93,15 +130,16 @@ export function leastFileSize({ headers }: Pick<FastifyRequest, 'headers'>): num
 
 interface OpenedForm extends OpenFileFormOptions, Pick<FileForm, 'size'> {
   readonly body: CheckedBody
-  readonly framing: MultipartFraming
   readonly parts: AsyncIterator<Multipart, undefined>
   /** Those that have come so far. */
   readonly fields: Field[]
-  readonly content: MultipartFile['file']
+  /** The file as the parser sees it: without its content. */
+  readonly parsed: MultipartFile['file']
 }
 
 function createFileForm(form: OpenedForm): FileForm {
-  const { body, framing, parts, fields, content, size } = form
+  const { body, parts, fields, parsed, size } = form
+  const content = body.stream
   const stop = (): void =>
     body.fail(new AppError('truncated_body', 'The form was not read to its end.'))
   content.once('close', () => {
@@ -113,7 +151,7 @@ function createFileForm(form: OpenedForm): FileForm {
     try {
       const second = await soon(nextFile(parts, fields), form)
       await body.ended
-      if (second !== undefined || content.bytesRead !== framing.fileSize) {
+      if (second !== undefined || parsed.bytesRead !== STAND_IN.length) {
         throw new Error('the parser read the form in another way than it was checked')
       }
     } catch (error) {
@@ -144,16 +182,16 @@ function onlyValue(fields: readonly Field[], name: string): string | undefined {
 }
 
 /**
- * The form's parts, read from `body` in place of the request. So the parser gets the boundary as we read it, meets no
- * byte that was not checked, and is ended by the end or the failure of `body`, never by the socket's.
+ * The form's parts, read from `form` in place of the request. So the parser gets the boundary as we read it, meets no
+ * byte that was not checked, and is ended by the end or the failure of the body, never by the socket's.
  */
 function partsOf(
   request: FastifyRequest,
-  { body, boundary }: { readonly body: CheckedBody; readonly boundary: string },
+  { form, boundary }: Pick<BodyOptions, 'form' | 'boundary'>,
 ): AsyncIterator<Multipart, undefined> {
   const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` }
   const instead = new Map<PropertyKey, unknown>([
-    ['raw', Object.assign(body.stream, { headers })],
+    ['raw', Object.assign(form, { headers })],
     ['isMultipart', () => true],
   ])
   const view = new Proxy(request, {
