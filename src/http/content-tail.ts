@@ -25,7 +25,7 @@ export class ContentTail {
     this.#hand(chunk, chunk.length - this.#withheld)
   }
 
-  /** The delimiter ends after the first `end` bytes of `chunk`. */
+  /** The delimiter ends after the first `end` bytes of `chunk`; nothing is passed after it. */
   close(chunk: Buffer, end: number): void {
     const length = end - this.#delimiter.length
     // Else it began in what is withheld.
@@ -33,7 +33,6 @@ export class ContentTail {
       this.#hand(this.#delimiter, this.#withheld)
       this.#hand(chunk, length)
     }
-    this.#withheld = 0
   }
 
   /** How long the delimiter's beginning is at the end of what has come, `chunk` included. */
@@ -42,7 +41,7 @@ export class ContentTail {
     const from = Math.max(0, chunk.length - longest)
     const at = chunk.lastIndexOf(CR)
     if (at >= from) return this.#continues(0, chunk.subarray(at))
-    const isOver = this.#withheld === 0 || at !== -1 || this.#withheld + chunk.length > longest
+    const isOver = this.#withheld === 0 || this.#withheld + chunk.length > longest
     return isOver ? 0 : this.#continues(this.#withheld, chunk)
   }
 
