@@ -39,9 +39,7 @@ async function runServer(): Promise<number> {
   const { values } = parseArgs({ args, options: { demo: { type: 'boolean', default: false } } })
   const config = readConfig(process.env)
   await using opened = new AsyncDisposableStack()
-  const log = await openLog({ level: config.logLevel, format: config.logFormat })
-  opened.defer(() => log.end())
-  const { logger } = log
+  const logger = await openLog({ level: config.logLevel, format: config.logFormat })
   process.on('uncaughtExceptionMonitor', (err) => logger.fatal({ err }, 'dies of an error'))
   if (hasTrialSecret(process.env)) {
     logger.warn('runs on trial secrets that everyone can read: see .env.example')

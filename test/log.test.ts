@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { exitOf, type Started, startProgram, temporaryFolder } from './support/program.ts'
+import { exitOf, type Started, startProgram } from './support/program.ts'
 
 describe('the log of a process', () => {
   let opened: AsyncDisposableStack
@@ -43,30 +40,6 @@ describe('the log of a process', () => {
     expect(fatal).toMatchObject({ msg: 'dies of an error', err: { message: 'of this test' } })
   })
 
-  it('holds up neither requests nor the end when nobody takes it', async () => {
-    const DATA_DIR = await temporaryFolder(opened)
-    const child = spawn(process.execPath, ['src/main.ts', 'serve'], {
-      env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR, LOG_LEVEL: 'trace' },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    opened.defer(() => void child.kill('SIGKILL'))
-    let read = ''
-    while (!LISTENS.test(read)) {
-      const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
-      read += chunk.toString()
-    }
-    child.stdout.pause()
-    // Several times what a pipe and the reader's own buffer hold, at some 350 bytes a line.
-    const url = `${urlIn(read)}/users/demo/repo`
-    for (let round = 0; round < 40; round++) {
-      const timeout = AbortSignal.timeout(10_000)
-      await Promise.all(Array.from({ length: 100 }, () => answer(url, timeout)))
-    }
-    child.kill('SIGTERM')
-    const ended = once(child, 'exit')
-    expect(await Promise.race([ended, delay(15_000, 'never')])).toEqual([0, null])
-  })
-
   it('is for people when it is asked to be, or in a terminal', async () => {
     const asked = await start({ LOG_FORMAT: 'pretty' })
     expect(asked.output()).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: the API listens at http/m)
@@ -93,8 +66,4 @@ interface Line {
 function linesOf(output: string): Line[] {
   const lines = output.split('\n').filter((line) => line.startsWith('{'))
   return lines.map((line) => JSON.parse(line) as Line)
-}
-
-async function answer(url: string, signal: AbortSignal): Promise<void> {
-  await (await fetch(url, { signal })).arrayBuffer()
 }

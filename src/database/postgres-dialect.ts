@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -49,7 +50,7 @@ class PostgresDriver implements Driver {
 
   // The statements are written for this level; a server can be set to another default.
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    if (connection instanceof PostgresConnection) connection.sendAhead(BEGIN)
+    if (connection instanceof PostgresConnection) connection.begin()
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -71,12 +72,16 @@ class PostgresDriver implements Driver {
 
 const BEGIN: QueryConfig = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
 
+const READS = /^\s*SELECT\b/i
+
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #isFailure: (error: unknown) => boolean
   readonly #names: StatementNames
   /** Answers that nobody has looked at yet. */
   #ahead: Promise<unknown>[] = []
+  /** Whether BEGIN has been sent and not been answered. */
+  #isBeginning = false
   #failure: { readonly error: unknown } | undefined
 
   constructor(
@@ -92,6 +97,8 @@ class PostgresConnection implements DatabaseConnection {
     const { sql } = query
     // The ROLLBACK that follows must neither wait nor hide why; closing the connection rolls back.
     if (this.#failure !== undefined) throw this.#failure.error
+    // Should BEGIN fail, and the session live, a change would stand alone.
+    if (this.#isBeginning && !READS.test(sql)) await this.#awaitBegin()
     if (isAhead(query)) {
       assertSendable(query)
       this.sendAhead(this.#toRequest(query))
@@ -101,6 +108,7 @@ class PostgresConnection implements DatabaseConnection {
       const answer = this.#client.query(this.#toRequest(query))
       // Answers come in the order of the statements, so what failed first is what is thrown.
       const [{ command, rowCount, rows }] = await Promise.all([answer, ...this.#ahead.splice(0)])
+      this.#isBeginning = false
       // PostgreSQL answers COMMIT with ROLLBACK when a statement before it had failed.
       if (sql === 'COMMIT' && command !== sql) throw new Error(`COMMIT ended in ${command}`)
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as R[] }
@@ -112,6 +120,21 @@ class PostgresConnection implements DatabaseConnection {
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     yield await this.executeQuery<R>(query)
+  }
+
+  begin(): void {
+    this.#isBeginning = true
+    this.sendAhead(BEGIN)
+  }
+
+  async #awaitBegin(): Promise<void> {
+    try {
+      await Promise.all(this.#ahead.splice(0))
+      this.#isBeginning = false
+    } catch (error) {
+      if (this.#isFailure(error)) this.#failure = { error }
+      throw error
+    }
   }
 
   sendAhead(request: QueryConfig): void {
@@ -145,12 +168,12 @@ function assertSendable({ parameters }: CompiledQuery): void {
   }
 }
 
-/** One name for each text, the same on all connections. */
+/** One name for each text, the same everywhere: behind a pooler another instance's name must never stand for another text. */
 class StatementNames {
   readonly #names = new Map<string, string>()
 
   nameOf(sql: string): string {
-    const name = this.#names.get(sql) ?? `s${this.#names.size}`
+    const name = this.#names.get(sql) ?? hash('sha256', sql).slice(0, 32)
     this.#names.set(sql, name)
     return name
   }

@@ -60,7 +60,9 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   /** Requests of a connection come one after the other, so what has moved on it since the last is this one's. */
   function countBytes({ labels, socket }: Running): void {
     const before = counted.get(socket) ?? { read: 0, written: 0 }
-    const now = { read: socket.bytesRead, written: socket.bytesWritten }
+    // A connection that is destroyed takes back what it had not sent yet; counters do not.
+    const written = Math.max(before.written, socket.bytesWritten)
+    const now = { read: socket.bytesRead, written }
     counted.set(socket, now)
     counters.received.inc(labels, now.read - before.read)
     counters.sent.inc(labels, now.written - before.written)

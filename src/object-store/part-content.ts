@@ -1,6 +1,6 @@
 import { BLOCK_BYTES, type Blocks } from './blocks.ts'
 
-/** Up to here, and to so many, pieces are kept as they came: most files need no block, and no copy. */
+/** Up to here pieces are kept as they came, so many at a time: most files need no block, and hardly a copy. */
 const MAX_LOOSE_BYTES = 64 * 1024
 const MAX_LOOSE_PIECES = 16
 
@@ -28,9 +28,11 @@ export class PartContent {
   }
 
   add(piece: Uint8Array): void {
-    const { length } = this.#pieces
-    const fits = this.byteLength + piece.byteLength <= MAX_LOOSE_BYTES && length < MAX_LOOSE_PIECES
-    if (this.#isLoose && !fits) this.#moveToBlocks()
+    const isLarge = this.byteLength + piece.byteLength > MAX_LOOSE_BYTES
+    if (this.#isLoose && isLarge) this.#moveToBlocks()
+    if (this.#isLoose && this.#pieces.length === MAX_LOOSE_PIECES) {
+      this.#pieces = [Buffer.concat(this.#pieces)]
+    }
     if (this.#isLoose) this.#pieces.push(piece)
     else this.#copy(piece)
     this.byteLength += piece.byteLength

@@ -25,6 +25,8 @@ export interface DirectS3Options {
   readonly transport: S3Transport
   /** What a request goes through when it is tried again; the same when left out. */
   readonly retryTransport?: S3Transport | undefined
+  /** What the store's clock is ahead of this machine's, for all that talk to it; known once it has refused a time. */
+  readonly clock: { skewMs: number }
   /** How often one request is tried, 3 by default. */
   readonly maxAttempts?: number | undefined
 }
@@ -37,8 +39,6 @@ export interface DirectS3Options {
 export class DirectS3 {
   readonly #options: DirectS3Options
   #base: Promise<Base> | undefined
-  /** What the clock of the store is ahead of this machine's, in milliseconds; known once it has refused a time. */
-  #skewMs = 0
 
   constructor(options: DirectS3Options) {
     this.#options = options
@@ -86,7 +86,7 @@ export class DirectS3 {
       headers: headersOf(request, host),
       payloadSha256: signedPayload(request),
     }
-    const now = Date.now() + this.#skewMs
+    const now = Date.now() + this.#options.clock.skewMs
     const signed = signer.sign(unsigned, { credentials, now })
     const { protocol, hostname, port } = location
     const sent = { protocol, hostname, port, method, path, query, headers: signed, body }
@@ -106,14 +106,20 @@ export class DirectS3 {
     return this.#base
   }
 
+  /** Takes the store's time from a refusal, and says whether that differs by so much that it can be the reason. */
+  #setClock(date: string | undefined): boolean {
+    const { clock } = this.#options
+    const skewMs = Date.parse(date ?? '') - Date.now()
+    const isOff = Math.abs(skewMs - clock.skewMs) > MAX_SKEW_MS
+    if (isOff) clock.skewMs = skewMs
+    return isOff
+  }
+
   async #failureOf(response: S3Response): Promise<S3ServiceException> {
     const { statusCode, headers } = response
     const text = await readText(response)
-    const name = CODE.exec(text)?.[1] ?? (statusCode === 404 ? 'NotFound' : `Status${statusCode}`)
-    if (name === 'RequestTimeTooSkewed') {
-      const theirs = Date.parse(headers['date'] ?? '')
-      if (!Number.isNaN(theirs)) this.#skewMs = theirs - Date.now()
-    }
+    const isSkewed = statusCode === 403 && this.#setClock(headers['date'])
+    const name = CODE.exec(text)?.[1] ?? nameOf(statusCode, isSkewed)
     return new S3ServiceException({
       name,
       message: MESSAGE.exec(text)?.[1] ?? name,
@@ -122,6 +128,15 @@ export class DirectS3 {
     })
   }
 }
+
+/** What S3 calls an error whose answer, as to HEAD, has no body. */
+function nameOf(status: number, isSkewed: boolean): string {
+  if (isSkewed) return 'RequestTimeTooSkewed'
+  return status === 404 ? 'NotFound' : `Status${status}`
+}
+
+/** S3 takes requests that are up to 15 minutes off. */
+const MAX_SKEW_MS = 5 * 60_000
 
 /** Resolves when the body has ended in whichever way. */
 function pastEnd(body: Readable): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
+import { rejection } from './deadline.ts'
 import { formatQuery } from './s3-signature.ts'
 
 /** A request as it goes out: signed, and with a body that can be sent again. */
@@ -67,17 +68,21 @@ class UndiciTransport implements S3Transport {
     { abortSignal }: { readonly abortSignal?: unknown } = {},
   ): Promise<{ readonly response: S3Response }> {
     const { method, path, query, headers, body } = request
-    const signal = abortSignal instanceof AbortSignal ? { signal: abortSignal } : {}
     const { keepAlive = true } = this.#options
-    const answer = await this.#poolOf(request).request({
+    const held = new HeldBody(body ?? [])
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
+    // Of a request that waits for a connection undici holds the body, and answers nothing, until it has one.
+    signal.addEventListener('abort', () => held.drop(), { once: true })
+    const answering = this.#poolOf(request).request({
       method,
       path: withQuery(path, query),
       headers,
-      body: bodyOf(body),
+      body: body === undefined ? null : held.forUndici(),
       // Else it would not keep a connection after HEAD, for fear of servers that answer it with a body.
       reset: !keepAlive,
-      ...signal,
+      signal,
     })
+    const answer = await Promise.race([answering, rejection(signal)])
     const { statusCode } = answer
     // Only `Set-Cookie` is ever a list.
     const answered = answer.headers as S3Headers
@@ -96,6 +101,8 @@ class UndiciTransport implements S3Transport {
     const pool = new Pool(origin, {
       connections: maxSockets,
       pipelining: keepAlive ? 1 : 0,
+      // Of one connection for all requests, each would meet the same node, and one reader's pace be another's.
+      allowH2: false,
       connect: { timeout: connectionMs },
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -110,10 +117,26 @@ function withQuery(path: string, query: Record<string, string>): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-/** One piece goes out together with the headers. Several are an iterable, which undici takes though its types do not say so. */
-function bodyOf(pieces: S3Request['body']): NonNullable<Dispatcher.DispatchOptions['body']> | null {
-  if (pieces === undefined) return null
-  const [only, ...others] = pieces
-  if (only !== undefined && others.length === 0) return only
-  return pieces as unknown as Readable
+/** A single piece up to here goes out together with the headers. */
+const MAX_CORKED_BYTES = 64 * 1024
+
+/** The pieces of a body, until they are dropped. */
+class HeldBody {
+  #pieces: readonly Uint8Array[]
+
+  constructor(pieces: readonly Uint8Array[]) {
+    this.#pieces = pieces
+  }
+
+  drop(): void {
+    this.#pieces = []
+  }
+
+  /** undici takes iterables, though its types do not say so. */
+  forUndici(): NonNullable<Dispatcher.DispatchOptions['body']> {
+    const [first, ...others] = this.#pieces
+    const isSmall = first !== undefined && first.byteLength <= MAX_CORKED_BYTES
+    if (isSmall && others.length === 0) return first
+    return { [Symbol.iterator]: () => this.#pieces.values() } as unknown as Readable
+  }
 }

@@ -49,7 +49,7 @@ class S3Store implements ObjectStore {
   readonly #bucket: S3Bucket
   /** Readers that dawdle hold their sockets, and must not take those of everyone else. */
   readonly #readers: S3Bucket
-  readonly #transports: readonly S3Transport[]
+  readonly #transports: S3Transport[] = []
   readonly #uploads: UploadOptions
   readonly #blocks = new Blocks()
 
@@ -57,21 +57,21 @@ class S3Store implements ObjectStore {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 2, maxFileSize = 0 } = options
     const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
     const client = createS3Client(options)
-    const writing = createS3Transport(options)
-    const reading = createS3Transport({ maxSockets: READER_SOCKETS, ...options })
-    const unkept = createS3Transport({ ...options, keepAlive: false })
-    // A node that finds too few others to write says so over its kept connections, while the next one could.
-    const direct = {
-      client,
-      bucket: name,
-      maxAttempts: options.maxAttempts,
-      retryTransport: unkept,
-    }
-    const through = (transport: S3Transport): DirectS3 => new DirectS3({ ...direct, transport })
     const common = { client, checksums: new PartChecksums(), name, deadlines }
-    this.#bucket = { ...common, direct: through(writing), unkept: through(unkept) }
-    this.#readers = { ...this.#bucket, direct: through(reading) }
-    this.#transports = [writing, reading, unkept]
+    const clock = { skewMs: 0 }
+    const connect = (maxSockets: number | undefined): Pick<S3Bucket, 'direct' | 'unkept'> => {
+      const kept = createS3Transport({ ...options, maxSockets })
+      const unkept = createS3Transport({ ...options, maxSockets, keepAlive: false })
+      this.#transports.push(kept, unkept)
+      const through = { client, bucket: name, maxAttempts: options.maxAttempts, clock }
+      return {
+        // A node that finds too few others to write says so over its kept connections, while the next one could.
+        direct: new DirectS3({ ...through, transport: kept, retryTransport: unkept }),
+        unkept: new DirectS3({ ...through, transport: unkept }),
+      }
+    }
+    this.#bucket = { ...common, ...connect(options.maxSockets) }
+    this.#readers = { ...common, ...connect(options.maxSockets ?? READER_SOCKETS) }
     this.#uploads = { partSize, queueSize, maxFileSize }
   }
 

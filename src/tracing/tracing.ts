@@ -75,7 +75,7 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
     traceObjects: (store, place) => traceObjects(store, { spans, ...place }),
     async close() {
       const sent = provider.shutdown().catch((error: unknown) => warn(error, 'spans were not sent'))
-      await Promise.race([sent, delay(LAST_SPANS_MS, undefined, { ref: false })])
+      await Promise.race([sent, delay(LAST_SPANS_MS)])
     },
   }
 }

@@ -330,6 +330,15 @@ describe('open and head', () => {
     await expect(hasty.head(named)).rejects.toMatchObject(TIMED_OUT)
   })
 
+  it('learn the time of the store from a refusal without a body (E16)', async () => {
+    const key = freshKey()
+    await put(store, { key, content: SMALL })
+    s3.inject('HeadObject', () => {
+      return answer(403, { date: new Date(Date.now() + 20 * 60_000).toUTCString() })
+    })
+    expect(await store.head({ key, signal: never() })).toMatchObject({ size: SMALL.length })
+  })
+
   it('reject when the store does not keep to the range', async () => {
     const key = freshKey()
     await put(store, { key, content: SMALL })

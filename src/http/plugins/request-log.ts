@@ -72,7 +72,7 @@ function countBytes(): (socket: Socket) => Bytes {
   return (socket) => {
     const before = taken.get(socket) ?? { bytesIn: 0, bytesOut: 0 }
     // What waits in this process has not been sent.
-    const sent = socket.bytesWritten - socket.writableLength
+    const sent = Math.max(before.bytesOut, socket.bytesWritten - socket.writableLength)
     const now = { bytesIn: socket.bytesRead, bytesOut: sent }
     taken.set(socket, now)
     return { bytesIn: now.bytesIn - before.bytesIn, bytesOut: now.bytesOut - before.bytesOut }
