@@ -173,7 +173,7 @@ class StatementNames {
   readonly #names = new Map<string, string>()
 
   nameOf(sql: string): string {
-    const name = this.#names.get(sql) ?? hash('sha256', sql).slice(0, 32)
+    const name = this.#names.get(sql) ?? `s${hash('sha256', sql).slice(0, 31)}`
     this.#names.set(sql, name)
     return name
   }
