@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import type { S3Transport } from './s3-transport.ts'
+import { type S3Transport, TRANSPORT_DEFAULTS } from './s3-transport.ts'
 
 export interface S3ClientOptions {
   readonly region: string
@@ -46,7 +46,10 @@ export function createS3Client(options: S3ClientOptions): S3Client {
 type Transport = NonNullable<S3ClientConfig['requestHandler']>
 
 function createTransport(options: S3ClientOptions): NodeHttpHandler {
-  const { maxSockets = 200, connectionMs = 10_000 } = options
+  const {
+    maxSockets = TRANSPORT_DEFAULTS.maxSockets,
+    connectionMs = TRANSPORT_DEFAULTS.connectionMs,
+  } = options
   const agent = { keepAlive: true, maxSockets }
   return new NodeHttpHandler({
     connectionTimeout: connectionMs,

@@ -57,7 +57,8 @@ function lengthIn({ 'content-length': length }: S3Headers): number {
   return Number(length)
 }
 
-const META = 'x-amz-meta-'
+/** What the names of an object's metadata have before them as headers. */
+export const META = 'x-amz-meta-'
 
 function metadataIn(headers: S3Headers): ObjectHead['metadata'] {
   const kept = Object.entries(headers).filter(([name]) => name.startsWith(META))

@@ -12,7 +12,7 @@ import { PartContent } from './part-content.ts'
 import type { Source } from './receive.ts'
 import { DEFAULT_PART_SIZE, type S3Bucket } from './s3-bucket.ts'
 import type { DirectRequest } from './s3-direct.ts'
-import { headObject } from './s3-read.ts'
+import { headObject, META } from './s3-read.ts'
 
 interface Sending extends Pick<PutObject, 'key' | 'metadata'> {
   /** Bytes. */
@@ -182,5 +182,5 @@ export const CONTENT_TYPE = 'application/octet-stream'
 
 function metadataHeaders(metadata: NonNullable<PutObject['metadata']>): Record<string, string> {
   const entries = Object.entries(metadata)
-  return Object.fromEntries(entries.map(([name, text]) => [`x-amz-meta-${name}`, text]))
+  return Object.fromEntries(entries.map(([name, text]) => [META + name, text]))
 }

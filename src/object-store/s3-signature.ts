@@ -17,7 +17,8 @@ export interface UnsignedRequest {
   readonly payloadSha256: string
 }
 
-export interface SigningTime {
+export interface SignOptions {
+  readonly credentials: SigningCredentials
   /** Milliseconds since 1970, by the clock of the store. */
   readonly now: number
 }
@@ -35,10 +36,7 @@ export class S3Signer {
   }
 
   /** The headers to send: those of the request and what the signature adds. */
-  sign(
-    request: UnsignedRequest,
-    { credentials, now }: { readonly credentials: SigningCredentials } & SigningTime,
-  ): Record<string, string> {
+  sign(request: UnsignedRequest, { credentials, now }: SignOptions): Record<string, string> {
     const time = `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
     const day = time.slice(0, 8)
     const headers: Record<string, string> = {

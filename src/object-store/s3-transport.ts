@@ -35,6 +35,9 @@ export interface S3Transport {
   destroy?(): void
 }
 
+/** What the SDK's transport and ours take when nothing is said. */
+export const TRANSPORT_DEFAULTS = { maxSockets: 200, connectionMs: 10_000 } as const
+
 export interface S3TransportOptions {
   /** To one host; a request waits for a free one. 200 by default. */
   readonly maxSockets?: number | undefined
@@ -97,7 +100,11 @@ class UndiciTransport implements S3Transport {
     const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
     const found = this.#pools.get(origin)
     if (found !== undefined) return found
-    const { maxSockets = 200, connectionMs = 10_000, keepAlive = true } = this.#options
+    const {
+      maxSockets = TRANSPORT_DEFAULTS.maxSockets,
+      connectionMs = TRANSPORT_DEFAULTS.connectionMs,
+      keepAlive = true,
+    } = this.#options
     const pool = new Pool(origin, {
       connections: maxSockets,
       pipelining: keepAlive ? 1 : 0,
