@@ -23,11 +23,14 @@ export interface Load {
   readonly registers: readonly Register[]
   /** What was answered so far. */
   tally(): Tally
-  /** Resolves when so many more requests of that kind have been answered; rejects when an answer was wrong. */
+  /** Resolves when so many more requests of that kind have been answered; rejects when an answer was wrong, or none comes. */
   until(more: Partial<Tally>): Promise<void>
   /** Resolves when every request is answered; rejects when an answer was wrong. */
   stop(): Promise<void>
 }
+
+/** How long a load may need to come as far as a test wants it. */
+const PATIENCE_MS = 120_000
 
 export async function startLoad(options: LoadOptions): Promise<Load> {
   const { services, users, filesPerUser, capacity, seed } = options
@@ -71,8 +74,12 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
       const kinds = Object.keys(more) as (keyof Tally)[]
       const goal = { ...tally }
       for (const kind of kinds) goal[kind] += more[kind] ?? 0
+      const deadline = performance.now() + PATIENCE_MS
       while (kinds.some((kind) => tally[kind] < goal[kind])) {
         rethrow()
+        if (performance.now() > deadline) {
+          throw new Error(`waited for ${JSON.stringify(goal)}, came to ${JSON.stringify(tally)}`)
+        }
         await setTimeout(20)
       }
     },

@@ -88,16 +88,25 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
   })
 
   it('E02 refuses uploads in time while too few nodes are left to write, and takes them again', async () => {
+    const user = await service.createUser(MIB)
+    // The load removes its files, but writes none while nodes are lost.
+    const kept = new Register(user, 'kept.bin')
+    const early = { ...contentOf(8, 1000), method: 'PUT', chunked: false } as const
+    expect(await uploadTo({ service, register: kept }, early)).toBe('done')
     const load = await startMixedLoad()
     await load.until({ written: 20 })
     const lost = cluster.nodes.slice(2)
     await Promise.all(lost.map((node) => node.kill()))
-    const user = await service.createUser(MIB)
     const register = new Register(user, 'late.bin')
     const late = { ...contentOf(7, 1000), method: 'PUT', chunked: false } as const
     const answer = uploadTo({ service, register }, late)
-    await load.until({ unavailable: 6, read: 6 })
+    const read = async (): Promise<string> => (await readFrom({ service, register: kept })).answer
+    await load.until({ unavailable: 6 })
     expect(await answer).toBe('unavailable')
+    for (let reads = 0; reads < 6; reads++) {
+      // A node may deny the file, or not answer, until it has seen that the others are gone.
+      await expect.poll(read, { timeout: 30_000 }).toBe('done')
+    }
     await cluster.whole()
     await load.until({ written: 15, read: 10 })
     await load.stop()

@@ -74,9 +74,9 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await ended
 }
 
-/** Whether a GET of `url` is answered with success. */
+/** Whether a GET of `url` is answered with success, soon. */
 export async function answers(url: string): Promise<boolean> {
-  const answer = await fetch(url).catch(() => undefined)
+  const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
   await answer?.body?.cancel()
   return answer?.ok === true
 }
