@@ -32,6 +32,15 @@ export async function describeCopies(
   return lines.join('\n')
 }
 
+/** Whether each node by itself says that it has the object. */
+export async function haveObject(
+  nodes: readonly ClusterNode[],
+  object: StoredObject,
+): Promise<boolean> {
+  const answers = await Promise.all(nodes.map((node) => askOne(node, 'head', object)))
+  return answers.every((answer) => answer.endsWith('bytes'))
+}
+
 async function filesOn(
   nodes: readonly ClusterNode[],
   { bucket, key }: StoredObject,
