@@ -1,8 +1,12 @@
+import { MemoryReserve, type MemoryReserveOptions } from './memory-reserve.ts'
+
 export interface MemoryRoomOptions {
-  /** Bytes in all. */
+  /** Bytes in all, without the reserve. */
   readonly bytes: number
   /** Bytes of these that are not taken but claimed: as many as the largest claim of whoever may have taken some before. */
   readonly keptForClaims: number
+  /** From which claims of users who have little are granted though the rest is taken. */
+  readonly reserve: MemoryReserveOptions
 }
 
 export interface Claim {
@@ -17,15 +21,19 @@ export interface Claim {
  * Shares out a number of bytes. They can be taken as they are needed, as long as the largest claim still fits beside; what
  * is not there to be taken is claimed, and waits in line. Each user is served as often as any other who waits, however many claims
  * either has: those of one user are a turn apart, and who comes anew begins where the line is (start-time fair queueing).
+ * A small claim of a user who has little does not wait: there is a reserve for it.
  *
  * It never comes to a standstill when whoever claims asks for all that is missing until all of it, what was taken before
  * included, can be given back. For what is free, together with what those have who have all that they need, is never less
  * than the largest claim: taking leaves that much free; a grant moves bytes from the one to the other, and adds what its
  * claimant had taken; giving back moves them the other way. So when nobody is left who has all, the first in line is served.
+ * What is granted from the reserve comes on top: those who get it have all that they need, and it is whole again before
+ * anything that its users give back goes elsewhere.
  */
 export class MemoryRoom {
   readonly #bytes: number
   readonly #keptForClaims: number
+  readonly #reserve: MemoryReserve
   #free: number
   /** Sorted by turn; of equals, who came first. */
   #line: (Claim & { readonly turn: number })[] = []
@@ -35,10 +43,11 @@ export class MemoryRoom {
   #givenBack = 0
   #watched: { readonly first: Claim | undefined; ms: number } = { first: undefined, ms: 0 }
 
-  constructor({ bytes, keptForClaims }: MemoryRoomOptions) {
+  constructor({ bytes, keptForClaims, reserve }: MemoryRoomOptions) {
     this.#bytes = bytes
     this.#free = bytes
     this.#keptForClaims = keptForClaims
+    this.#reserve = new MemoryReserve(reserve)
   }
 
   /** Bytes that can be taken; none, or less, when only claims are served. */
@@ -53,7 +62,7 @@ export class MemoryRoom {
 
   /** Bytes that were taken or granted. */
   get taken(): number {
-    return this.#bytes - this.#free
+    return this.#bytes - this.#free + this.#reserve.taken
   }
 
   /** How many claims wait. */
@@ -98,8 +107,9 @@ export class MemoryRoom {
     }
   }
 
-  give(bytes: number): void {
-    this.#free += bytes
+  /** Takes back `bytes` of what the user has. */
+  give(userId: string, bytes: number): void {
+    this.#free += this.#reserve.give(userId, bytes)
     this.#givenBack += bytes
     this.#serve()
   }
@@ -113,12 +123,20 @@ export class MemoryRoom {
 
   #serve(): void {
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
-      if (first.bytes > this.#free) return
+      if (first.bytes > this.#free) break
       this.#line.shift()
       this.#free -= first.bytes
       this.#advance(first.turn)
       first.grant()
     }
+    this.#serveFromReserve()
+  }
+
+  #serveFromReserve(): void {
+    const served = this.#line.filter(({ userId, bytes }) => this.#reserve.take(userId, bytes))
+    if (served.length === 0) return
+    this.#line = this.#line.filter((waiting) => !served.includes(waiting))
+    for (const { grant } of served) grant()
   }
 
   #advance(turn: number): void {

@@ -114,7 +114,7 @@ export class Share implements MemoryShare {
     const { claimed } = this
     this.#gathering.room = 0
     this.#sending.room = 0
-    if (claimed > 0) this.#options.room.give(claimed)
+    if (claimed > 0) this.#options.room.give(this.userId, claimed)
     this.#options.onEnd()
   }
 
@@ -160,7 +160,7 @@ export class Share implements MemoryShare {
     const bytes = this.#sending.room - Math.max(0, this.#sending.bytes)
     if (bytes <= 0) return
     this.#sending.room -= bytes
-    this.#options.room.give(bytes)
+    this.#options.room.give(this.userId, bytes)
   }
 }
 

@@ -42,6 +42,13 @@ export interface AdmitUpload {
 /** What an upload begins with: its connection, parser and streams (100 KiB were measured), and its first bytes. */
 const SHARE_BYTES = 128 * 1024
 
+/** Of the memory, an eighth is for small files, and a sixteenth for the uploads, of users who have little of it. */
+const SMALL_FILES = 1 / 8
+const FEW_UPLOADS = 1 / 16
+
+/** A small file needs no more than this of what there is for small ones. */
+const SMALL_FILE = 1 / 16
+
 /** Beside the parts. */
 const MARGIN_BYTES = 2 ** 20
 
@@ -65,7 +72,7 @@ export function createUploadMemory({ budget, partSize }: UploadMemoryOptions): U
 }
 
 class Memory implements UploadMemory {
-  /** What uploads begin with: half of all, so that large ones never keep small ones out. */
+  /** What uploads begin with, so that large ones never keep small ones out. */
   readonly #shares: MemoryRoom
   /** What the object store gathers of them. */
   readonly #gathered: MemoryRoom
@@ -77,8 +84,18 @@ class Memory implements UploadMemory {
 
   constructor({ budget, partSize }: UploadMemoryOptions) {
     const half = Math.floor(budget / 2)
-    this.#shares = new MemoryRoom({ bytes: half, keptForClaims: 0 })
-    this.#gathered = new MemoryRoom({ bytes: half, keptForClaims: partSize })
+    const small = Math.floor(budget * SMALL_FILES)
+    const few = Math.floor(budget * FEW_UPLOADS)
+    this.#shares = new MemoryRoom({
+      bytes: half - small - few,
+      keptForClaims: 0,
+      reserve: { bytes: few, largest: SHARE_BYTES },
+    })
+    this.#gathered = new MemoryRoom({
+      bytes: half,
+      keptForClaims: partSize,
+      reserve: { bytes: small, largest: small * SMALL_FILE },
+    })
     this.#budget = 2 * half
     this.#partSize = partSize
     this.#lowWater = Math.floor(half / 4)
@@ -111,7 +128,7 @@ class Memory implements UploadMemory {
 
   #leave(share: Share): void {
     if (!this.#tenants.delete(share)) return
-    this.#shares.give(SHARE_BYTES)
+    this.#shares.give(share.userId, SHARE_BYTES)
     if (this.#tenants.size > 0) return
     clearInterval(this.#ticks)
     this.#ticks = undefined

@@ -26,6 +26,8 @@ export interface Database extends Fragments {
 
   readonly keepIndexOrder: Engine['keepIndexOrder']
 
+  readonly changesPerUser: Engine['changesPerUser']
+
   /** How the pool of connections is used; `undefined` where the engine has none. */
   readonly connections: (() => Connections) | undefined
 
@@ -71,6 +73,8 @@ export interface Engine extends Fragments {
    * needed. Without fresh statistics a planner thinks that a user has few files, and sorts a million of them for each page.
    */
   readonly keepIndexOrder: RawBuilder<unknown> | undefined
+  /** As many changes of one user at a time are of use; more would only keep those of others waiting. */
+  readonly changesPerUser: number
   readonly classify: (error: unknown) => Fault
   readonly connections: Database['connections']
   readonly copyTo: Database['copyTo']
@@ -82,7 +86,7 @@ export const MAX_REPEATS = 5
 
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
-  const { kysely, now, forUpdate, bytewise, keepIndexOrder } = engine
+  const { kysely, now, forUpdate, bytewise, keepIndexOrder, changesPerUser } = engine
   const { connections, copyTo, classify, release } = engine
   const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
   const query: Database['query'] = (work) => withRepeats(() => work(kysely), classify)
@@ -93,6 +97,7 @@ export function createDatabase(engine: Engine): Database {
     forUpdate,
     bytewise,
     keepIndexOrder,
+    changesPerUser,
     connections,
     copyTo,
     query,

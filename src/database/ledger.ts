@@ -35,6 +35,10 @@ import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import { PREPARED } from './prepared.ts'
 import * as sweep from './ledger-sweep.ts'
+import { createUserTurns } from './user-turns.ts'
+
+/** As long as a connection is waited for. */
+const TURN_PATIENCE_MS = 10_000
 
 /**
  * The ledger on a SQL database. What decides is always the WHERE of an UPDATE, never a value read
@@ -49,10 +53,13 @@ export function createLedger(
   const { now, forUpdate, bytewise } = database
   const capacity = capacityInForce(now, baseCapacity)
   const common = { now, forUpdate, bytewise, baseCapacity, capacity }
+  const turns = createUserTurns({ atOnce: database.changesPerUser, patienceMs: TURN_PATIENCE_MS })
   const transaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
-  const hotTransaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
-    database.transaction((db) => work({ ...common, db: db.withPlugin(PREPARED) }))
+  const change = <T>(userId: UserId, work: (books: Books) => Promise<T>): Promise<T> =>
+    turns(userId, () =>
+      database.transaction((db) => work({ ...common, db: db.withPlugin(PREPARED) })),
+    )
   const query = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.query((db) => work({ ...common, db }))
   const hotQuery = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
@@ -61,13 +68,13 @@ export function createLedger(
     database.readInOrder((db) => work({ ...common, db }))
 
   return {
-    begin: (upload) => hotTransaction((books) => begin(books, upload)),
-    extend: (upload) => hotTransaction((books) => extend(books, upload)),
+    begin: (upload) => change(upload.userId, (books) => begin(books, upload)),
+    extend: (upload) => change(upload.userId, (books) => extend(books, upload)),
     renew: (upload) => hotQuery((books) => renew(books, upload)),
-    commit: (upload) => hotTransaction((books) => commit(books, upload)),
-    abort: (upload) => hotTransaction((books) => abort(books, upload)),
-    removeFile: (file) => transaction((books) => removeFile(books, file)),
-    changeFile: (change) => transaction((books) => changeFile(books, change)),
+    commit: (upload) => change(upload.userId, (books) => commit(books, upload)),
+    abort: (upload) => change(upload.userId, (books) => abort(books, upload)),
+    removeFile: (file) => change(file.userId, (books) => removeFile(books, file)),
+    changeFile: (file) => change(file.userId, (books) => changeFile(books, file)),
     listFiles: (page) => inOrder((books) => listFiles(books, page)),
     check: () => query(readClock),
     findFile: (file) => hotQuery((books) => findFile(books, file)),

@@ -37,6 +37,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepIndexOrder: sql`
       SELECT set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)
     `,
+    // They wait for one row; the second is on its way to the server while the first is committed.
+    changesPerUser: 2,
     connections: () => ({
       limit: pool.options.max,
       open: pool.totalCount,

@@ -30,6 +30,8 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     forUpdate: sql``,
     bytewise: sql`BINARY`,
     keepIndexOrder: undefined,
+    // Enough to share a write to the disk.
+    changesPerUser: 16,
     connections: undefined,
     // One statement, so one snapshot: unlike SQLite's backup API it is not begun anew whenever another process writes.
     copyTo: (target) =>

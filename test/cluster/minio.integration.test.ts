@@ -71,7 +71,11 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
   async function loseLocks(): Promise<void> {
     await Promise.all(cluster.nodes.map((node) => node.kill()))
     await cluster.whole()
-    // A node that has just come back denies for a while what it has not found on the others.
+    await findFiles()
+  }
+
+  /** A node that has just come back denies for a while what it has not found on the others. */
+  async function findFiles(): Promise<void> {
     const files = await adapters.database.kysely.selectFrom('files').select('object_key').execute()
     for (const { object_key } of files) {
       const isThere = () => haveObject(cluster.nodes, objectOf(object_key))
@@ -107,6 +111,7 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
     const kept = new Register(user, 'kept.bin')
     const early = { ...contentOf(8, 1000), method: 'PUT', chunked: false } as const
     expect(await uploadTo({ service, register: kept }, early)).toBe('done')
+    await findFiles()
     const load = await startMixedLoad()
     await load.until({ written: 20 })
     const lost = cluster.nodes.slice(2)
@@ -119,7 +124,7 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 300_00
     expect(await answer).toBe('unavailable')
     for (let reads = 0; reads < 6; reads++) {
       // A node may deny the file, or not answer, until it has seen that the others are gone.
-      await expect.poll(read, { timeout: 30_000 }).toBe('done')
+      await expect.poll(read, { timeout: 90_000 }).toBe('done')
     }
     await cluster.whole()
     await load.until({ written: 15, read: 10 })

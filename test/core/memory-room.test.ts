@@ -2,9 +2,11 @@ import { array, assert, infiniteStream, integer, nat, property, record } from 'f
 import { describe, expect, it } from 'vitest'
 import { MemoryRoom } from '../../src/core/memory-room.ts'
 
+const NO_RESERVE = { bytes: 0, largest: 0 }
+
 /** `claim` claims for a user; `granted` holds the users whose claims were, in that order. */
-function bed(bytes: number, keptForClaims: number) {
-  const room = new MemoryRoom({ bytes, keptForClaims })
+function bed(bytes: number, keptForClaims: number, reserve = NO_RESERVE) {
+  const room = new MemoryRoom({ bytes, keptForClaims, reserve })
   const granted: string[] = []
   const claim = (userId: string, wanted: number): (() => void) =>
     room.claim({ userId, bytes: wanted, grant: () => granted.push(userId) })
@@ -31,9 +33,9 @@ describe('MemoryRoom', () => {
     claim('ann', 4)
     claim('bob', 4)
     expect(room.lacking).toEqual({ first: 4, all: 8 })
-    room.give(4)
+    room.give('ann', 4)
     expect(granted).toEqual(['ann'])
-    room.give(4)
+    room.give('ann', 4)
     expect(granted).toEqual(['ann', 'bob'])
   })
 
@@ -71,9 +73,9 @@ describe('MemoryRoom', () => {
     for (let claims = 0; claims < 5; claims++) claim('crowd', 1)
     claim('ann', 1)
     claim('ann', 1)
-    room.give(1)
+    room.give('ann', 1)
     claim('bob', 1)
-    for (let gifts = 0; gifts < 7; gifts++) room.give(1)
+    for (let gifts = 0; gifts < 7; gifts++) room.give('ann', 1)
     const others = ['crowd', 'ann', 'bob', 'crowd', 'ann']
     expect(granted).toEqual([...others, 'crowd', 'crowd', 'crowd'])
   })
@@ -82,9 +84,9 @@ describe('MemoryRoom', () => {
     const { room, claim, granted } = bed(1, 0)
     room.take(1)
     for (let claims = 0; claims < 6; claims++) claim('ann', 1)
-    for (let gifts = 0; gifts < 3; gifts++) room.give(1)
+    for (let gifts = 0; gifts < 3; gifts++) room.give('ann', 1)
     for (let claims = 0; claims < 3; claims++) claim('bob', 1)
-    for (let gifts = 0; gifts < 6; gifts++) room.give(1)
+    for (let gifts = 0; gifts < 6; gifts++) room.give('ann', 1)
     expect(granted.slice(3)).toEqual(['bob', 'ann', 'bob', 'ann', 'bob', 'ann'])
   })
 
@@ -94,8 +96,8 @@ describe('MemoryRoom', () => {
     for (let claims = 0; claims < 4; claims++) claim('ann', 1)
     for (let rounds = 0; rounds < 4; rounds++) {
       claim('bob', 1)
-      room.give(1)
-      room.give(1)
+      room.give('ann', 1)
+      room.give('ann', 1)
     }
     expect(granted).toEqual(['ann', 'bob', 'ann', 'bob', 'ann', 'bob', 'ann', 'bob'])
   })
@@ -112,17 +114,43 @@ describe('MemoryRoom', () => {
     expect(room.first?.userId).toBe('bob')
   })
 
+  it('serves a small claim of a user who has little from its reserve, though others wait', () => {
+    const { room, claim, granted } = bed(10, 0, { bytes: 8, largest: 2 })
+    room.take(10)
+    claim('ann', 3)
+    claim('bob', 2)
+    expect(granted).toEqual(['bob'])
+    expect([room.taken, room.waiting]).toEqual([12, 1])
+    room.give('bob', 2)
+    expect([room.taken, room.free]).toEqual([10, 0])
+  })
+
+  it('fills its reserve again before it serves others, and then those who wait from it', () => {
+    const { room, claim, granted } = bed(10, 0, { bytes: 3, largest: 2 })
+    room.take(10)
+    claim('ann', 2)
+    claim('ann', 2)
+    claim('bob', 2)
+    expect(granted).toEqual(['ann'])
+    room.give('ann', 2)
+    expect(granted).toEqual(['ann', 'bob'])
+    room.give('cay', 2)
+    expect(granted).toEqual(['ann', 'bob', 'ann'])
+    expect([room.taken, room.free]).toEqual([12, 0])
+  })
+
   it('never comes to a standstill, nor hands out more than there is', () => {
     const part = 8
     const plan = record({
       bytes: integer({ min: part, max: 64 }),
+      reserve: record({ bytes: nat(16), largest: nat(part) }),
       uploads: array(integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }),
       choices: infiniteStream(nat()),
     })
     assert(
-      property(plan, ({ bytes, uploads, choices }) => {
+      property(plan, ({ bytes, reserve, uploads, choices }) => {
         const choose = (): number => Number(choices.next().value)
-        const room = new MemoryRoom({ bytes, keptForClaims: part })
+        const room = new MemoryRoom({ bytes, keptForClaims: part, reserve })
         const books = { taken: 0 }
         const all = uploads.map((left, at) => {
           return new Gatherer(room, { left, part, books, userId: `user-${at % 3}` })
@@ -132,9 +160,11 @@ describe('MemoryRoom', () => {
           const next = ready[choose() % ready.length]
           if (next === undefined || steps > 10_000) throw new Error('a standstill')
           next.step(choose())
-          expect(books.taken).toBeLessThanOrEqual(bytes)
+          expect(books.taken).toBeLessThanOrEqual(bytes + reserve.bytes)
+          expect(room.taken).toBe(books.taken)
         }
         expect(room.free).toBe(bytes - part)
+        expect(room.taken).toBe(0)
       }),
     )
   })
@@ -210,7 +240,7 @@ class Gatherer {
     const given = this.#underWay.shift()
     if (given === undefined) return
     this.#options.books.taken -= given
-    this.#room.give(given)
+    this.#room.give(this.#options.userId, given)
   }
 }
 

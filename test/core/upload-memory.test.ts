@@ -10,9 +10,9 @@ import {
 const MIB = 2 ** 20
 const PART = MIB
 
-/** Room for four parts, and for 32 uploads to begin. */
+/** Room for four parts, and for 22 uploads of a user to begin. */
 const BUDGET = smallestBudget(PART)
-const SHARES = 32
+const SHARES = 22
 
 /** What comes of each part without further room. */
 const FIRST_BYTES = 32 * 1024
@@ -317,6 +317,24 @@ describe('the memory of uploads', () => {
     for (const upload of [...slow, next]) upload?.[Symbol.dispose]()
   })
 
+  it('lets a user who has little begin, and send a small file, though a crowd has taken all and dawdles', async () => {
+    const memory = createUploadMemory({ budget: 64 * MIB, partSize: 8 * PART })
+    const crowd: Upload[] = []
+    for (let at = 0; at < 300; at++) {
+      void admit(memory, `crowd-${at % 20}`).then((upload) => crowd.push(upload))
+    }
+    await rest()
+    expect(crowd.length).toBeLessThan(300)
+    const parts = crowd.slice(0, 20)
+    for (const upload of parts) await upload.send(8 * PART - 1)
+    expect(parts.some((upload) => upload.passed() < 8 * PART - 1)).toBe(true)
+    const file = [new Uint8Array(PART / 4)]
+    using share = await memory.admit({ userId: 'ann', signal: never })
+    const read = share.hold(ReadableStream.from(file), { expectedSize: PART / 4 })
+    expect(await Array.fromAsync(read)).not.toHaveLength(0)
+    for (const upload of crowd) upload[Symbol.dispose]()
+  })
+
   it('ends the wait of an upload that is given up before it begins', async () => {
     const memory = createMemory()
     const shares = await Promise.all(
@@ -355,7 +373,7 @@ describe('the memory of uploads', () => {
         yield new Uint8Array(PART / 10 + 1)
       }
     }
-    await Promise.all(Array.from({ length: 30 }, (_, id) => upload(id)))
-    expect(left.size).toBe(30)
+    await Promise.all(Array.from({ length: SHARES }, (_, id) => upload(id)))
+    expect(left.size).toBe(SHARES)
   })
 })

@@ -275,6 +275,24 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(order).toEqual(['commit', 'grant'])
   })
 
+  it('lets no user hold up the others, however many changes of one wait for its row', async () => {
+    const users = createUserStore(database)
+    const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+    const [crowd, ann] = ['turns-crowd', 'turns-ann'].map((id) => {
+      return accountOf({ ledger, users, userId: parseUserId(id) })
+    })
+    for (const id of ['turns-crowd', 'turns-ann']) await users.createUser(parseUserId(id))
+    let begun: readonly unknown[] = []
+    await database.transaction(async (db) => {
+      await sql`SELECT 1 FROM quotas WHERE user_id = 'turns-crowd' FOR UPDATE`.execute(db)
+      begun = Array.from({ length: 30 }, (_, at) => crowd?.begin(`${at}`, 1))
+      await setTimeout(100)
+      // Rejects when it takes longer than a lock may.
+      await ann?.begin('a', 1)
+    })
+    expect(await Promise.all(begun)).toHaveLength(30)
+  })
+
   it('migrates once, whoever comes first', async () => {
     const fresh = await createDatabase(serverUrl())
     const opened = await Promise.all(
