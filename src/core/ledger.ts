@@ -66,6 +66,8 @@ export interface AbortUpload {
   readonly version: Version
   /** Whether to leave alone an upload whose lease still runs. */
   readonly expiredOnly?: boolean
+  /** Whether the object store has been sent nothing of it, nor will be: then there is nothing to remove, and nothing is kept. */
+  readonly isUntouched?: boolean
 }
 
 export interface CommitUpload {

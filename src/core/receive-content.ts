@@ -29,6 +29,7 @@ export interface ReceiveOptions {
   readonly maxBytes: number
   readonly memory: NonNullable<PutObject['memory']>
   readonly onBytes: (total: number) => Promise<void> | undefined
+  readonly onUntouched?: () => void
   readonly signal: AbortSignal
 }
 
@@ -57,7 +58,7 @@ export async function receiveContent(options: ReceiveOptions): Promise<ReceivedC
 }
 
 async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size: number }> {
-  const { objects, key, metadata, incoming, memory, signal } = options
+  const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
   const expectedSize = incoming.size.announced
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
@@ -66,6 +67,7 @@ async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size
       body: meter.stream,
       metadata,
       memory,
+      ...(onUntouched && { onUntouched }),
       signal,
       ...(expectedSize === undefined ? {} : { expectedSize }),
     }),

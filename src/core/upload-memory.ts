@@ -61,6 +61,9 @@ const LONG_FIRST_MS = 10_000
 
 const TICK_MS = 250
 
+/** As many are on their way out at a time: each costs a refusal, and comes back. */
+const MAX_EVICTIONS = 8
+
 /** The least with which one upload of that part size, and many small ones, can go on. */
 export function smallestBudget(partSize: number): number {
   return 4 * (partSize + MARGIN_BYTES)
@@ -168,11 +171,14 @@ class Memory implements UploadMemory {
     const leaving = tenants.filter(({ taken }) => taken.aborted)
     const slow = tenants.filter((tenant) => !tenant.taken.aborted && isSlow(tenant))
     slow.sort((a, b) => a.pace.bytesPerSecond - b.pace.bytesPerSecond)
-    const left = { shares, gathered }
+    const left = { shares, gathered, places: MAX_EVICTIONS - leaving.length }
     for (const tenant of [...leaving, ...slow]) {
       if (left.shares <= 0 && (left.gathered <= 0 || tenant.claimed === 0)) continue
       left.shares -= SHARE_BYTES
       left.gathered -= tenant.claimed
+      if (tenant.taken.aborted) continue
+      if (left.places === 0) return
+      left.places -= 1
       tenant.evict()
     }
   }

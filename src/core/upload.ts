@@ -8,7 +8,7 @@ import {
 import { AppError, isAppError } from './errors.ts'
 import type { Visibility } from './file.ts'
 import type { FileName } from './file-name.ts'
-import type { CommittedUpload, CommitUpload, Ledger } from './ledger.ts'
+import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from './ledger.ts'
 import { objectKey, type ObjectKey } from './object-key.ts'
 import { objectMetadata } from './object-metadata.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -17,7 +17,7 @@ import { type IncomingFile, receiveContent } from './receive-content.ts'
 import { reserve } from './reservation.ts'
 import type { UploadMemory } from './upload-memory.ts'
 import type { UserId } from './user-id.ts'
-import { createVersion, type Version } from './version.ts'
+import { createVersion } from './version.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger
@@ -91,6 +91,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     const limits = { maxFiles, maxUploads, leaseMs }
     const begun = { userId, name, version, objectKey: key, ...limits, precondition }
     const reservation = await reserve({ ledger, upload: begun, ...incoming.size })
+    let isUntouched = false
     try {
       const received = await receiveContent({
         objects,
@@ -101,6 +102,7 @@ export function createUploads(options: UploadsOptions): Uploads {
         maxBytes: maxFileSize,
         memory: share,
         onBytes: (total) => reservation.cover(total),
+        onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, share.taken]),
       })
       assertDigest(received.sha256, request.sha256)
@@ -108,7 +110,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       const limits = { maxFiles, garbageDelayMs, precondition }
       return await commit({ userId, version, ...received, visibility, ...limits })
     } catch (error) {
-      await undo({ userId, version, key })
+      await undo({ userId, version, key, isUntouched })
       throw error
     } finally {
       reservation.stop()
@@ -127,10 +129,10 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   /** Best effort: what it can't do now, the sweeper does when the lease has ended. */
-  async function undo(upload: { userId: UserId; version: Version; key: ObjectKey }): Promise<void> {
+  async function undo(upload: AbortUpload & { readonly key: ObjectKey }): Promise<void> {
     try {
       // Never delete on doubt: only after the abort has won can no commit make this object a file's.
-      if ((await ledger.abort(upload)) !== 'aborted') return
+      if ((await ledger.abort(upload)) !== 'aborted' || upload.isUntouched) return
       await objects.remove({ key: upload.key, signal: AbortSignal.timeout(UNDO_TIMEOUT_MS) })
     } catch {
       // The caller's own error says what went wrong; the journal still holds the upload.

@@ -164,11 +164,13 @@ async function renew(books: Books, upload: RenewUpload): Promise<void> {
 
 async function abort(books: Books, upload: AbortUpload): Promise<Settled | undefined> {
   const { db, now } = books
-  const { userId, version, expiredOnly = false } = upload
+  const { userId, version, expiredOnly = false, isUntouched = false } = upload
   await lockUser(books, userId)
+  const settle = isUntouched
+    ? sql`DELETE FROM uploads`
+    : sql`UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}`
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
-    UPDATE uploads
-    SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
+    ${settle}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
       AND (${bigint(expiredOnly ? 0 : 1)} = 1 OR lease_until <= ${now})
     RETURNING reserved_bytes

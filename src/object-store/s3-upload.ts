@@ -61,6 +61,7 @@ export async function uploadObject(
     })
   } catch (error) {
     if (sender.hasSent) await discard(bucket, object)
+    else object.onUntouched?.()
     throw error
   }
 }

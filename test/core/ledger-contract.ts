@@ -331,6 +331,21 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
         expect(await account.abort(createVersion())).toBe('aborted')
       })
 
+      it('keeps nothing of an upload of which nothing was stored, but never of a committed one', async () => {
+        const { ledger } = harness
+        const version = await account.begin('a', 30)
+        const { file } = await account.put('b', 20)
+        const { userId } = account
+        const untouched = { userId, isUntouched: true }
+        expect(await ledger.abort({ ...untouched, version })).toBe('aborted')
+        expect(await ledger.abort({ ...untouched, version })).toBe('aborted')
+        expect(await ledger.abort({ ...untouched, version: file.version })).toBe('committed')
+        expect(await account.usage()).toMatchObject({ used: 20, reserved: 0 })
+        expect(await harness.journal(userId)).toEqual([file.version])
+        expect(await outcomeOf(account.commit(version, 30))).toBe('unavailable')
+        await sums()
+      })
+
       it("leaves another user's upload alone", async () => {
         const stranger = await openAccount(harness)
         const version = await account.begin('a', 30)

@@ -317,6 +317,22 @@ describe('the memory of uploads', () => {
     for (const upload of [...slow, next]) upload?.[Symbol.dispose]()
   })
 
+  it('turns slow uploads away a few at a time, however many wait for their places', async () => {
+    const memory = createMemory()
+    const slow = await Promise.all(Array.from({ length: SHARES }, () => admit(memory)))
+    for (const upload of slow) await upload.send(2 * FIRST_BYTES)
+    const all: Upload[] = [...slow]
+    for (let at = 0; at < SHARES; at++) void admit(memory).then((upload) => all.push(upload))
+    await pass(10_000)
+    const taken = () => slow.filter((upload) => upload.taken.aborted)
+    expect(taken()).toHaveLength(8)
+    for (const upload of taken()) upload[Symbol.dispose]()
+    await pass(250)
+    expect(taken()).toHaveLength(16)
+    expect(all).toHaveLength(SHARES + 8)
+    for (const upload of all) upload[Symbol.dispose]()
+  })
+
   it('lets a user who has little begin, and send a small file, though a crowd has taken all and dawdles', async () => {
     const memory = createUploadMemory({ budget: 64 * MIB, partSize: 8 * PART })
     const crowd: Upload[] = []
