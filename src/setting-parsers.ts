@@ -19,6 +19,11 @@ export function parseObjectStore(
   const [, scheme, rest] = /^(file|s3):(.+)$/.exec(text) ?? []
   if (scheme === 'file' && rest !== undefined) return { kind: 'file', directory: resolve(rest) }
   const [, bucket] = /^\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(rest ?? '') ?? []
+  if (bucket?.endsWith('--x-s3') === true) {
+    throw new Error(
+      'write a general purpose bucket: directory buckets sign requests in another way',
+    )
+  }
   if (bucket !== undefined) return { kind: 's3', bucket }
   throw new Error(
     'write file:<folder> or s3://<bucket>, whose name is 3 to 63 of a-z, 0-9, "." and "-"',

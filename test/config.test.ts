@@ -175,7 +175,16 @@ describe('a setting', () => {
     ['DATABASE_URL', ['postgres://u:p@a:1,b:2/db', 'postgresql://a,b/db']],
     [
       'OBJECT_STORE',
-      ['file:', 's3:bucket', 's3://', 's3://ab', 's3://a_b', 's3://b/prefix', '/data'],
+      [
+        'file:',
+        's3:bucket',
+        's3://',
+        's3://ab',
+        's3://a_b',
+        's3://b/prefix',
+        's3://b--use1-az4--x-s3',
+        '/data',
+      ],
     ],
     ['GARBAGE_DELAY', ['9min', '0', '600', '600s', '1.5h', '-1d', '3651d', 'h', '10m']],
     ['MAX_FILES', ['-1', '1e3', '9007199254740992', 'many']],
