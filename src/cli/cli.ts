@@ -27,7 +27,7 @@ export interface CliOptions {
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   const { args, open, print, printError, interruption } = options
   if (args.length === 0 || args.includes('--help') || args[0] === 'help') {
-    print(help())
+    print(helpOn(args))
     return 0
   }
   const call = parseCall(args)
@@ -64,7 +64,7 @@ interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'js
 
 /** The command that `args` call, or a sentence that says why they call none. */
 function parseCall(args: readonly string[]): Call | string {
-  const command = COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
+  const command = commandOf(args)
   if (command === undefined) return `There is no such command.\n\n${help()}`
   try {
     const { values, positionals } = parseArgs({
@@ -75,7 +75,8 @@ function parseCall(args: readonly string[]): Call | string {
     const { least, most } = operandCounts(command)
     const given = Object.entries(values)
     const isComplete = (command.required ?? []).every((flag) => flag in values)
-    if (positionals.length < least || positionals.length > most || !isComplete) {
+    const isFilled = isComplete && !positionals.includes('')
+    if (positionals.length < least || positionals.length > most || !isFilled) {
       return usage(command)
     }
     return {
@@ -88,6 +89,10 @@ function parseCall(args: readonly string[]): Call | string {
   } catch (error) {
     return `${describe(error)}\n${usage(command)}`
   }
+}
+
+function commandOf(args: readonly string[]): Command | undefined {
+  return COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
 }
 
 function optionsOf({ flags, switches = [] }: Command) {
@@ -104,6 +109,12 @@ function isSwitch([, value]: readonly [string, unknown]): boolean {
 function operandCounts({ operands }: Command): { least: number; most: number } {
   const optional = operands.filter((operand) => operand.startsWith('['))
   return { least: operands.length - optional.length, most: operands.length }
+}
+
+/** Of the command that is asked about, or of all. */
+function helpOn(args: readonly string[]): string {
+  const command = commandOf(args[0] === 'help' ? args.slice(1) : args)
+  return command === undefined ? help() : `${usage(command)}\n\n${command.summary}`
 }
 
 function help(): string {
