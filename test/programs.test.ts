@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { allOf, readPages } from './documents/pages.ts'
+
+const pages = await readPages()
 
 /** The commands of package.json that take options and are no part of the service. */
 const PROGRAMS = ['simulate', 'crash', 'hostile', 'fuzz', 'bench']
@@ -17,6 +20,17 @@ describe.each(PROGRAMS)('npm run %s', (name) => {
     expect(stderr).toMatch(
       new RegExp(`^Unknown option '--nonsense'.*\\nusage: npm run ${name} -- `),
     )
+  })
+})
+
+describe.each(PROGRAMS)('the documents on npm run %s', (name) => {
+  it('name no option that it has not', async () => {
+    const { stdout } = await run(name, '--help')
+    const lines = pages.flatMap(({ text }) => text.split('\n'))
+    const own = lines.filter((line) => line.includes(`npm run ${name} `))
+    const named = own.flatMap((line) => allOf(/(--[a-z]+)/g, line))
+    expect(own).not.toEqual([])
+    expect(named.filter((option) => !stdout.includes(`  ${option} `))).toEqual([])
   })
 })
 
