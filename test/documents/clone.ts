@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, symlink } from 'node:fs/promises'
+import { cp, readdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
@@ -31,15 +31,21 @@ export interface ClonedService {
   stop(): Promise<void>
 }
 
-const COPIED = ['package.json', 'package-lock.json', 'scripts', '.env.example', 'README.md', 'api']
-const LINKED = ['src', 'node_modules', 'docker-compose.yml']
+/** What lines of a document may change, or find their own place by. */
+const COPIED = ['package.json', 'package-lock.json', 'scripts', '.env.example', 'README.md']
+
+/** What a run makes. */
+const MADE = new Set(['data', 'dist', '.env', '.git'])
 
 export async function openClone(opened: AsyncDisposableStack): Promise<Clone> {
   const folder = await temporaryFolder(opened)
   for (const name of COPIED) {
     await cp(name, join(folder, name), { recursive: true, preserveTimestamps: true })
   }
-  for (const name of LINKED) await symlink(resolve(name), join(folder, name))
+  for (const name of await readdir('.')) {
+    if (COPIED.includes(name) || MADE.has(name)) continue
+    await symlink(resolve(name), join(folder, name))
+  }
   const PATH = process.env['PATH'] ?? ''
   const environmentOf = (more: Environment) => ({ HOME: folder, PATH, ...more })
 

@@ -7,11 +7,12 @@ import { statusOf } from '../../src/http/problem.ts'
 import { allOf } from './pages.ts'
 
 const readme = await readFile('README.md', 'utf8')
+const observing = await readFile('docs/observing.md', 'utf8')
 
 describe("README's table of settings", () => {
   it('names every setting that the service reads, and no other', () => {
     const named = rowsUnder('### Settings').flatMap(([names = '']) => codesIn(names))
-    const traced = rowsUnder('### Traces').flatMap(([names = '']) => codesIn(names))
+    const traced = rowsUnder('## Traces', observing).flatMap(([names = '']) => codesIn(names))
     const read = namesRead()
     const isTraced = (name: string): boolean => name.startsWith('OTEL_')
     expect(read.filter((name) => !named.includes(name) && !isTraced(name))).toEqual([])
@@ -35,7 +36,7 @@ describe("README's table of settings", () => {
     expect(compared).toEqual(expect.arrayContaining(['PORT', 'MAX_FILES', 'S3_FORCE_PATH_STYLE']))
   })
 
-  it('is no longer than .env.example, but for the command line of AWS', async () => {
+  it('names no setting that .env.example lacks, but for those that others set', async () => {
     const example = await readFile('.env.example', 'utf8')
     const named = rowsUnder('### Settings').flatMap(([names = '']) => codesIn(names))
     const missing = named.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))
@@ -112,8 +113,8 @@ function namesRead(): string[] {
 }
 
 /** The cells of the first tables under a heading, up to the next heading, without their heads. */
-function rowsUnder(heading: string): string[][] {
-  const [, section = ''] = readme.split(`\n${heading}\n`)
+function rowsUnder(heading: string, page = readme): string[][] {
+  const [, section = ''] = page.split(`\n${heading}\n`)
   const rows = (section.split(/^#+ /m)[0] ?? '').split('\n').filter((line) => line.startsWith('|'))
   expect(rows).not.toEqual([])
   const heads = new Set(rows.flatMap((row, at) => (/^\|[-|]+\|$/.test(row) ? [at - 1, at] : [])))
