@@ -119,12 +119,22 @@ function helpOn(args: readonly string[]): string {
 
 function help(): string {
   return [
-    'cloud-repo serve                     run the service',
-    'cloud-repo doctor                    use every part that the settings name, and say what is wrong',
-    ...COMMANDS.map((command) => `cloud-repo ${lineOf(command).padEnd(26)} ${command.summary}`),
+    helpLine('serve', 'run the service'),
+    helpLine('doctor', 'use every part that the settings name, and say what is wrong'),
+    ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
     '',
     'Every command takes --json. Settings come from the environment; README lists them.',
   ].join('\n')
+}
+
+const CALL_WIDTH = 40
+
+/** How a command is called and what it does, below it when there is no room beside. */
+function helpLine(line: string, summary: string): string {
+  const call = `cloud-repo ${line}`.padEnd(CALL_WIDTH)
+  return call.length === CALL_WIDTH && call.endsWith(' ')
+    ? `${call}${summary}`
+    : `${call}\n${' '.repeat(CALL_WIDTH)}${summary}`
 }
 
 function usage(command: Command): string {

@@ -356,6 +356,17 @@ describe('the output', () => {
   )
 })
 
+describe('the help', () => {
+  it('has every summary in one column', async () => {
+    const { out } = await run('--help')
+    const lines = out.split('\n').slice(0, -2)
+    const summaries = lines.filter((line) => /^.{39} [a-z]/.test(line))
+    const calls = lines.filter((line) => line.startsWith('cloud-repo '))
+    expect(summaries).toHaveLength(calls.length)
+    expect(lines.filter((line) => line.startsWith(' ') && !summaries.includes(line))).toEqual([])
+  })
+})
+
 describe('the help on a command', () => {
   it.each(['verify --help', 'help verify', 'verify alice --deep --help'])(
     'is what %j answers',
