@@ -36,11 +36,11 @@ describe("README's table of settings", () => {
     expect(compared).toEqual(expect.arrayContaining(['PORT', 'MAX_FILES', 'S3_FORCE_PATH_STYLE']))
   })
 
-  it('names no setting that .env.example lacks, but for those that others set', async () => {
+  it('names no setting that .env.example lacks', async () => {
     const example = await readFile('.env.example', 'utf8')
     const named = rowsUnder('### Settings').flatMap(([names = '']) => codesIn(names))
     const missing = named.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))
-    expect(missing.filter((name) => !AWS_OWN.has(name))).toEqual([])
+    expect(missing).toEqual([])
   })
 })
 
@@ -75,9 +75,6 @@ describe("README's table of codes", () => {
 
 /** The settings of which only OpenTelemetry's own code knows. */
 const SDK_READS = new Set(['OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES'])
-
-/** Those that somebody else has set already, where they are set. */
-const AWS_OWN = new Set(['AWS_ENDPOINT_URL', 'AWS_SESSION_TOKEN'])
 
 /** Has everything on that other settings hang on. */
 const FULL = {
