@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../src/core/errors.ts'
 import { findProgram } from '../test/support/local-server.ts'
+import { runMain } from '../test/support/run-main.ts'
 import { type Asked, readCommandLine, usage } from './command-line.ts'
 import { hold } from './contest.ts'
 import { describeMachine } from './machine.ts'
@@ -17,7 +18,7 @@ import type { StackName } from './stack.ts'
 
 const BUILD_TIMEOUT_MS = 120_000
 
-process.exitCode = await main(process.argv.slice(2))
+await runMain(usage(SCENARIOS), main)
 
 async function main(args: readonly string[]): Promise<number> {
   const asked = readCommandLine(args, SCENARIOS)

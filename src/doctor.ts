@@ -9,6 +9,7 @@ import { createVersion } from './core/version.ts'
 import { createLedger } from './database/ledger.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './service.ts'
+import { settingWarnings } from './setting-warnings.ts'
 
 /** What one examination found. */
 export type Diagnosis = Readonly<{
@@ -33,11 +34,19 @@ export async function diagnose(
     return [{ check: 'settings', result: 'failed', detail: messageOf(error) }]
   }
   return [
-    { check: 'settings', result: 'ok', detail: 'are valid' },
-    await examine('database', ADVICE.database, () => useDatabase(config)),
-    await examine('object store', ADVICE.objectStore, () => useObjectStore(config)),
+    {
+      check: 'settings',
+      result: 'ok',
+      detail: settingsDetail(settingWarnings(environment, config)),
+    },
+    await examine('database', adviceOn(config).database, () => useDatabase(config)),
+    await examine('object store', adviceOn(config).objectStore, () => useObjectStore(config)),
     ...(await examineIdentityProvider(config)),
   ]
+}
+
+function settingsDetail(warnings: readonly string[]): string {
+  return warnings.length === 0 ? 'are valid' : `are valid, but: ${warnings.join('; ')}`
 }
 
 const ADVICE = {
@@ -46,7 +55,19 @@ const ADVICE = {
     'Is the server up, and do OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys fit? The user needs to get, put, ' +
     'delete and list objects and multipart uploads.',
   identityProvider: 'Does JWT_JWKS_URL name the JSON Web Key Set of the identity provider?',
+  embedded: {
+    database: 'Is there room, and may it write in the folder of DATA_DIR or DATABASE_URL?',
+    objectStore: 'Is there room, and may it write in the folder of DATA_DIR or OBJECT_STORE?',
+  },
 } as const
+
+function adviceOn(config: Config): { readonly database: string; readonly objectStore: string } {
+  const { embedded } = ADVICE
+  return {
+    database: config.databaseUrl.startsWith('sqlite:') ? embedded.database : ADVICE.database,
+    objectStore: config.objectStore.kind === 'file' ? embedded.objectStore : ADVICE.objectStore,
+  }
+}
 
 async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagnosis[]> {
   if (jwt === undefined) return []

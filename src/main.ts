@@ -10,6 +10,7 @@ import { DRAIN_MS } from './drain.ts'
 import { openLog } from './log.ts'
 import { serve } from './serve.ts'
 import { openService } from './service.ts'
+import { settingWarnings } from './setting-warnings.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 const [command, ...args] = process.argv.slice(2)
@@ -27,6 +28,7 @@ try {
 if (command === 'serve') process.exit()
 
 function run(): Promise<number> {
+  if (args.includes('--help')) return runCommand()
   if (command === 'serve') return runServer()
   return command === 'doctor' ? runDoctor() : runCommand()
 }
@@ -41,9 +43,7 @@ async function runServer(): Promise<number> {
   await using opened = new AsyncDisposableStack()
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
   process.on('uncaughtExceptionMonitor', (err) => logger.fatal({ err }, 'dies of an error'))
-  if (hasTrialSecret(process.env)) {
-    logger.warn('runs on trial secrets that everyone can read: see .env.example')
-  }
+  for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   const stopped = stopSignal()
   const tracing = await startTracing(config, logger)
   // As process 1 of a container only a listener makes a signal heard, and a start can wait long for its database.
@@ -131,9 +131,4 @@ function explain(error: unknown): string {
 
 function isPortTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-}
-
-/** Those that docker-compose.yml starts with when nobody has made any up. */
-function hasTrialSecret({ PGPASSWORD, AWS_SECRET_ACCESS_KEY }: NodeJS.ProcessEnv): boolean {
-  return [PGPASSWORD, AWS_SECRET_ACCESS_KEY].some((secret) => secret?.startsWith('trial-'))
 }

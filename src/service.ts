@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { type Config, type ObjectStoreConfig, partSizeOf } from './config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
+import { AppError } from './core/errors.ts'
 import { createGrants, type Grants } from './core/grants.ts'
 import { createGuessLimiter, type GuessLimiter } from './core/guess-limiter.ts'
 import { createJwtUsers, type JwtUsers } from './core/jwt-users.ts'
@@ -196,7 +197,10 @@ export async function openDatabase(url: string): Promise<Database> {
   const file = resolve(url.slice('sqlite:'.length))
   const folder = dirname(file)
   // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
-  await ensureFolder(folder, folder)
+  await ensureFolder(folder, folder).catch((cause: unknown) => {
+    const detail = `The database has no folder ${folder}. DATA_DIR or DATABASE_URL can name another.`
+    throw new AppError('unavailable', detail, { cause })
+  })
   return openSqlite({ file })
 }
 

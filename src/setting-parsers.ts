@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from './core/byte-size.ts'
+import { messageOf } from './core/errors.ts'
 
 // Each parser reads the text of one setting, and throws an Error that says what to write instead.
 
@@ -139,15 +140,33 @@ export function parseOneOf<const W extends string>(words: readonly W[], text: st
 }
 
 export function parseDeviceModels(text: string): ReadonlyMap<string, number> {
-  const models: unknown = JSON.parse(text)
+  const models = parseJson(text)
   if (typeof models !== 'object' || models === null || Array.isArray(models)) {
     throw new Error('write a JSON object from model to bytes, such as {"camera-2": "20GiB"}')
   }
-  return new Map(Object.entries(models).map(([model, bytes]) => [model, bytesOf(bytes)]))
+  return new Map(Object.entries(models).map(([model, bytes]) => [model, bytesOf(model, bytes)]))
 }
 
-function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return parseByteSize(value)
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`write JSON, such as {"camera-2": "20GiB"} (${messageOf(error)})`, {
+      cause: error,
+    })
+  }
+}
+
+function bytesOf(model: string, value: unknown): number {
   if (isByteSize(value)) return value
-  throw new Error('every model has a whole number of bytes, or a size such as "20GiB"')
+  try {
+    return parseByteSize(typeof value === 'string' ? value : '')
+  } catch (error) {
+    throw new Error(
+      `write for ${JSON.stringify(model)} a number of bytes, or a size such as "20GiB"`,
+      {
+        cause: error,
+      },
+    )
+  }
 }

@@ -268,6 +268,13 @@ describe('DEVICE_MODELS', () => {
   ])('refuses %s', (text) => {
     expect(faulty({ DEVICE_MODELS: text })).toEqual(['DEVICE_MODELS'])
   })
+
+  it('is refused with what to write, and where', () => {
+    const [broken] = faults({ DEVICE_MODELS: '{"camera-2": "20GiB",}' })
+    expect(broken).toMatch(/^DEVICE_MODELS: write JSON, such as .* position 21/)
+    const [wrong] = faults({ DEVICE_MODELS: '{"phone": 1, "camera-2": "much"}' })
+    expect(wrong).toMatch(/^DEVICE_MODELS: write for "camera-2" /)
+  })
 })
 
 describe('an S3 object store', () => {

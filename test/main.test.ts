@@ -97,8 +97,26 @@ describe('the process', () => {
     expect(output()).toMatch(/PORT: .*\n.*TRUST_PROXY: /)
   })
 
+  it.skipIf(process.platform !== 'linux')(
+    'ends where no folder can be made, and says which setting named it',
+    async () => {
+      const { process, output } = await start(['serve'], { DATA_DIR: '/proc/no-such-folder' })
+      await expect.poll(() => process.exitCode, { timeout: 15_000 }).toBe(1)
+      expect(output()).toContain('no folder /proc/no-such-folder. DATA_DIR or DATABASE_URL can')
+    },
+  )
+
+  it('warns of an S3 server that nothing is kept on', async () => {
+    const { process, output } = await start(['serve'], {
+      AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9000',
+    })
+    await expect.poll(output, { timeout: 20_000 }).toMatch(/listens at/)
+    process.kill('SIGTERM')
+    expect(output()).toMatch(/AWS_ENDPOINT_URL_S3 .*OBJECT_STORE/)
+  })
+
   it('does not serve when it is called wrongly', async () => {
-    const { process } = await start(['serve', '--help'])
+    const { process } = await start(['serve', '--verbose'])
     expect(await exitOf(process)).toBe(1)
   })
 

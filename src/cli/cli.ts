@@ -27,7 +27,7 @@ export interface CliOptions {
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   const { args, open, print, printError, interruption } = options
   if (args.length === 0 || args.includes('--help') || args[0] === 'help') {
-    print(help())
+    print(helpOn(args))
     return 0
   }
   const call = parseCall(args)
@@ -64,7 +64,7 @@ interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'js
 
 /** The command that `args` call, or a sentence that says why they call none. */
 function parseCall(args: readonly string[]): Call | string {
-  const command = COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
+  const command = commandOf(args)
   if (command === undefined) return `There is no such command.\n\n${help()}`
   try {
     const { values, positionals } = parseArgs({
@@ -75,7 +75,8 @@ function parseCall(args: readonly string[]): Call | string {
     const { least, most } = operandCounts(command)
     const given = Object.entries(values)
     const isComplete = (command.required ?? []).every((flag) => flag in values)
-    if (positionals.length < least || positionals.length > most || !isComplete) {
+    const isFilled = isComplete && !positionals.includes('')
+    if (positionals.length < least || positionals.length > most || !isFilled) {
       return usage(command)
     }
     return {
@@ -88,6 +89,10 @@ function parseCall(args: readonly string[]): Call | string {
   } catch (error) {
     return `${describe(error)}\n${usage(command)}`
   }
+}
+
+function commandOf(args: readonly string[]): Command | undefined {
+  return COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
 }
 
 function optionsOf({ flags, switches = [] }: Command) {
@@ -106,14 +111,30 @@ function operandCounts({ operands }: Command): { least: number; most: number } {
   return { least: operands.length - optional.length, most: operands.length }
 }
 
+/** Of the command that is asked about, or of all. */
+function helpOn(args: readonly string[]): string {
+  const command = commandOf(args[0] === 'help' ? args.slice(1) : args)
+  return command === undefined ? help() : `${usage(command)}\n\n${command.summary}`
+}
+
 function help(): string {
   return [
-    'cloud-repo serve                     run the service',
-    'cloud-repo doctor                    use every part that the settings name, and say what is wrong',
-    ...COMMANDS.map((command) => `cloud-repo ${lineOf(command).padEnd(26)} ${command.summary}`),
+    helpLine('serve', 'run the service'),
+    helpLine('doctor', 'use every part that the settings name, and say what is wrong'),
+    ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
     '',
     'Every command takes --json. Settings come from the environment; README lists them.',
   ].join('\n')
+}
+
+const CALL_WIDTH = 40
+
+/** How a command is called and what it does, below it when there is no room beside. */
+function helpLine(line: string, summary: string): string {
+  const call = `cloud-repo ${line}`.padEnd(CALL_WIDTH)
+  return call.length === CALL_WIDTH && call.endsWith(' ')
+    ? `${call}${summary}`
+    : `${call}\n${' '.repeat(CALL_WIDTH)}${summary}`
 }
 
 function usage(command: Command): string {

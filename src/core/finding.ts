@@ -2,7 +2,7 @@ import type { FileName } from './file-name.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { UserId } from './user-id.ts'
 
-/** The closed list of what `verify` can find (README, "Verifying"). */
+/** The closed list of what `verify` can find (docs/backup.md, "Verifying"). */
 export const FINDING_KINDS = [
   // What `quotas` records of a user against a recount of `files` and of pending `uploads`.
   'used_bytes',

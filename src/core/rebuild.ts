@@ -6,7 +6,7 @@ import type { RebuildFigures, RebuildJournal, RebuildPosition } from './rebuild-
 import { readDigests } from './rebuild-read.ts'
 import type { UserId } from './user-id.ts'
 
-/** The closed list of what a rebuild tells of single objects (README, "Rebuilding the database"). */
+/** The closed list of what a rebuild tells of single objects (docs/backup.md, "Rebuilding the database"). */
 export const REBUILD_FINDING_KINDS = [
   // An older object of a name: it becomes garbage.
   'replaced_object',

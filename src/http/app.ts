@@ -20,6 +20,7 @@ import { healthRoutes } from './routes/health.ts'
 import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { removalRoutes } from './routes/removal.ts'
+import { splitNameRoutes } from './routes/split-name.ts'
 import { uploadRoutes } from './routes/upload.ts'
 
 export interface AppOptions extends Pick<
@@ -74,6 +75,7 @@ async function usersScope(app: FastifyInstance, options: AppOptions): Promise<vo
   await app.register(changeRoutes, options)
   await app.register(listRoutes, options)
   await app.register(capacityRoutes, options)
+  await app.register(splitNameRoutes)
   await app.register(fallbackRoutes, {
     allowed: {
       '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],

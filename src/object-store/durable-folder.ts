@@ -2,12 +2,12 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Guarantees that `folder` exists, and that its way down from `root` outlives a power cut. `root`, unless it
- * is the folder itself, is always synchronised too, since another process may have made the folder a moment ago and not
- * got so far.
+ * Guarantees that there is something of the name `folder`, made as a folder if it was missing, and that its way down
+ * from `root` outlives a power cut. `root`, unless it is the folder itself, is always synchronised too, since another
+ * process may have made the folder a moment ago and not got so far.
  */
 export async function ensureFolder(folder: string, root: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true })
+  const made = await makeFolders(folder)
   const top = made === undefined || made.length > root.length ? root : dirname(made)
   for (let parent = dirname(folder); parent.length >= top.length; parent = dirname(parent)) {
     await syncFolder(parent)
@@ -23,4 +23,35 @@ export async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close()
   }
+}
+
+/**
+ * Makes a folder and those above it that are missing, and resolves to the highest one made. Node's own `recursive` never
+ * ends in a folder that says of every new entry that there is no such folder, as `/proc` does.
+ */
+async function makeFolders(folder: string): Promise<string | undefined> {
+  try {
+    return await makeFolder(folder)
+  } catch (error) {
+    const parent = dirname(folder)
+    if (!hasCode(error, 'ENOENT') || parent === folder) throw error
+    const highest = await makeFolders(parent)
+    const made = await makeFolder(folder)
+    return highest ?? made
+  }
+}
+
+/** Resolves to the folder, or to `undefined` where there is something of its name. */
+async function makeFolder(folder: string): Promise<string | undefined> {
+  try {
+    await mkdir(folder)
+    return folder
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return undefined
+    throw error
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -114,7 +114,8 @@ class FilesystemStore implements ObjectStore {
   async close(): Promise<void> {}
 
   async #access(): Promise<void> {
-    await access(this.#users, constants.R_OK | constants.W_OK | constants.X_OK)
+    // The dot is there in a folder alone.
+    await access(`${this.#users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
   async #write({ path, metadata, memory, source }: Writing): Promise<number> {

@@ -336,21 +336,46 @@ describe('the output', () => {
     expect(await json('users list')).toEqual([])
   })
 
-  it.each(['', 'help', '--help', 'users create --help'])('of %j is the help', async (args) => {
-    const { code, out, err } = await run(args === '' ? [] : args)
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    for (const word of [
-      'serve',
-      'users create [user_id]',
-      'grants add',
-      'sweep',
-      'migrate',
-      '--json',
-    ]) {
-      expect(out).toContain(word)
-    }
-    expect(opened).toBe(0)
+  it.each(['', 'help', '--help', 'serve --help', 'users --help'])(
+    'of %j is the help',
+    async (args) => {
+      const { code, out, err } = await run(args === '' ? [] : args)
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      for (const word of [
+        'serve',
+        'users create [user_id]',
+        'grants add',
+        'sweep',
+        'migrate',
+        '--json',
+      ]) {
+        expect(out).toContain(word)
+      }
+      expect(opened).toBe(0)
+    },
+  )
+})
+
+describe('the help', () => {
+  it('has every summary in one column', async () => {
+    const { out } = await run('--help')
+    const lines = out.split('\n').slice(0, -2)
+    const summaries = lines.filter((line) => /^.{39} [a-z]/.test(line))
+    const calls = lines.filter((line) => line.startsWith('cloud-repo '))
+    expect(summaries).toHaveLength(calls.length)
+    expect(lines.filter((line) => line.startsWith(' ') && !summaries.includes(line))).toEqual([])
   })
+})
+
+describe('the help on a command', () => {
+  it.each(['verify --help', 'help verify', 'verify alice --deep --help'])(
+    'is what %j answers',
+    async (args) => {
+      const { code, out, err } = await run(args)
+      expect({ code, err, opened }).toEqual({ code: 0, err: '', opened: 0 })
+      expect(out).toMatch(/^usage: cloud-repo verify \[user_id\] .*\n\ncompare quotas.*$/)
+    },
+  )
 })
 
 describe('exit code 2, without opening anything, for', () => {
@@ -363,6 +388,7 @@ describe('exit code 2, without opening anything, for', () => {
     ['a flag of another command', 'users list --model x', /--model[^]*\nusage: /],
     ['a flag without its value', 'users list --limit', /--limit[^]*\nusage: /],
     ['a value for a switch', 'users list --json=5', /--json[^]*\nusage: /],
+    ['an operand without a letter', 'backup ', /^usage: cloud-repo backup <file>$/],
     [
       'a grant without bytes',
       'grants add alice gift 1',

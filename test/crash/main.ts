@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { areKnown, openPlaces } from './open-places.ts'
 import { type Figures, runCrash } from './run.ts'
 import type { Tally } from './tally.ts'
+import { runMain } from '../support/run-main.ts'
 
 const USAGE = `usage: npm run crash -- [--kills N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
   --kills N     how often an instance of the service is killed while clients work; 200 when left out
@@ -9,7 +10,7 @@ const USAGE = `usage: npm run crash -- [--kills N] [--seed S] [--database sqlite
   --database    sqlite (one instance) when left out; on postgres two
   --objects     file when left out; s3 is MinIO`
 
-process.exitCode = await main(process.argv.slice(2))
+await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const

@@ -6,6 +6,7 @@ import { areKnown, openPlaces } from '../crash/open-places.ts'
 import { describeFigures } from './figures.ts'
 import { runFuzz } from './run.ts'
 import type { FuzzTally } from './tally.ts'
+import { runMain } from '../support/run-main.ts'
 
 const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--database sqlite|postgres] [--objects file|s3]
   --seconds N   how long mutated requests are sent; 60 when left out
@@ -14,7 +15,7 @@ const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--dat
   --database    sqlite when left out
   --objects     file when left out; s3 is MinIO`
 
-process.exitCode = await main(process.argv.slice(2))
+await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const

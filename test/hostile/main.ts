@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { areKnown, openPlaces } from '../crash/open-places.ts'
 import { CROWD, type HostileFigures, MOST_RESIDENT, type Round, runHostile } from './run.ts'
 import { faultsOf, p50, p99, slowdown } from './verdict.ts'
+import { runMain } from '../support/run-main.ts'
 
 const USAGE = `usage: npm run hostile -- [--rounds N] [--seconds S] [--database sqlite|postgres] [--objects file|s3]
   --rounds N    how often a well-behaved client is measured, alone and beside the crowd; 3 when left out
@@ -9,7 +10,7 @@ const USAGE = `usage: npm run hostile -- [--rounds N] [--seconds S] [--database 
   --database    sqlite when left out
   --objects     file when left out; s3 is MinIO`
 
-process.exitCode = await main(process.argv.slice(2))
+await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const

@@ -5,6 +5,7 @@ import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { connectionsSuite } from './connections-suite.ts'
 import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
+import { everyCodeSuite } from './every-code-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
 import { inertAnswersSuite } from './inert-answers-suite.ts'
 import { guessingSuite } from './guessing-suite.ts'
@@ -25,6 +26,7 @@ describe('the service on SQLite and local files', () => {
   uploadsSuite(openEmbedded)
   downloadSuite(openEmbedded)
   brokenUploadsSuite(openEmbedded)
+  everyCodeSuite(openEmbedded)
   fileNamesSuite(openEmbedded)
   accessSuite(openEmbedded)
   connectionsSuite(openEmbedded)

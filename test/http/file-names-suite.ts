@@ -15,6 +15,8 @@ import {
   upload,
 } from './fixture.ts'
 
+const INVALID_NAME = { status: 400, code: 'invalid_file_name' } as const
+const NO_TOKEN = { status: 403, code: 'access_token_missing' } as const
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
 
 /** Rows B01 to B13 of the list of bad input: what a file may be called, and what a path may look like. */
@@ -178,14 +180,25 @@ function pathsSuite(open: OpenService): void {
       },
     )
 
-    it.each(['a/', '', '/a', 'a/b', 'a/../a'])(
-      'B12 that goes on with "%s" leads nowhere',
+    it.each(['a/b', 'a/../a', 'a/b/c', 'a//b', 'a%20b/c', 'a/b/'])(
+      'B12 that goes on with "%s" has a slash in the name',
       async (rest) => {
-        expectProblem(await ask(service, { user, path: `/users/me/repo/${rest}` }), NOT_FOUND)
-        const stored = await upload(service, { user, path: `/users/me/repo/${rest}`, content: 'x' })
-        expectProblem(stored, NOT_FOUND)
+        const path = `/users/me/repo/${rest}`
+        for (const method of ['GET', 'PATCH', 'DELETE', 'POST', 'PUT']) {
+          expectProblem(await ask(service, { user, method, path, body: 'x' }), INVALID_NAME)
+          expectProblem(await ask(service, { method, path, body: 'x' }), NO_TOKEN)
+        }
+        expectProblem(await upload(service, { user, path, content: 'x' }), INVALID_NAME)
+        const foreign = `/users/${user.userId}/repo/${rest}`
+        expectProblem(await ask(service, { path: foreign }), INVALID_NAME)
       },
     )
+
+    it.each(['a/', '', '/a', '/'])('B12 that goes on with "%s" leads nowhere', async (rest) => {
+      expectProblem(await ask(service, { user, path: `/users/me/repo/${rest}` }), NOT_FOUND)
+      const stored = await upload(service, { user, path: `/users/me/repo/${rest}`, content: 'x' })
+      expectProblem(stored, NOT_FOUND)
+    })
 
     it.each(['//users/me/repo/a', '/Users/me/repo/a', '/users/me/a', '/', '/users'])(
       'B12 such as %s leads nowhere',

@@ -20,6 +20,7 @@ import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { connectionsSuite } from './connections-suite.ts'
 import { crossOriginSuite } from './cross-origin-suite.ts'
 import { downloadSuite } from './download-suite.ts'
+import { everyCodeSuite } from './every-code-suite.ts'
 import { fileNamesSuite } from './file-names-suite.ts'
 import { inertAnswersSuite } from './inert-answers-suite.ts'
 import { guessingSuite } from './guessing-suite.ts'
@@ -44,6 +45,7 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   uploadsSuite(openProduction)
   downloadSuite(openProduction)
   brokenUploadsSuite(openProduction)
+  everyCodeSuite(openProduction)
   fileNamesSuite(openProduction)
   accessSuite(openProduction)
   connectionsSuite(openProduction)

@@ -10,7 +10,7 @@ import { openTestCore } from '../support/test-core.ts'
 import { parseMetrics } from '../support/metrics-text.ts'
 import { ampleMemory } from '../support/upload-memory.ts'
 
-describe("README's table of metrics", () => {
+describe("the documents' table of metrics", () => {
   it('has every metric with its type and labels, and no other', async () => {
     await using core = await openTestCore()
     const metrics = createMetrics({
@@ -66,8 +66,8 @@ interface Row {
 }
 
 async function tableRows(): Promise<readonly Row[]> {
-  const readme = await readFile('README.md', 'utf8')
-  const rows = readme.matchAll(
+  const page = await readFile('docs/observing.md', 'utf8')
+  const rows = page.matchAll(
     /^\| `([a-z0-9_]+)` \| (counter|gauge|histogram) \| (.*?) \| \S.* \|$/gm,
   )
   return [...rows].map(([, name = '', type = '', labels = '']) => ({

@@ -105,6 +105,14 @@ describe('the filesystem store', () => {
     expect(synchronised.map(({ path }) => path)).toEqual(['a/b', 'a', ''])
   })
 
+  it('is not prepared where a file has the name of its folder', async () => {
+    await writeFile(join(directory, 'users'), '', { mode: 0o777 })
+    for (const place of [directory, join(directory, 'users')]) {
+      const prepared = createFilesystemStore({ directory: place }).prepare(never())
+      await expect(prepared).rejects.toMatchObject({ code: 'unavailable' })
+    }
+  })
+
   it('synchronises the folder of an object that it removed', async () => {
     const store = createFilesystemStore({ directory })
     const key = freshKey('ada')

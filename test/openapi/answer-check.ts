@@ -40,7 +40,7 @@ const ANYWHERE = [
 ] as const satisfies readonly ErrorCode[]
 
 /** No document has paths that are none of ours. A bad name can stand in one. */
-const NO_PATH = [...ANYWHERE, 'not_found', 'invalid_file_name'] as const
+const NO_PATH = [...ANYWHERE, 'not_found', 'invalid_file_name', 'access_token_missing'] as const
 
 /** Nor methods that a path does not have. Those that OpenAPI cannot name either are not routed. */
 const NO_METHOD = [...ANYWHERE, 'method_not_allowed', 'invalid_file_name'] as const

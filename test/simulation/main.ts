@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { describeFinding, type Finding, planOf, search, shrink } from './search.ts'
 import { type Run, simulate } from './simulate.ts'
 import { openStage, type Stage } from './stage.ts'
+import { runMain } from '../support/run-main.ts'
 
 const USAGE = `usage: npm run simulate -- [--minutes N] [--seed S]
   --minutes N  plays random plans for N minutes, from seed S or a random one
@@ -9,7 +10,7 @@ const USAGE = `usage: npm run simulate -- [--minutes N] [--seed S]
 
 const PROGRESS_MS = 10_000
 
-process.exitCode = await main(process.argv.slice(2))
+await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
   const options = { minutes: { type: 'string' }, seed: { type: 'string' } } as const

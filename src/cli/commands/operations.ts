@@ -26,7 +26,7 @@ export const OPERATIONS: readonly Command[] = [
   },
   {
     words: ['backup'],
-    operands: ['file'],
+    operands: ['<file>'],
     flags: [],
     summary: 'copy the embedded database to a new file, while the service runs',
     run: async (services, { operands: [file = ''] }) => ({

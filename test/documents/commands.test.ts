@@ -1,0 +1,248 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { messageOf } from '../../src/core/errors.ts'
+import { findProgram } from '../support/local-server.ts'
+import { type Clone, type ClonedService, openClone } from './clone.ts'
+import { type Block, blocksOf, readPages } from './pages.ts'
+
+/** Pages whose blocks other tests make or run, one and all. */
+const RUN_ELSEWHERE = new Set(['docs/clients.md', 'docs/http-transcripts.md'])
+
+const withoutCurl = await findProgram('curl').then(
+  () => undefined,
+  (error: unknown) => {
+    if (process.env['REQUIRE_SERVICES'] === '1') throw error
+    return messageOf(error)
+  },
+)
+
+const pages = await readPages()
+const blocks = pages
+  .filter(({ path }) => !RUN_ELSEWHERE.has(path))
+  .flatMap(blocksOf)
+  // A picture made of letters.
+  .filter(({ language }) => language !== 'text')
+
+interface Scene {
+  /** The block's lines. */
+  readonly text: string
+  readonly clone: Clone
+  /** What `npm start` has started in it. */
+  readonly service: ClonedService
+}
+
+/** What each block of the documents does, by the beginning of its name, in the order of a reader who does it all. */
+const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+  'npm start': async ({ service }) => {
+    const shown = blockOf("curl --cookie access_token=crt_... -w '\\n' -F").text
+    const printed = service.output().replaceAll(service.token, 'crt_...')
+    for (const line of shown.trimEnd().split('\n')) {
+      const own = line
+        .replace('http://127.0.0.1:3000', service.url)
+        .replace("'file=@README.md'", '')
+      for (const word of own.split(/\s+/)) expect(printed).toContain(word)
+    }
+  },
+  "curl --cookie access_token=crt_... -w '\\n' -F": async (scene) => {
+    const [reply = '', ...content] = (await scene.clone.run(asDemo(scene))).split('\n')
+    expect(JSON.parse(reply)).toMatchObject({ name: 'README.md', user_id: 'demo', replaced: false })
+    expect(content.join('\n')).toBe(await readFile('README.md', 'utf8'))
+  },
+  "curl --cookie access_token=crt_... -w '\\n' -T": async (scene) => {
+    const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
+    expect(reply).toMatchObject({ name: 'README.md', replaced: true })
+  },
+  '"name": "README.md"': async ({ text, service }) => {
+    const headers = { cookie: `access_token=${service.token}` }
+    const url = `${service.url}/users/me/repo/README.md`
+    const reply: unknown = await (await fetch(url, { method: 'PUT', headers, body: 'x' })).json()
+    expect(shapeOf(reply)).toEqual(shapeOf(JSON.parse(text)))
+  },
+  'const body = new FormData()': async ({ text, clone, service }) => {
+    const page = `
+      const file = new File(['content'], 'a b.txt')
+      const headers = { cookie: 'access_token=${service.token}' }
+      const fetch = (path, what) => globalThis.fetch('${service.url}' + path, { headers, ...what })
+      ${text}
+      console.log(await reply.text())`
+    const words = `'${process.execPath}' --input-type=module --eval "$PAGE"`
+    expect(JSON.parse(await clone.run(words, { PAGE: page }))).toMatchObject({ name: 'a b.txt' })
+  },
+  '"user_id": "demo"': async ({ text, clone, service }) => {
+    await clone.run('npm run -s cli -- devices add demo camera-17 --model camera-2')
+    const headers = { cookie: `access_token=${service.token}` }
+    const reply = await fetch(`${service.url}/users/me/capacity`, { headers })
+    expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
+  },
+  "echo 'DEVICE_MODELS=": async ({ text, clone }) => {
+    const printed = await clone.run(text)
+    expect(printed).toMatch(/access_token +crt_/)
+    const capacities = [...printed.matchAll(/^capacity +(\d+)$/gm)].map(([, bytes]) =>
+      Number(bytes),
+    )
+    // The promotion ends one day.
+    expect(capacities.at(-1)).toBeGreaterThanOrEqual(21 * 2 ** 30)
+  },
+  'npm run -s cli -- verify  ': async ({ text, clone }) => {
+    expect(await clone.run(text)).toMatch(/^(.*remaining +0\n?){3}$/s)
+  },
+  'npm run -s cli -- verify --metrics': async ({ text, clone }) => {
+    await clone.run(text.replaceAll('/var/lib/node_exporter/', './'))
+    const metrics = await readFile(join(clone.folder, 'verify.prom'), 'utf8')
+    expect(metrics).toContain('cloud_repository_drift{kind="missing_object"} 0')
+  },
+  'cloud-repo rebuild --dry-run': async ({ text, clone }) => {
+    const environment = { DATA_DIR: join(clone.folder, 'lost') }
+    expect(await clone.run(`${CLOUD_REPO}\n${text}`, environment)).toMatch(/files +0/)
+  },
+  'OTEL_EXPORTER_OTLP_ENDPOINT=': async ({ text, clone }) => {
+    const traced = await clone.start(text)
+    expect((await fetch(`${traced.url}/livez`)).status).toBe(200)
+    await traced.stop()
+  },
+  'export DATABASE_URL=': async ({ text, clone }) => {
+    expect(readConfig(await settingsOf(text, clone))).toMatchObject({
+      databaseUrl: expect.stringMatching(/^postgres:/) as string,
+      objectStore: { kind: 's3', bucket: 'cloud-repository', endpoint: 'http://127.0.0.1:9000' },
+    })
+  },
+  'export JWT_JWKS_URL=': async ({ text, clone }) => {
+    const { jwt } = readConfig(await settingsOf(`${text}\nnpm start`, clone))
+    expect(jwt).toMatchObject({ audience: 'cloud-repository', createsUsers: false })
+  },
+  '[ -e .env ] || install': async ({ text, clone }) => {
+    await clone.run(`cd "$(mktemp -d)"; cp '${clone.folder}/.env.example' .
+      ${text}
+      [ "$(stat -c %a .env)" = 600 ]; cmp .env .env.example; echo own > .env
+      ${text}
+      [ "$(cat .env)" = own ]`)
+  },
+  'export ADMIN_TOKEN=': async ({ text, clone }) => {
+    const empty = await clone.start(`${KNOWN_TOKEN}\n${text}`)
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const reply = await fetch(`${empty.adminUrl}/admin/users/demo`, { headers })
+    expect(await reply.json()).toMatchObject({ capacity: { capacity: 0 } })
+    await empty.stop()
+  },
+  'URL=${URL:-': async ({ text, clone }) => {
+    const empty = await clone.start(`${KNOWN_TOKEN}\n${blockOf('export ADMIN_TOKEN=').text}`)
+    const env = { ADMIN_TOKEN, URL: empty.url, ADMIN_URL: empty.adminUrl ?? '' }
+    expectSession(await clone.run(text, env))
+    await empty.stop()
+  },
+}
+
+const ADMIN_TOKEN = 'the-token-of-this-test'
+
+/** Makes up the token that is known here, when the lines ask for one. */
+const KNOWN_TOKEN = `openssl() { echo ${ADMIN_TOKEN}; }`
+
+/** In the image the command line has this name. */
+const CLOUD_REPO = 'cloud-repo() { npm run -s cli -- "$@"; }'
+
+/** In place of a run: which test runs it where that is possible, or why there is nothing to run. */
+const ELSEWHERE = /^needs [^:]+: .*?(test\/[^ ,]*).*$/
+
+describe('the blocks of the documents', () => {
+  const opened = new AsyncDisposableStack()
+  let clone: Clone
+  let service: ClonedService
+  beforeAll(async () => {
+    clone = await openClone(opened)
+    service = await clone.start(blockOf('npm start').text)
+  }, 120_000)
+  afterAll(() => opened.disposeAsync())
+
+  it.for(Object.entries(RUNS))('%s does what it says', { timeout: 120_000 }, async (...row) => {
+    const [[name, run], { skip }] = row
+    const { text } = blockOf(name)
+    if (text.includes('curl ')) skip(withoutCurl !== undefined, withoutCurl)
+    await expect(run({ text, clone, service })).resolves.toBeUndefined()
+  })
+
+  it('are run, each of them, or say above them what they need and what is checked instead', () => {
+    const left = blocks.filter((block) => !isRun(block) && reasonOf(block) === undefined)
+    expect(left.map(({ page, name }) => `${page}: ${name}`)).toEqual([])
+  })
+
+  it('that are not run name a test that there is', async () => {
+    const named = blocks.flatMap((block) => reasonOf(block) ?? [])
+    expect(named).not.toEqual([])
+    for (const path of named) await expect(stat(path)).resolves.toBeDefined()
+  })
+
+  it('that are run say nothing else', () => {
+    expect(blocks.filter((block) => isRun(block) && block.comment !== undefined)).toEqual([])
+  })
+
+  it('are all seen', () => {
+    for (const page of pages) {
+      const fences = [...page.text.matchAll(/^```/gm)].length
+      const fenced = blocksOf(page).filter(({ language }) => language !== 'indented').length
+      expect({ page: page.path, fences }).toEqual({ page: page.path, fences: 2 * fenced })
+    }
+  })
+})
+
+function isRun(block: Block): boolean {
+  return Object.keys(RUNS).some((beginning) => blockOf(beginning) === block)
+}
+
+/** The file or folder of what is checked in place of a run. */
+function reasonOf({ comment = '' }: Block): string | undefined {
+  return ELSEWHERE.exec(comment)?.[1]
+}
+
+/** The only block whose name begins so, but for one whose beginning is longer. */
+function blockOf(beginning: string): Block {
+  const found = blocks.filter(({ name }) => name.startsWith(beginning))
+  const exact = found.filter(({ name }) => name === beginning)
+  const [block, ...others] = exact.length === 1 ? exact : found
+  if (block === undefined || others.length > 0) {
+    throw new Error(`There are ${found.length} blocks that begin with ${beginning}`)
+  }
+  return block
+}
+
+/** The lines, for the demo user of the service that runs. */
+function asDemo({ text, service }: Pick<Scene, 'text' | 'service'>): string {
+  return text
+    .replaceAll('crt_...', service.token)
+    .replaceAll('http://127.0.0.1:3000', service.url)
+    .replaceAll('curl ', 'curl -sS --fail ')
+}
+
+/** The environment in which the lines would have `npm start` run. */
+async function settingsOf(lines: string, clone: Clone): Promise<Record<string, string>> {
+  const printed = await clone.run(`npm() { env; }\n${lines}`)
+  const pairs = printed.trimEnd().split('\n')
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  )
+}
+
+/** Names and types of a JSON value, of a list those of its entries. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf)
+  if (typeof value !== 'object' || value === null) return value === null ? null : typeof value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shapeOf(each)]))
+}
+
+/** What the calls of the session with the admin API answer, a line each. */
+function expectSession(printed: string): void {
+  const answers = printed.trimEnd().split('\n')
+  const [account, phone, camera, capacity, full, left, refused, size, shrunk, fits] = answers.map(
+    (line): unknown => (line === '' ? undefined : JSON.parse(line)),
+  )
+  expect(account).toMatchObject({ user_id: 'alice', capacity: { capacity: 0 } })
+  expect([phone, camera]).toMatchObject([{ bytes: 1000 }, { bytes: 2000 }])
+  expect(capacity).toMatchObject({ capacity: 3000, available: 3000, state: 'normal' })
+  expect(full).toMatchObject({ size: 3000, capacity: { available: 0 } })
+  expect(left).toBeUndefined()
+  expect(refused).toMatchObject({ code: 'capacity_exceeded', capacity: 1000, used: 3000 })
+  expect(size).toBe(3000)
+  expect(shrunk).toMatchObject({ name: 'movie', size: 900, replaced: true })
+  expect(fits).toMatchObject({ name: 'note', size: 100, capacity: { available: 0 } })
+}

@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { runCli } from '../../src/cli/cli.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { ERROR_CODES } from '../../src/core/errors.ts'
+import { statusOf } from '../../src/http/problem.ts'
+import { allOf } from './pages.ts'
+
+const readme = await readFile('README.md', 'utf8')
+const observing = await readFile('docs/observing.md', 'utf8')
+
+describe("README's table of settings", () => {
+  it('names every setting that the service reads, and no other', () => {
+    const named = rowsUnder('### Settings').flatMap(([names = '']) => codesIn(names))
+    const traced = rowsUnder('## Traces', observing).flatMap(([names = '']) => codesIn(names))
+    const read = namesRead()
+    const isTraced = (name: string): boolean => name.startsWith('OTEL_')
+    expect(read.filter((name) => !named.includes(name) && !isTraced(name))).toEqual([])
+    expect(named.filter((name) => !read.includes(name))).toEqual([])
+    const whole = traced.filter((name) => !name.startsWith('...') && !SDK_READS.has(name))
+    expect(whole.filter((name) => !read.includes(name))).toEqual([])
+  })
+
+  it('has the defaults that are in force', () => {
+    const compared: string[] = []
+    for (const [names = '', defaults = ''] of rowsUnder('### Settings')) {
+      const values = defaults.split(/, (?=`|empty)/)
+      for (const [at, name] of codesIn(names).entries()) {
+        const [value] = values[at]?.startsWith('`') === true ? codesIn(values[at]) : []
+        if (value === undefined || value === 'sqlite:' || value === 'file:') continue
+        compared.push(name)
+        const unset = configOf({})[0]
+        expect({ name, config: configOf({ [name]: value })[0] }).toEqual({ name, config: unset })
+      }
+    }
+    expect(compared).toEqual(expect.arrayContaining(['PORT', 'MAX_FILES', 'S3_FORCE_PATH_STYLE']))
+  })
+
+  it('names no setting that .env.example lacks', async () => {
+    const example = await readFile('.env.example', 'utf8')
+    const named = rowsUnder('### Settings').flatMap(([names = '']) => codesIn(names))
+    const missing = named.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))
+    expect(missing).toEqual([])
+  })
+})
+
+describe("README's table of commands", () => {
+  it('has every command, and no other', async () => {
+    const named = rowsUnder('## Users, tokens, devices').flatMap(([cell = '']) => {
+      const [first = '', ...others] = codesIn(cell).map((code) => code.replace(/ [[<].*$/, ''))
+      const [group = ''] = first.split(' ')
+      return [first].concat(others.map((verb) => `${group} ${verb}`))
+    })
+    expect(named.toSorted()).toEqual((await commandsInHelp()).toSorted())
+  })
+})
+
+describe("README's table of codes", () => {
+  it('has every code with its status, and so have the OpenAPI documents', async () => {
+    const rows = rowsUnder('## The API').filter(([statuses = '']) => /^\d{3}/.test(statuses))
+    const api = await Promise.all(
+      ['api/openapi.json', 'api/admin-openapi.json'].map((path) => readFile(path, 'utf8')),
+    )
+    for (const code of ERROR_CODES) {
+      const row = rows.find(([, codes = '']) => codesIn(codes).includes(code))
+      expect({ code, statuses: row?.[0]?.split(', ') }).toMatchObject({
+        statuses: expect.arrayContaining([String(statusOf(code))]) as unknown,
+      })
+      expect(api.join('')).toContain(`"${code}"`)
+    }
+    const told = rows.flatMap(([statuses = '']) => statuses.split(', ')).map(Number)
+    expect(new Set(told)).toEqual(new Set(ERROR_CODES.map((code) => statusOf(code))))
+  })
+})
+
+/** The settings of which only OpenTelemetry's own code knows. */
+const SDK_READS = new Set(['OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES'])
+
+/** Has everything on that other settings hang on. */
+const FULL = {
+  OBJECT_STORE: 's3://bucket',
+  AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9000',
+  JWT_JWKS_URL: 'https://id.example/jwks',
+  JWT_ISSUER: 'https://id.example',
+  JWT_AUDIENCE: 'cloud',
+  ADMIN_TOKEN: 'sixteen-letters!',
+  METRICS_PORT: '9091',
+}
+
+/** The config of these settings, alone and with everything on. */
+function configOf(settings: Readonly<Record<string, string>>): [Config[]] {
+  return [[readConfig(settings), readConfig({ ...FULL, ...settings })]]
+}
+
+/** The names that are looked for when all parts are set up. */
+function namesRead(): string[] {
+  const names = new Set<string>()
+  const watch = (settings: Record<string, string>): Config =>
+    readConfig(
+      new Proxy(settings, {
+        get(target, name: string) {
+          names.add(name)
+          return Reflect.get(target, name) as string | undefined
+        },
+      }),
+    )
+  watch({})
+  watch({ ...FULL, AWS_ENDPOINT_URL_S3: '' })
+  return [...names].filter((name) => !name.endsWith('_FILE'))
+}
+
+/** The cells of the first tables under a heading, up to the next heading, without their heads. */
+function rowsUnder(heading: string, page = readme): string[][] {
+  const [, section = ''] = page.split(`\n${heading}\n`)
+  const rows = (section.split(/^#+ /m)[0] ?? '').split('\n').filter((line) => line.startsWith('|'))
+  expect(rows).not.toEqual([])
+  const heads = new Set(rows.flatMap((row, at) => (/^\|[-|]+\|$/.test(row) ? [at - 1, at] : [])))
+  return rows
+    .filter((_, at) => !heads.has(at))
+    .map((row) =>
+      row
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    )
+}
+
+/** What stands between backticks. */
+function codesIn(cell: string): string[] {
+  return allOf(/`([^`]+)`/g, cell)
+}
+
+async function commandsInHelp(): Promise<string[]> {
+  let help = ''
+  await runCli({
+    args: ['--help'],
+    open: () => Promise.reject(new Error('Nothing is to be opened.')),
+    print: (line) => (help += line),
+    printError: () => undefined,
+    interruption: () => new AbortController().signal,
+  })
+  return allOf(/^cloud-repo ((?:[a-z]+ )+)/gm, help).map((words) => words.trim())
+}

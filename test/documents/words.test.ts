@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { runCli } from '../../src/cli/cli.ts'
+import { allOf, blocksOf, type Page, readPages } from './pages.ts'
+
+const pages = await readPages()
+const everything = pages.map(({ text }) => text).join('\n')
+
+describe('the commands that the documents name', () => {
+  it('are in package.json when npm runs them', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as {
+      readonly scripts: Readonly<Record<string, string>>
+    }
+    const named = allOf(/npm (?:run (?:-s )?([a-z]+)|(start|test))\b/g, everything)
+    expect(named.filter((name) => !(name in scripts))).toEqual([])
+    expect(named).toEqual(expect.arrayContaining(['start', 'cli', 'crash', 'openapi']))
+  })
+
+  it('are taken by the command line, with these operands and options', async () => {
+    const called = pages.flatMap(commandLines)
+    expect(called.length).toBeGreaterThan(20)
+    for (const words of called) {
+      const complaints: string[] = []
+      const code = await runCli({
+        args: words,
+        open: () => Promise.reject(new Error(RAN)),
+        print: () => undefined,
+        printError: (line) => complaints.push(line),
+        interruption: () => new AbortController().signal,
+      })
+      // A sentence may name a command without its operands.
+      const named = `usage: cloud-repo ${words.join(' ')} `
+      const isFine = complaints[0] === RAN || complaints[0]?.startsWith(named) === true
+      expect({ words, code, complaints, isFine }).toMatchObject({ isFine: true })
+    }
+  })
+
+  it('are in docker-compose.yml when they name a profile or a service', async () => {
+    const compose = await readFile('docker-compose.yml', 'utf8')
+    const named = allOf(/(?:--scale|compose (?:run|exec)) ([a-z]+)|--profile ([a-z]+)/g, everything)
+    expect(named).toEqual(expect.arrayContaining(['service', 'scale', 'monitoring']))
+    for (const name of named)
+      expect(compose).toMatch(new RegExp(`^  ${name}:$|profiles: \\[${name}\\]`, 'm'))
+  })
+})
+
+const RAN = 'It would have run.'
+
+/** Those that are the processes themselves, and no commands of the command line. */
+const PROCESSES = new Set(['serve', 'doctor'])
+
+/** The words of each call of the command line that a page shows whole, in a block or among its sentences. */
+function commandLines(page: Page): string[][] {
+  const inline = allOf(/`([^`\n]+)`/g, page.text)
+  const lines = [...blocksOf(page).flatMap(({ text }) => text.split('\n')), ...inline]
+  return lines.flatMap((line) => {
+    const [, words = ''] =
+      /(?:cloud-repo|npm run -s cli --) ([^;|>#]*)/.exec(line.replaceAll(/\$\(.*?\)/g, 'x')) ?? []
+    const [first = '', ...rest] = words.trim().split(/ +/)
+    if (!/^[a-z]/.test(first) || PROCESSES.has(first) || words.includes('...')) return []
+    return [[first, ...rest]]
+  })
+}
