@@ -54,6 +54,8 @@ export interface ObjectHead {
 export interface OpenedObject {
   /** The caller reads it to its end or destroys it. It fails, and never just ends, when bytes are missing. */
   readonly body: Readable
+  /** What `body` would bring, where all of it is there already. Who takes it leaves `body` alone. */
+  readonly content?: Uint8Array
   /** Bytes of the whole object, whatever the range. */
   readonly size: number
 }
