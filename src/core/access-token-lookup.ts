@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AccessTokenCache } from './access-token-cache.ts'
 import type { AccessTokenUses } from './access-token-uses.ts'
 import type { ClientAddress } from './client-address.ts'
@@ -93,7 +93,7 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
 
 /** The secret is 256 random bits, so a plain hash can't be guessed back and needs no salt. */
 export function sha256(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return hash('sha256', secret)
 }
 
 interface BudgetOptions {

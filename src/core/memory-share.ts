@@ -85,8 +85,10 @@ export class Share implements MemoryShare {
         this.#came += bytes
         this.#gathering.bytes += bytes
         if (this.#gathering.bytes >= partSize) this.#send()
-        yield rest.subarray(0, bytes)
+        const held = rest.subarray(0, bytes)
+        // What has been handed on may be gone.
         rest = rest.subarray(bytes)
+        yield held
       } while (rest.byteLength > 0)
     }
     this.#send()

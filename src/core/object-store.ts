@@ -6,6 +6,8 @@ export interface PutObject {
   readonly key: ObjectKey
   /** The content, read once. `put` reads it to its end or destroys it, and never holds more than its memory bound. */
   readonly body: Readable
+  /** Whether nobody else reads the chunks of `body`, so that each may be freed once it was copied. Not so when left out. */
+  readonly mayFreeChunks?: boolean | undefined
   /** Bytes to come, when the caller knows or can bound them; a hint for part sizes, not a promise. */
   readonly expectedSize?: number
   /** Small ASCII strings kept with the object where the store can keep them. */
@@ -56,6 +58,8 @@ export interface ObjectHead {
 export interface OpenedObject {
   /** The caller reads it to its end or destroys it. It fails, and never just ends, when bytes are missing. */
   readonly body: Readable
+  /** What `body` would bring, where all of it is there already. Who takes it leaves `body` alone. */
+  readonly content?: Uint8Array
   /** Bytes of the whole object, whatever the range. */
   readonly size: number
 }

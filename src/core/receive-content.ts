@@ -9,6 +9,8 @@ import type { ObjectStore, PutObject } from './object-store.ts'
 export interface IncomingFile {
   /** The file's bytes. It fails when the request breaks off, stalls or is malformed. */
   readonly content: Readable
+  /** As `PutObject` has it. */
+  readonly mayFreeChunks?: boolean
   readonly size: {
     /** The smallest size that the file can have, in bytes. */
     readonly least: number
@@ -59,6 +61,7 @@ export async function receiveContent(options: ReceiveOptions): Promise<ReceivedC
 
 async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size: number }> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
+  const { mayFreeChunks } = incoming
   const expectedSize = incoming.size.announced
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
@@ -69,6 +72,7 @@ async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size
       memory,
       ...(onUntouched && { onUntouched }),
       signal,
+      mayFreeChunks,
       ...(expectedSize === undefined ? {} : { expectedSize }),
     }),
   ])

@@ -47,6 +47,8 @@ export interface OpenedFile {
    * just ends, when bytes are missing.
    */
   readonly body: Readable | undefined
+  /** What `body` would bring, where all of it is there already. Who takes it leaves `body` alone. */
+  readonly content?: Uint8Array | undefined
 }
 
 /** The use cases on files. */
@@ -115,7 +117,7 @@ export function createRepository(options: RepositoryOptions): Repository {
       if (selection === 'nothing') return { file, selection, body: undefined }
       const range = selection === 'whole' ? {} : { range: selection }
       const opened = await objects.open({ key: file.objectKey, ...range, signal })
-      if (opened?.size === file.size) return { file, selection, body: opened.body }
+      if (opened?.size === file.size) return openedFile(opened, { file, selection })
       if (opened !== undefined) throw wrongSize(file, opened)
       // An overwrite can have taken the object away, which the row says at once.
       if (file.version !== missing) pauses = [0, ...missPausesMs]
@@ -142,6 +144,19 @@ export function createRepository(options: RepositoryOptions): Repository {
     list,
     remove: (file) => ledger.removeFile({ ...file, garbageDelayMs }),
     change: (change) => ledger.changeFile({ ...change, garbageDelayMs }),
+  }
+}
+
+/** Leaves a body alone that nobody may want. */
+function openedFile(opened: OpenedObject, of: Pick<OpenedFile, 'file' | 'selection'>): OpenedFile {
+  const { content } = opened
+  if (content === undefined) return { ...of, body: opened.body }
+  return {
+    ...of,
+    content,
+    get body() {
+      return opened.body
+    },
   }
 }
 

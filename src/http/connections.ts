@@ -79,15 +79,16 @@ export function createConnections({ logger, meter }: ConnectionsOptions): Connec
     onRefused: (request) => void refused.set(request.socket, request),
     plugin: fp(
       async (app) => {
-        app.addHook('onRequest', async ({ socket }, reply) => {
+        app.addHook('onRequest', ({ socket }, reply, done) => {
           const before = answers.get(socket)
           if (before !== undefined) {
             closeAfter(before, socket)
-            return reply.hijack()
+            reply.hijack()
+            return
           }
           answers.set(socket, reply.raw)
           reply.raw.once('close', () => answers.delete(socket))
-          return undefined
+          done()
         })
       },
       { name: 'connections', fastify: '5.x' },

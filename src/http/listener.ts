@@ -63,10 +63,11 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     throw new AppError('not_found', 'There is nothing under this path.')
   })
   await app.register(connections.plugin)
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.raw.setMaxListeners(MOST_LISTENERS)
     meterUntilOver(options.meter, { request, reply })
     forBrowsers(request, reply)
+    done()
   })
   app.addHook('onSend', async (_request, reply) => {
     // Else an idle connection would keep the process until its client lets go of it.

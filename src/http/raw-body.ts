@@ -37,7 +37,9 @@ export function openRawBody(
   content.once('close', () => {
     if (!content.readableEnded) stop()
   })
-  return { content, size: sizeOf(headers), end: () => body.ended, [Symbol.dispose]: stop }
+  const size = sizeOf(headers)
+  // They are Node's own copies of what came on the connection.
+  return { content, size, mayFreeChunks: true, end: () => body.ended, [Symbol.dispose]: stop }
 }
 
 const ANY_BYTES: BodyCheck = { write: (chunk, content) => content.push(chunk), end: () => {} }

@@ -14,6 +14,7 @@ import type {
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../core/object-key.ts'
 import { ensureFolder, syncFolder } from './durable-folder.ts'
 import { openFileBody } from './file-body.ts'
+import { freeChunk } from './free-chunk.ts'
 import { readMetadata, removeMetadata, writeMetadata } from './metadata-link.ts'
 import { receive, type Source } from './receive.ts'
 import { unavailable } from './unavailable.ts'
@@ -42,12 +43,13 @@ class FilesystemStore implements ObjectStore {
     body,
     metadata,
     memory,
+    mayFreeChunks,
     signal,
   }: PutObject): Promise<{ readonly size: number }> {
     const path = this.#pathOf(key)
     try {
       const size = await receive({ body, signal }, (source) =>
-        this.#write({ path, metadata, memory, source }),
+        this.#write({ path, metadata, memory, mayFreeChunks, source }),
       )
       return { size }
     } catch (error) {
@@ -118,9 +120,10 @@ class FilesystemStore implements ObjectStore {
     await access(`${this.#users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
-  async #write({ path, metadata, memory, source }: Writing): Promise<number> {
+  async #write({ path, metadata, ...writing }: Writing): Promise<number> {
+    const { source } = writing
     await ensureFolder(dirname(path), this.#users)
-    const size = await writeFile(temporary(path), { source, memory })
+    const size = await writeFile(temporary(path), writing)
     // Before the object has its name, so that none is ever seen without its metadata.
     if (metadata !== undefined) await writeMetadata(path, metadata)
     if (source.signal.aborted) throw source.signal.reason
@@ -140,6 +143,7 @@ interface Writing {
   readonly path: string
   readonly metadata: PutObject['metadata']
   readonly memory: PutObject['memory']
+  readonly mayFreeChunks: PutObject['mayFreeChunks']
   readonly source: Source
 }
 
@@ -151,13 +155,15 @@ function temporary(path: string): string {
 
 async function writeFile(
   path: string,
-  { source, memory }: Pick<Writing, 'source' | 'memory'>,
+  { source, memory, mayFreeChunks = false }: Pick<Writing, 'source' | 'memory' | 'mayFreeChunks'>,
 ): Promise<number> {
   const handle = await open(path, 'wx', 0o600)
   try {
     for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
+      const { byteLength } = chunk
       await handle.writeFile(chunk)
-      memory?.release(chunk.byteLength)
+      if (mayFreeChunks) freeChunk(chunk)
+      memory?.release(byteLength)
     }
     await handle.sync()
     const { size } = await handle.stat()

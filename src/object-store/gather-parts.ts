@@ -1,4 +1,5 @@
 import type { Blocks } from './blocks.ts'
+import { freeChunk } from './free-chunk.ts'
 import { PartContent } from './part-content.ts'
 
 /** A piece of an object as lib-storage's `Upload` sends it. */
@@ -13,6 +14,8 @@ export interface GatherOptions {
   /** Bytes. */
   readonly partSize: number
   readonly blocks: Blocks
+  /** As `PutObject` has it. */
+  readonly mayFreeChunks?: boolean | undefined
 }
 
 /**
@@ -21,7 +24,7 @@ export interface GatherOptions {
  */
 export async function* gatherParts(
   bytes: AsyncIterable<Uint8Array>,
-  { partSize, blocks }: GatherOptions,
+  { partSize, blocks, mayFreeChunks = false }: GatherOptions,
 ): AsyncGenerator<Part, void> {
   let partNumber = 0
   let data = new PartContent(blocks)
@@ -42,6 +45,8 @@ export async function* gatherParts(
       yield cut(false)
     }
     data.add(rest)
+    // Where parts are so large that this one is a copy, so is any that the piece began in.
+    if (mayFreeChunks && data.isCopy) freeChunk(piece)
   }
   yield cut(true)
 }

@@ -27,6 +27,11 @@ export class PartContent {
     return [...this.#pieces.slice(0, -1), last.subarray(0, filled)]
   }
 
+  /** Whether the bytes were copied out of all pieces so far. */
+  get isCopy(): boolean {
+    return !this.#isLoose
+  }
+
   add(piece: Uint8Array): void {
     const isLarge = this.byteLength + piece.byteLength > MAX_LOOSE_BYTES
     if (this.#isLoose && isLarge) this.#moveToBlocks()

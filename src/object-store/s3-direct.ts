@@ -52,13 +52,12 @@ export class DirectS3 {
     return headers
   }
 
-  /** As `ask`, with the body of the answer, which the caller reads to its end or destroys. */
-  async open(
-    request: DirectRequest,
-  ): Promise<{ readonly headers: S3Headers; readonly body: Readable }> {
-    const { headers, body } = await this.#send(request)
-    if (body === undefined) throw new TypeError('The answer has no body')
-    return { headers, body }
+  /** As `ask`, with the content of the answer: all of it, or a body that the caller reads to its end or destroys. */
+  async open(request: DirectRequest): Promise<OpenedAnswer> {
+    const { headers, body, content } = await this.#send(request)
+    const carried = body ?? content
+    if (carried === undefined) throw new TypeError('The answer has no body')
+    return { headers, content: carried }
   }
 
   async #send(request: DirectRequest): Promise<S3Response> {
@@ -145,6 +144,11 @@ function pastEnd(body: Readable): Promise<void> {
   })
 }
 
+interface OpenedAnswer {
+  readonly headers: S3Headers
+  readonly content: Uint8Array | Readable
+}
+
 interface Base {
   readonly location: S3Location
   readonly host: string
@@ -178,7 +182,8 @@ const MESSAGE = /<Message>([^<]*)<\/Message>/
 /** Of an error's document, which has a few hundred. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-async function readText({ body }: S3Response): Promise<string> {
+async function readText({ body, content }: S3Response): Promise<string> {
+  if (content !== undefined) return Buffer.from(content).toString()
   const chunks: Uint8Array[] = []
   let length = 0
   try {

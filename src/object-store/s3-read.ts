@@ -1,3 +1,4 @@
+import { heldObject } from '../core/held-object.ts'
 import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
 import { createS3Body } from './s3-body.ts'
 import type { S3Bucket } from './s3-bucket.ts'
@@ -28,14 +29,21 @@ export async function openObject(
     direct.open({ method: 'GET', key, headers, signal })
   const answer = await orMissing(bucket, { signal, call })
   if (answer === undefined) return undefined
+  const { content } = answer
   try {
     const { length, size } = extentOf(answer.headers, range)
-    const body = createS3Body(answer.body, { length, idleMs: bucket.deadlines.idleMs, signal })
+    if (content instanceof Uint8Array) return heldObject(assertLength(content, length), size)
+    const body = createS3Body(content, { length, idleMs: bucket.deadlines.idleMs, signal })
     return { body, size }
   } catch (error) {
-    answer.body.destroy()
+    if (!(content instanceof Uint8Array)) content.destroy()
     throw unavailable(error)
   }
+}
+
+function assertLength(content: Uint8Array, length: number): Uint8Array {
+  if (content.byteLength === length) return content
+  throw new Error(`The answer has ${content.byteLength} bytes in place of ${length}`)
 }
 
 const TOTAL = /\/(\d+)$/

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
-import { rejection } from './deadline.ts'
+import { S3Answering } from './s3-answer.ts'
 import { formatQuery } from './s3-signature.ts'
 
 /** A request as it goes out: signed, and with a body that can be sent again. */
@@ -24,6 +24,8 @@ export interface S3Response {
   readonly headers: S3Headers
   /** Whoever gets it reads it to its end or destroys it. */
   readonly body?: Readable
+  /** In place of a body, where all of it is there. */
+  readonly content?: Uint8Array
 }
 
 /** What requests go through; of the same shape as the transports of the SDK. */
@@ -75,21 +77,17 @@ class UndiciTransport implements S3Transport {
     const held = new HeldBody(body ?? [])
     const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
     // Of a request that waits for a connection undici holds the body, and answers nothing, until it has one.
-    signal.addEventListener('abort', () => held.drop(), { once: true })
-    const answering = this.#poolOf(request).request({
+    const answering = new S3Answering({ method, signal, onAbort: () => held.drop() })
+    const sent = {
       method,
       path: withQuery(path, query),
       headers,
       body: body === undefined ? null : held.forUndici(),
       // Else it would not keep a connection after HEAD, for fear of servers that answer it with a body.
       reset: !keepAlive,
-      signal,
-    })
-    const answer = await Promise.race([answering, rejection(signal)])
-    const { statusCode } = answer
-    // Only `Set-Cookie` is ever a list.
-    const answered = answer.headers as S3Headers
-    return { response: { statusCode, headers: answered, body: answer.body } }
+    }
+    if (!signal.aborted) this.#poolOf(request).dispatch(sent, answering)
+    return { response: await answering.answer }
   }
 
   destroy(): void {

@@ -40,7 +40,7 @@ export async function uploadObject(
   bucket: S3Bucket,
   { object, options, blocks }: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { expectedSize, memory } = object
+  const { expectedSize, memory, mayFreeChunks } = object
   const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
   const onSent = (part: PartContent): void => {
     part.giveBack()
@@ -50,7 +50,7 @@ export async function uploadObject(
   try {
     return await receive(object, async (source) => {
       const bytes = memory?.hold(source.bytes, { partSize, expectedSize }) ?? source.bytes
-      const parts = gatherParts(bytes, { partSize, blocks })
+      const parts = gatherParts(bytes, { partSize, blocks, mayFreeChunks })
       const sending = { ...options, partSize, bucket, object, sender, parts }
       try {
         const isConfirmed = await sender.run(source, () => sendContent(sending))

@@ -130,6 +130,24 @@ function testRoundTrips(current: Current): void {
     expect(taken).toBe(300_000)
   })
 
+  it('leave no byte out when chunks may be freed', async () => {
+    const { store } = current()
+    const key = freshKey()
+    const chunks = ownChunks()
+    const content = Buffer.concat(chunks)
+    const body = Readable.from(chunks)
+    await store.put({ key, body, mayFreeChunks: true, signal: never() })
+    expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
+  })
+
+  it('leave the chunks of a caller alone who did not say so', async () => {
+    const { store } = current()
+    const chunks = ownChunks()
+    const content = Buffer.concat(chunks)
+    await store.put({ key: freshKey(), body: Readable.from(chunks), signal: never() })
+    expect(Buffer.concat(chunks).equals(content)).toBe(true)
+  })
+
   it('serve twenty objects that are written at once', async () => {
     const { store } = current()
     const objects = Array.from({ length: 20 }, (_, index) => ({
@@ -367,4 +385,9 @@ async function expectAbsent(store: ObjectStore, key: ObjectKey): Promise<void> {
 async function expectNothingLeft(subject: StoreUnderTest, key: ObjectKey): Promise<void> {
   await expectAbsent(subject.store, key)
   expect(await subject.residue(key)).toEqual([])
+}
+
+/** More than a part, in chunks with memory of their own, as they come on a connection; one lies across two parts. */
+function ownChunks(): readonly Uint8Array[] {
+  return Array.from({ length: 90 }, () => new Uint8Array(randomBytes(60_000)))
 }

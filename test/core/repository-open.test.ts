@@ -63,6 +63,23 @@ describe('open', () => {
     expect(String(await bytesOf(opened.body))).toBe('er')
   })
 
+  it('hands on a content that is there whole, and makes no body of it', async () => {
+    await using core = await openTestCore()
+    const content = Buffer.from('old')
+    const open = async () => ({
+      content,
+      size: 3,
+      get body(): never {
+        throw new Error('nobody wants one')
+      },
+    })
+    const { repository, userId } = (await openOverwrite(core, { objects: { open } })).faulty
+    const name = parseFileName('a')
+    const signal = AbortSignal.timeout(1000)
+    const opened = await repository.open({ userId, name, viewer: userId, signal })
+    expect(opened.content).toBe(content)
+  })
+
   it('asks the store for the range alone, and for nothing when nothing was selected', async () => {
     await using core = await openTestCore()
     const ranges: OpenObject['range'][] = []

@@ -6,6 +6,7 @@ import {
   smallestBudget,
   type UploadMemory,
 } from '../../src/core/upload-memory.ts'
+import { freeChunk } from '../../src/object-store/free-chunk.ts'
 
 const MIB = 2 ** 20
 const PART = MIB
@@ -89,6 +90,19 @@ describe('the memory of uploads', () => {
       yield* pieces
     })()
     expect(await Array.fromAsync(share.hold(content))).toEqual(pieces)
+  })
+
+  it('reads nothing of a piece that it has handed on, which may be freed by then', async () => {
+    using share = await createMemory().admit({ userId: 'ann', signal: never })
+    const content = (async function* () {
+      yield* [1, 2, 3].map((byte) => new Uint8Array(10_000).fill(byte))
+    })()
+    const seen: (number | undefined)[] = []
+    for await (const piece of share.hold(content)) {
+      seen.push(piece[0])
+      freeChunk(piece)
+    }
+    expect(seen).toEqual([1, 2, 3])
   })
 
   it('lets an upload wait when there is no room, until another gives some back', async () => {

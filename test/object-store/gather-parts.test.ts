@@ -2,12 +2,22 @@ import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { Blocks } from '../../src/object-store/blocks.ts'
-import { gatherParts } from '../../src/object-store/gather-parts.ts'
+import { type GatherOptions, gatherParts } from '../../src/object-store/gather-parts.ts'
 
 const PART = 10
 
-function gather(pieces: readonly Uint8Array[], { partSize = PART, blocks = new Blocks() } = {}) {
-  return gatherParts(bytesOf(pieces), { partSize, blocks })
+const PLAIN = new Uint8Array()
+
+function gather(
+  pieces: readonly Uint8Array[],
+  { partSize = PART, blocks = new Blocks(), ...options }: Partial<GatherOptions> = {},
+) {
+  return gatherParts(bytesOf(pieces), { partSize, blocks, ...options })
+}
+
+/** Chunks as they come on a connection, each with memory of its own. */
+function chunksOf(lengths: readonly number[]): readonly Uint8Array[] {
+  return lengths.map((length) => new Uint8Array(randomBytes(length)))
 }
 
 describe('gathering parts', () => {
@@ -48,20 +58,42 @@ describe('gathering parts', () => {
     expect(Buffer.concat(part?.data.pieces ?? []).equals(Buffer.concat(pieces))).toBe(true)
   })
 
+  it('frees a chunk that was copied, when nobody else reads it', async () => {
+    const chunks = chunksOf([60_000, 60_000, 60_000])
+    const content = Buffer.concat(chunks)
+    const options = { partSize: 2 ** 20, mayFreeChunks: true }
+    const [part] = await Array.fromAsync(gather(chunks, options))
+    expect(Buffer.concat(part?.data.pieces ?? []).equals(content)).toBe(true)
+    // The first was waiting for a second when it came.
+    expect(chunks.map(({ byteLength }) => byteLength)).toEqual([60_000, 0, 0])
+  })
+
+  it('frees no chunk that others may read, or that has its memory from others', async () => {
+    const chunks = chunksOf([60_000, 60_000])
+    await Array.fromAsync(gather(chunks, { partSize: 2 ** 20 }))
+    const [whole] = chunksOf([200_000])
+    const views = [0, 100_000].map((from) => whole?.subarray(from, from + 100_000) ?? PLAIN)
+    await Array.fromAsync(gather(views, { partSize: 2 ** 20, mayFreeChunks: true }))
+    const lengths = [...chunks, ...views].map(({ byteLength }) => byteLength)
+    expect(lengths).toEqual([60_000, 60_000, 100_000, 100_000])
+  })
+
   it('makes every part of the bytes as they came, in memory that is used again (property)', async () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 400_000 }), { maxLength: 20 })
     const partSizes = fc.integer({ min: 1000, max: 700_000 })
     await fc.assert(
       fc.asyncProperty(sizes, partSizes, async (lengths, partSize) => {
         const blocks = new Blocks()
-        const pieces = lengths.map((length) => randomBytes(length))
+        const pieces = chunksOf(lengths)
+        const content = Buffer.concat(pieces)
         const sent: Buffer[] = []
-        for await (const { data } of gather(pieces, { partSize, blocks })) {
+        const options = { partSize, blocks, mayFreeChunks: true }
+        for await (const { data } of gather(pieces, options)) {
           sent.push(Buffer.concat(data.pieces))
           expect(data.byteLength).toBe(sent.at(-1)?.byteLength)
           data.giveBack()
         }
-        expect(Buffer.concat(sent).equals(Buffer.concat(pieces))).toBe(true)
+        expect(Buffer.concat(sent).equals(content)).toBe(true)
       }),
       { numRuns: 100 },
     )

@@ -10,8 +10,8 @@ export const expectContinuePlugin = fp(
   async (app) => {
     app.server.on('checkContinue', (request, response) => app.routing(request, response))
     app.server.on('checkExpectation', (request, response) => app.routing(request, response))
-    app.addHook('onRequest', async (request) => {
-      if (request.headers.expect === undefined || expectsContinue(request)) return
+    app.addHook('onRequest', (request, _reply, done) => {
+      if (request.headers.expect === undefined || expectsContinue(request)) return done()
       throw new AppError('format_error', 'Nothing but 100-continue can be expected.')
     })
   },

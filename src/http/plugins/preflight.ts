@@ -39,21 +39,22 @@ const MAX_AGE_SECONDS = 7200
 export const preflightPlugin = fp<PreflightOptions>(
   async (app, { allowedOrigins }) => {
     const allowed = new Set(allowedOrigins)
-    app.addHook('onRequest', async (request, reply) => {
-      if (!isPreflight(request)) return undefined
+    app.addHook('onRequest', (request, reply, done) => {
+      if (!isPreflight(request)) return done()
       addVary(reply, 'Origin', 'Access-Control-Request-Method')
       if (!allowed.has(request.headers.origin ?? '')) {
         throw new AppError('cross_site_request', 'Pages of this origin may not use this service.')
       }
       const { allowedMethods } = request.routeOptions.config
       // The routes say what is wrong with the path.
-      if (allowedMethods === undefined) return undefined
+      if (allowedMethods === undefined) return done()
       const headers = {
         'access-control-allow-methods': allowedMethods.join(', '),
         'access-control-allow-headers': ALLOWED_HEADERS,
         'access-control-max-age': MAX_AGE_SECONDS,
       }
-      return reply.code(204).headers(headers).send()
+      void reply.code(204).headers(headers).send()
+      return undefined
     })
   },
   { name: 'preflight', fastify: '5.x' },

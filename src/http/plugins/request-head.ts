@@ -10,7 +10,7 @@ import { AppError } from '../../core/errors.ts'
  */
 export const requestHeadPlugin = fp(
   async (app) => {
-    app.addHook('onRequest', async ({ raw }) => {
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
       if (raw.url?.includes('#') === true) {
         throw new AppError(
           'format_error',
@@ -31,6 +31,7 @@ export const requestHeadPlugin = fp(
       if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
         throw new AppError('format_error', 'A request has exactly one Host.')
       }
+      done()
     })
   },
   { name: 'request-head', fastify: '5.x' },

@@ -54,9 +54,10 @@ export function createRequestLog(shutdown: AbortSignal | undefined): RequestLog 
         app.server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
           if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') timedOut.add(socket)
         })
-        app.addHook('onRequest', async (request, reply) => {
+        app.addHook('onRequest', (request, reply, done) => {
           void reply.header('x-request-id', request.id)
           logWhenOver(request, reply)
+          done()
         })
       },
       { name: 'request-log', fastify: '5.x' },

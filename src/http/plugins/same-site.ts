@@ -18,10 +18,10 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 export const sameSitePlugin = fp<SameSiteOptions>(
   async (app, { allowedOrigins }) => {
     const allowed = new Set(allowedOrigins)
-    app.addHook('onRequest', async (request, reply) => {
-      if (SAFE_METHODS.has(request.method)) return
+    app.addHook('onRequest', (request, reply, done) => {
+      if (SAFE_METHODS.has(request.method)) return done()
       addVary(reply, 'Origin', 'Sec-Fetch-Site')
-      if (isSameSite(request, allowed)) return
+      if (isSameSite(request, allowed)) return done()
       throw new AppError('cross_site_request', 'Pages of another site may not write here.')
     })
   },

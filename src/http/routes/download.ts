@@ -37,8 +37,10 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const select = (file: File): Selection => selectContent(request, file)
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
-    const { file, selection, body } = await repository.open({ ...target, select, signal })
-    describe(reply, { file, selection })
+    const opened = await repository.open({ ...target, select, signal })
+    describe(reply, opened)
+    if (opened.content !== undefined) return reply.send(opened.content)
+    const { body } = opened
     if (body !== undefined) {
       watchReader(reply, options)
       body.once('error', (error) => noteFailure(request, error))
