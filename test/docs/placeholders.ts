@@ -5,8 +5,8 @@ const REQUEST_ID = /(?:x-request-id: |"request_id":")([0-9a-f-]{36})/i
 
 /**
  * Puts fixed texts in place of what no two recordings have in common, each of the length of what it stands for, so that
- * every `Content-Length` stays true: tokens, request ids, versions and the header `Date`. One stands for the same value
- * wherever that is.
+ * every `Content-Length` stays true: tokens, request ids, versions, the header `Date` and the seconds to wait. One stands
+ * for the same value wherever that is.
  */
 export interface Placeholders {
   /** What stands for a token of that user. */
@@ -37,7 +37,11 @@ export function createPlaceholders(clock: Clock): Placeholders {
       const [, requestId] = REQUEST_ID.exec(text) ?? []
       const uuids = text.replaceAll(UUID, (uuid) => uuidOf(uuid, uuid === requestId))
       const dated = uuids.replace(/^date: .*\r$/im, `Date: ${clock.date().toUTCString()}\r`)
-      return [...tokens].reduce((sum, [token, words]) => sum.replaceAll(token, words), dated)
+      const patient = dated.replaceAll(
+        /("retry_after":|retry-after: )\d\d\b/g,
+        (_all, name: string) => `${name}60`,
+      )
+      return [...tokens].reduce((sum, [token, words]) => sum.replaceAll(token, words), patient)
     },
   }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
+import { GUESS_POLICY } from '../../src/core/guess-count.ts'
 import { createFolder } from '../support/local-server.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { Clock } from './clock.ts'
@@ -14,7 +15,10 @@ export interface RecordedService extends AsyncDisposable {
   createUser(userId: string): Promise<string>
 }
 
-/** The service by a clock that stands still: 1,000 bytes for every user, and 500 more for a device. */
+/**
+ * The service by a clock that stands still: 1,000 bytes for every user, and 500 more for a device. The second wrong token
+ * of an address blocks it.
+ */
 export async function openRecordedService(clock: Clock): Promise<RecordedService> {
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('recorded')
@@ -27,7 +31,8 @@ export async function openRecordedService(clock: Clock): Promise<RecordedService
   opened.defer(() => objects.close())
   await objects.prepare(AbortSignal.timeout(10_000))
   const capacities = { baseCapacity: 1000, deviceCapacity: 500 }
-  const options = { ...capacities, adminToken: ADMIN_TOKEN }
+  const guessPolicy = { ...GUESS_POLICY, maxGuesses: 2, windowMs: 3_600_000 }
+  const options = { ...capacities, guessPolicy, adminToken: ADMIN_TOKEN }
   const service = await startTestService({ database, objects }, options)
   opened.defer(() => service.stop())
   const kept = opened.move()

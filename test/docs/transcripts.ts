@@ -24,6 +24,7 @@ export async function recordTranscripts(): Promise<string> {
   const etag = await resuming(stage)
   await conditions(stage, etag)
   await theRest(stage)
+  await guessing(recorder)
   return recorder.toString()
 }
 
@@ -31,8 +32,8 @@ const INTRODUCTION = `# What goes over the wire
 
 The bytes of requests and answers, recorded from the service through a plain socket by a test, which fails when it answers
 anything else. \`npm run docs\` records them anew. Lines of a head end with CR LF. In place of what differs from one run to the
-next stand other texts of the same length: the access token, the request ids, the versions (which are the entity-tags too) and
-the times. Alice's repository has a capacity of 1,500 bytes, of which 500 come from a device.
+next stand other texts of the same length: the access token, the request ids, the versions (which are the entity-tags too),
+the times and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, of which 500 come from a device.
 
 [clients.md](clients.md) has programs that do this in several languages, [openapi.json](../api/openapi.json) every answer that
 there is, and the [README](../README.md#the-api) the rules.`
@@ -160,6 +161,14 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Delete')
   const line = 'DELETE /users/me/repo/open%20diary.txt'
   await recorder.exchange({ line, headers: cookie, status: 204 })
+}
+
+async function guessing(recorder: Recorder): Promise<void> {
+  recorder.heading('Come back later')
+  recorder.text('Another wrong token, and one more. `Retry-After` is in seconds; 503 has it too.')
+  const headers = { Cookie: `access_token=${WRONG}` }
+  await recorder.exchange({ line: `GET ${FILE}`, headers, status: 403 })
+  await recorder.exchange({ line: `GET ${FILE}`, headers, status: 429 })
 }
 
 /** Writes over the version of that entity-tag; resolves with the one that there is then. */

@@ -8,15 +8,18 @@ import { schemaMembers, schemaPhrase } from './schema-table.ts'
 import { STYLE } from './style.ts'
 import { table } from './table.ts'
 
-/** What lets the page have its one style. It has no script, and loads nothing. */
-export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`
+/** What a policy allows for the page to have its one style. It has no script, and loads nothing. */
+export function styleSource(): string {
+  return `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`
+}
 
 /** An OpenAPI document that `describeRoutes` made as a page for people: every operation, schema, header and problem. */
 export function docsPage(json: Json): string {
   const document = json as unknown as ApiDocument
   const { title, description, version } = document.info
   const [server] = document.servers
-  const page = html`<!doctype html>
+  // The style is put in between as it is: its digest is of every space.
+  const beforeStyle = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -24,7 +27,7 @@ export function docsPage(json: Json): string {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <style>`
-  const rest = html`</style>
+  const afterStyle = html`</style>
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
@@ -42,7 +45,7 @@ ${problems(document)}
 </body>
 </html>
 `
-  return page.text + STYLE + rest.text
+  return beforeStyle.text + STYLE + afterStyle.text
 }
 
 function contents(document: ApiDocument): Html {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { docsPage, STYLE_SOURCE } from '../docs/page.ts'
+import { docsPage, styleSource } from '../docs/page.ts'
 import { INERT_HEADERS } from '../inert-headers.ts'
 import type { Json, Operation } from '../openapi/operation.ts'
 
@@ -15,6 +15,8 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   const { document, access } = options
   let text: string | undefined
   let page: string | undefined
+  // As of every answer, so no script and nothing that is loaded, but with the page's own style.
+  const policy = `${INERT_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource()}`
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
@@ -30,14 +32,11 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
     config: { operation: { ...DOCS, ...access } },
     handler: async (_request, reply) => {
       page ??= docsPage(document())
-      void reply.header('content-security-policy', PAGE_POLICY)
+      void reply.header('content-security-policy', policy)
       return reply.type('text/html; charset=utf-8').send(page)
     },
   })
 }
-
-/** As of every answer, so no script and nothing that is loaded, but with the page's own style. */
-const PAGE_POLICY = `${INERT_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${STYLE_SOURCE}`
 
 type Described = Omit<Operation, 'credentials' | 'problems'>
 
