@@ -55,6 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     meter: metrics.meterRequests('public'),
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
+    apiDocs: config.apiDocs,
     maxFiles: config.maxFiles,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
   })

@@ -38,6 +38,7 @@ describe('readConfig', () => {
       garbageDelayMs: 600_000,
       maxUploads: 100,
       allowedOrigins: [],
+      apiDocs: true,
       trustedProxies: [],
       uploadMemory: 256 * 2 ** 20,
       jwt: undefined,
@@ -163,6 +164,8 @@ describe('a setting', () => {
       { ALLOWED_ORIGINS: 'https://a.example, http://b.example:8080' },
       { allowedOrigins: ['https://a.example', 'http://b.example:8080'] },
     ],
+    [{ API_DOCS: 'false' }, { apiDocs: false }],
+    [{ API_DOCS: '' }, { apiDocs: true }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   ])('%j is read as %j', (environment, members) => {
     expect(readConfig(environment)).toMatchObject(members)
@@ -194,6 +197,7 @@ describe('a setting', () => {
       'ALLOWED_ORIGINS',
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],
     ],
+    ['API_DOCS', ['no', '0', 'TRUE']],
     ['LOG_LEVEL', ['INFO', 'verbose']],
     ['LOG_FORMAT', ['JSON', 'text']],
     ['BASE_CAPACITY', ['5PB', '-5', '0.5B']],

@@ -55,6 +55,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
       '/readyz': ['GET', 'HEAD'],
       '/metrics': ['GET'],
       '/openapi.json': ['GET', 'HEAD'],
+      '/docs': ['GET', 'HEAD'],
       '/admin/users': ['GET', 'POST'],
       '/admin/users/:user_id': ['GET', 'PUT', 'PATCH', 'DELETE'],
       '/admin/users/:user_id/access-tokens': ['GET', 'POST'],

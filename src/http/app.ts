@@ -7,6 +7,7 @@ import type { Repository } from '../core/repository.ts'
 import { createListener, type ListenerOptions } from './listener.ts'
 import { accessTokenPlugin } from './plugins/access-token.ts'
 import { describeRoutes } from './openapi/document.ts'
+import type { Json } from './openapi/operation.ts'
 import { ALWAYS } from './openapi/problem-responses.ts'
 import { multipartUploadPlugin } from './plugins/multipart-upload.ts'
 import { preflightPlugin } from './plugins/preflight.ts'
@@ -37,6 +38,8 @@ export interface AppOptions extends Pick<
   readonly basePath: string
   /** Other origins whose pages may use the API with the user's cookie. */
   readonly allowedOrigins: readonly string[]
+  /** Whether `/openapi.json` and `/docs` are there. */
+  readonly apiDocs: boolean
   /** How long a body may stop coming, in milliseconds. */
   readonly idleTimeoutMs: number
   /** Aborts what is still running when the grace period of a shutdown is over. */
@@ -50,18 +53,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(preflightPlugin, options)
   const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
   await app.register(healthRoutes, { ...options, prefix })
-  const access = { credentials: 'none', problems: ALWAYS } as const
-  await app.register(openApiRoutes, { document, access, prefix })
   await app.register(fallbackRoutes, {
     prefix,
-    allowed: {
-      '/livez': ['GET', 'HEAD'],
-      '/readyz': ['GET', 'HEAD'],
-      '/openapi.json': ['GET', 'HEAD'],
-    },
+    allowed: { '/livez': ['GET', 'HEAD'], '/readyz': ['GET', 'HEAD'] },
   })
+  if (options.apiDocs) await app.register((scope) => docsScope(scope, document), { prefix })
   await app.register((scope) => usersScope(scope, options), { prefix })
   return app
+}
+
+/** What this listener says of itself. */
+async function docsScope(app: FastifyInstance, document: () => Json): Promise<void> {
+  const access = { credentials: 'none', problems: ALWAYS } as const
+  await app.register(openApiRoutes, { document, access })
+  await app.register(fallbackRoutes, {
+    allowed: { '/openapi.json': ['GET', 'HEAD'], '/docs': ['GET', 'HEAD'] },
+  })
 }
 
 /** Everything under `/users`: whoever writes here is no other site's page, and whoever has a token is known. */

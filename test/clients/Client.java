@@ -11,28 +11,33 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
  * Uploads and downloads with HttpClient of Java 17. BASE_URL and ACCESS_TOKEN come from the environment.
  *
  * <pre>
- * java Client.java upload FILE NAME
+ * java Client.java upload FILE NAME [ETAG]
  * java Client.java download NAME FILE
  * </pre>
  */
 public class Client {
+    private static final int TRIES = 5;
     private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     public static void main(String[] args) throws Exception {
         switch (args[0]) {
-            case "upload" -> upload(Path.of(args[1]), args[2]);
+            case "upload" -> upload(Path.of(args[1]), args[2], args.length > 3 ? args[3] : null);
             case "download" -> download(args[1], Path.of(args[2]));
             default -> throw new IllegalArgumentException("upload or download?");
         }
     }
 
-    private static void upload(Path path, String name) throws Exception {
+    /** Replaces the file of that name, if there is one; with an etag only if it is that version still. */
+    private static void upload(Path path, String name, String etag) throws Exception {
         String boundary = UUID.randomUUID().toString();
         String head = "--" + boundary + "\r\n"
             + "Content-Disposition: form-data; name=\"file\"; filename=\"file\"\r\n"
@@ -44,32 +49,77 @@ public class Client {
         var request = request(name)
             .header("Content-Type", "multipart/form-data; boundary=" + boundary)
             .POST(body);
-        try (InputStream answer = send(request)) {
-            answer.transferTo(System.out);
+        if (etag != null) request.header("If-Match", '"' + etag + '"');
+        persist(() -> {
+            var response = HTTP.send(request.build(), BodyHandlers.ofInputStream());
+            if (response.statusCode() == 200) response.body().transferTo(System.out);
+            return response;
+        });
+    }
+
+    /** Goes on where an earlier try, or an earlier run, was cut off. */
+    private static void download(String name, Path path) throws Exception {
+        Path part = Path.of(path + ".part");
+        Path tag = Path.of(path + ".etag");
+        persist(() -> {
+            var request = request(name);
+            if (Files.exists(tag) && Files.exists(part) && Files.size(part) > 0) {
+                request.header("Range", "bytes=" + Files.size(part) + "-");
+                // Has the whole file sent when it is another by now.
+                request.header("If-Range", Files.readString(tag));
+            }
+            var response = HTTP.send(request.build(), BodyHandlers.ofInputStream());
+            if (response.statusCode() >= 300) return response;
+            if (response.statusCode() == 200) {
+                Files.write(part, new byte[0]);
+                Files.writeString(tag, response.headers().firstValue("ETag").orElseThrow());
+            }
+            try (var out = Files.newOutputStream(part, StandardOpenOption.APPEND)) {
+                response.body().transferTo(out);
+            }
+            return response;
+        });
+        // Whatever was there stayed until the whole content had come.
+        Files.move(part, path, StandardCopyOption.REPLACE_EXISTING);
+        Files.delete(tag);
+    }
+
+    private interface Attempt {
+        HttpResponse<InputStream> send() throws IOException, InterruptedException;
+    }
+
+    /** Sends again what may work the next time, after as long as the service asks for. */
+    private static void persist(Attempt attempt) throws Exception {
+        for (int left = TRIES - 1; ; left--) {
+            String wait = "1";
+            try {
+                var response = attempt.send();
+                int status = response.statusCode();
+                // 416: an earlier run was cut off when all had come.
+                if (status < 300 || status == 416) return;
+                if (left == 0 || !Set.of(408, 429, 503).contains(status)) refuse(response);
+                wait = response.headers().firstValue("Retry-After").orElse(wait);
+            } catch (IOException error) {
+                if (left == 0) throw error;
+            }
+            Thread.sleep(1000 * Long.parseLong(wait));
         }
     }
 
-    private static void download(String name, Path path) throws Exception {
-        try (InputStream content = send(request(name))) {
-            // Whatever is there already stays until the whole content has come.
-            Path part = Path.of(path + ".part");
-            Files.copy(content, part, StandardCopyOption.REPLACE_EXISTING);
-            Files.move(part, path, StandardCopyOption.REPLACE_EXISTING);
+    private static void refuse(HttpResponse<InputStream> response) throws IOException {
+        // The JDK reads no JSON; use the library that your program has for it.
+        String problem = new String(response.body().readAllBytes(), StandardCharsets.UTF_8);
+        System.err.println(response.statusCode() + " " + problem);
+        var available = Pattern.compile("\"available\":(\\d+)").matcher(problem);
+        if (problem.contains("\"code\":\"capacity_exceeded\"") && available.find()) {
+            System.err.println("full: " + available.group(1) + " bytes are left");
         }
+        System.exit(1);
     }
 
     private static HttpRequest.Builder request(String name) {
         String segment = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
         return HttpRequest.newBuilder(URI.create(System.getenv("BASE_URL") + "/users/me/repo/" + segment))
             .header("Cookie", "access_token=" + System.getenv("ACCESS_TOKEN"));
-    }
-
-    private static InputStream send(HttpRequest.Builder request) throws Exception {
-        HttpResponse<InputStream> response = HTTP.send(request.build(), BodyHandlers.ofInputStream());
-        if (response.statusCode() == 200) return response.body();
-        try (InputStream problem = response.body()) {
-            String text = new String(problem.readAllBytes(), StandardCharsets.UTF_8);
-            throw new IOException(response.statusCode() + " " + text);
-        }
     }
 }

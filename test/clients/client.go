@@ -1,11 +1,12 @@
 // Uploads and downloads with net/http. BASE_URL and ACCESS_TOKEN come from the environment.
 //
-//	go run client.go upload FILE NAME
+//	go run client.go upload FILE NAME [ETAG]
 //	go run client.go download NAME FILE
 package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -13,92 +14,181 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
+	"time"
 )
+
+const tries = 5
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 4 {
-		log.Fatal("usage: upload FILE NAME | download NAME FILE")
+	args := append(os.Args[1:], "", "")
+	var err error
+	switch {
+	case len(os.Args) >= 4 && args[0] == "upload":
+		err = upload(args[1], args[2], args[3])
+	case len(os.Args) == 4 && args[0] == "download":
+		err = download(args[1], args[2])
+	default:
+		log.Fatal("usage: upload FILE NAME [ETAG] | download NAME FILE")
 	}
-	run := map[string]func(source, target string) error{"upload": upload, "download": download}[os.Args[1]]
-	if run == nil {
-		log.Fatal("upload or download?")
-	}
-	if err := run(os.Args[2], os.Args[3]); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func upload(path, name string) error {
-	file, err := os.Open(path)
-	if err != nil {
+// upload replaces the file of that name, if there is one; with an etag only if it is that version still.
+func upload(path, name, etag string) error {
+	if _, err := os.Stat(path); err != nil {
 		return err
 	}
-	defer file.Close()
+	return persist(func() (*http.Response, error) {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		request, err := uploadRequest(file, name)
+		if err != nil {
+			return nil, err
+		}
+		if etag != "" {
+			request.Header.Set("If-Match", `"`+etag+`"`)
+		}
+		response, err := send(request)
+		if err != nil || response.StatusCode != http.StatusOK {
+			return response, err
+		}
+		_, err = io.Copy(os.Stdout, response.Body)
+		return response, err
+	})
+}
+
+// uploadRequest streams the file between the two halves of a form.
+func uploadRequest(file *os.File, name string) (*http.Request, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return err
+		return nil, err
 	}
-
-	// The form without the content, which is streamed between its two halves.
 	var form bytes.Buffer
 	writer := multipart.NewWriter(&form)
 	if _, err := writer.CreateFormFile("file", "file"); err != nil {
-		return err
+		return nil, err
 	}
 	middle := form.Len()
 	if err := writer.Close(); err != nil {
-		return err
+		return nil, err
 	}
 	head, tail := form.Bytes()[:middle], form.Bytes()[middle:]
-
 	body := io.MultiReader(bytes.NewReader(head), file, bytes.NewReader(tail))
 	request, err := http.NewRequest(http.MethodPost, address(name), body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request.ContentLength = int64(form.Len()) + info.Size()
 	request.Header.Set("Content-Type", writer.FormDataContentType())
 	// What will be refused is refused before its content is sent.
 	request.Header.Set("Expect", "100-continue")
-	return send(request, os.Stdout)
+	return request, nil
 }
 
+// download goes on where an earlier try, or an earlier run, was cut off.
 func download(name, path string) error {
-	request, err := http.NewRequest(http.MethodGet, address(name), nil)
+	part, tag := path+".part", path+".etag"
+	err := persist(func() (*http.Response, error) {
+		request, err := http.NewRequest(http.MethodGet, address(name), nil)
+		if err != nil {
+			return nil, err
+		}
+		etag, _ := os.ReadFile(tag)
+		if info, err := os.Stat(part); err == nil && info.Size() > 0 && len(etag) > 0 {
+			request.Header.Set("Range", fmt.Sprintf("bytes=%d-", info.Size()))
+			// Has the whole file sent when it is another by now.
+			request.Header.Set("If-Range", string(etag))
+		}
+		response, err := send(request)
+		if err != nil || response.StatusCode >= 300 {
+			return response, err
+		}
+		if response.StatusCode == http.StatusOK {
+			if err := os.WriteFile(part, nil, 0o600); err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(tag, []byte(response.Header.Get("ETag")), 0o600); err != nil {
+				return nil, err
+			}
+		}
+		file, err := os.OpenFile(part, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		_, err = io.Copy(file, response.Body)
+		return response, err
+	})
 	if err != nil {
 		return err
 	}
-	// Whatever is there already stays until the whole content has come.
-	part := path + ".part"
-	file, err := os.Create(part)
-	if err != nil {
+	// Whatever was there stayed until the whole content had come.
+	if err := os.Rename(part, path); err != nil {
 		return err
 	}
-	defer os.Remove(part)
-	if err := send(request, file); err != nil {
-		file.Close()
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
+	return os.Remove(tag)
 }
 
-func send(request *http.Request, to io.Writer) error {
-	request.AddCookie(&http.Cookie{Name: "access_token", Value: os.Getenv("ACCESS_TOKEN")})
-	response, err := http.DefaultClient.Do(request)
+// persist sends again what may work the next time, after as long as the service asks for.
+func persist(attempt func() (*http.Response, error)) error {
+	for left := tries - 1; ; left-- {
+		response, err := attempt()
+		if response != nil {
+			defer response.Body.Close()
+		}
+		wait := 1
+		if err == nil {
+			switch response.StatusCode {
+			// 416: an earlier run was cut off when all had come.
+			case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
+				return nil
+			case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+				if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
+					wait = seconds
+				}
+				if left == 0 {
+					return refusal(response)
+				}
+			default:
+				return refusal(response)
+			}
+		}
+		if left == 0 {
+			return err
+		}
+		time.Sleep(time.Duration(wait) * time.Second)
+	}
+}
+
+func refusal(response *http.Response) error {
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		problem, _ := io.ReadAll(response.Body)
-		return fmt.Errorf("%d %s", response.StatusCode, problem)
+	log.Printf("%d %s", response.StatusCode, text)
+	var problem struct {
+		Code      string
+		Available int64
 	}
-	_, err = io.Copy(to, response.Body)
-	return err
+	if err := json.Unmarshal(text, &problem); err != nil {
+		return err
+	}
+	if problem.Code == "capacity_exceeded" {
+		return fmt.Errorf("full: %d bytes are left", problem.Available)
+	}
+	return fmt.Errorf("refused: %s", problem.Code)
+}
+
+func send(request *http.Request) (*http.Response, error) {
+	request.AddCookie(&http.Cookie{Name: "access_token", Value: os.Getenv("ACCESS_TOKEN")})
+	return http.DefaultClient.Do(request)
 }
 
 func address(name string) string {

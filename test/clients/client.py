@@ -1,48 +1,103 @@
 """Uploads and downloads with requests. BASE_URL and ACCESS_TOKEN come from the environment.
 
-    python3 client.py upload FILE NAME
+    python3 client.py upload FILE NAME [ETAG]
     python3 client.py download NAME FILE
 """
 
 import os
 import sys
+import time
 from urllib.parse import quote
 
 import requests
 
+TRIES = 5
 TIMEOUT_S = (10, 300)
+
+
+def upload(path, name, etag=None):
+    """Replaces the file of that name, if there is one; with an etag only if it is that version still."""
+    headers = {"If-Match": f'"{etag}"'} if etag else {}
+
+    def send():
+        # This reads the whole file into memory. For large ones, requests-toolbelt has MultipartEncoder:
+        #   form = MultipartEncoder({"file": ("file", file)})
+        #   session.post(url(name), data=form, headers={"Content-Type": form.content_type})
+        with open(path, "rb") as file:
+            return session.post(
+                url(name), files={"file": file}, headers=headers, timeout=TIMEOUT_S
+            )
+
+    print(persist(send).text)
+
+
+def download(name, path):
+    """Goes on where an earlier try, or an earlier run, was cut off."""
+    part, tag = path + ".part", path + ".etag"
+
+    def fetch():
+        have = os.path.getsize(part) if os.path.exists(part) and os.path.exists(tag) else 0
+        headers = {}
+        if have > 0:
+            with open(tag) as file:
+                # If-Range has the whole file sent when it is another by now.
+                headers = {"Range": f"bytes={have}-", "If-Range": file.read()}
+        with session.get(
+            url(name), headers=headers, stream=True, timeout=TIMEOUT_S
+        ) as response:
+            if response.status_code in (200, 206):
+                keep(response, have if response.status_code == 206 else 0)
+            else:
+                response.content  # reads the problem document
+            return response
+
+    def keep(response, have):
+        with open(part, "ab" if have > 0 else "wb") as file:
+            with open(tag, "w") as etag:
+                etag.write(response.headers["ETag"])
+            for chunk in response.iter_content(1 << 20):
+                file.write(chunk)
+        # Versions of urllib3 before 2 take a lost connection for the end.
+        if os.path.getsize(part) < have + int(response.headers["Content-Length"]):
+            raise requests.ConnectionError("the download was cut off")
+
+    persist(fetch)
+    # Whatever was there stayed until the whole content had come.
+    os.replace(part, path)
+    os.remove(tag)
+
+
+def persist(send):
+    """Sends again what may work the next time, after as long as the service asks for."""
+    for left in reversed(range(TRIES)):
+        try:
+            response = send()
+        except requests.RequestException as error:
+            if left == 0:
+                sys.exit(f"no answer: {error}")
+            time.sleep(1)
+            continue
+        # 416: an earlier run was cut off when all had come.
+        if response.ok or response.status_code == 416:
+            return response
+        if response.status_code not in (408, 429, 503) or left == 0:
+            refuse(response)
+        time.sleep(int(response.headers.get("Retry-After", 1)))
+
+
+def refuse(response):
+    print(response.status_code, response.text, file=sys.stderr)
+    problem = response.json()
+    if problem["code"] == "capacity_exceeded":
+        print(f"full: {problem['available']} bytes are left", file=sys.stderr)
+    sys.exit(1)
 
 
 def url(name):
     return f"{os.environ['BASE_URL']}/users/me/repo/{quote(name, safe='')}"
 
 
-def check(response):
-    if response.status_code != 200:
-        sys.exit(f"{response.status_code} {response.text}")
-
-
-def upload(session, path, name):
-    # This reads the whole file into memory. For large ones, requests-toolbelt has MultipartEncoder:
-    #   form = MultipartEncoder({"file": ("file", file)})
-    #   session.post(url(name), data=form, headers={"Content-Type": form.content_type})
-    with open(path, "rb") as file:
-        response = session.post(url(name), files={"file": file}, timeout=TIMEOUT_S)
-    check(response)
-    print(response.text)
-
-
-def download(session, name, path):
-    with session.get(url(name), stream=True, timeout=TIMEOUT_S) as response:
-        check(response)
-        # Whatever is there already stays until the whole content has come.
-        with open(path + ".part", "wb") as file:
-            for chunk in response.iter_content(1 << 20):
-                file.write(chunk)
-        os.replace(path + ".part", path)
-
-
 with requests.Session() as session:
     session.cookies.set("access_token", os.environ["ACCESS_TOKEN"])
-    command, source, target = sys.argv[1:]
-    {"upload": upload, "download": download}[command](session, source, target)
+    command, *arguments = sys.argv[1:]
+    {"upload": upload, "download": download}[command](*arguments)

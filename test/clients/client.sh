@@ -1,6 +1,6 @@
 #!/bin/sh
 # Uploads and downloads with curl. BASE_URL and ACCESS_TOKEN come from the environment.
-#   sh client.sh upload FILE NAME
+#   sh client.sh upload FILE NAME [ETAG]
 #   sh client.sh download NAME FILE
 set -eu
 
@@ -9,32 +9,86 @@ url() {
   echo "$BASE_URL/users/me/repo/$(printf %s "$1" | od -An -v -tx1 | tr ' ' % | tr -d '\n')"
 }
 
-# Runs curl with the answer's body in the file $1; a refusal goes to the standard error.
-request() {
+# Runs curl with the content of the answer in the file $1. Sets $status, which is 000 when there was no answer, and
+# $lost when it did not come whole.
+send() {
   answer=$1 && shift
-  status=$(curl --silent --show-error --cookie "access_token=$ACCESS_TOKEN" \
+  : >"$answer" && : >"$head" && lost=
+  status=$(curl --silent --cookie "access_token=$ACCESS_TOKEN" \
     --connect-timeout 10 --speed-limit 1 --speed-time 300 \
-    --output "$answer" --write-out '%{http_code}' "$@") || { rm -f "$answer"; exit 1; }
-  [ "$status" = 200 ] && return
+    --output "$answer" --dump-header "$head" --write-out '%{http_code}' "$@") || lost=yes
+}
+
+# A header of the answer.
+header() {
+  tr -d '\r' <"$head" | grep -i "^$1:" | tail -n 1 | cut -d ' ' -f 2-
+}
+
+# Replaces the file of that name, if there is one; with an etag only if it is that version still.
+upload() {
+  send "$reply" ${etag:+--header} ${etag:+"If-Match: \"$etag\""} --form "file=@\"$file\"" "$(url "$name")"
+}
+
+# Goes on where an earlier try, or an earlier run, was cut off. If-Range has the whole file sent when it is another by now.
+download() {
+  have=0
+  if [ -s "$file.part" ] && [ -s "$file.etag" ]; then have=$(($(wc -c <"$file.part"))); fi
+  set --
+  if [ "$have" -gt 0 ]; then set -- --header "Range: bytes=$have-" --header "If-Range: $(cat "$file.etag")"; fi
+  send "$file.rest" "$@" "$(url "$name")"
+  case $status in
+    200) : >"$file.part" && header etag >"$file.etag" && mv "$file.rest" "$file.part" ;;
+    206) cat "$file.rest" >>"$file.part" && rm "$file.rest" ;;
+  esac
+}
+
+# Does a thing again when it may work the next time, after as long as the service asks for.
+persist() {
+  for try in 1 2 3 4 5; do
+    "$1"
+    case $status in
+      # 416: an earlier run was cut off when all had come.
+      2?? | 416) if [ -z "$lost" ]; then return; fi ;;
+      000 | 408 | 429 | 503) ;;
+      *) break ;;
+    esac
+    if [ "$try" -lt 5 ]; then
+      wait=$(header retry-after || true)
+      sleep "${wait:-1}"
+    fi
+  done
+  refuse
+}
+
+refuse() {
   echo "$status $(cat "$answer")" >&2
-  rm -f "$answer"
+  if grep -q '"code":"capacity_exceeded"' "$answer"; then
+    echo "full: $(sed 's/.*"available":\([0-9]*\).*/\1/' "$answer") bytes are left" >&2
+  fi
+  rm -f "$file.rest"
   exit 1
 }
 
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+head=$temporary/head
+reply=$temporary/reply
+
 case "${1-}" in
   upload)
-    reply=$(mktemp)
-    request "$reply" --form "file=@\"$2\"" "$(url "$3")"
+    file=$2 name=$3 etag=${4-}
+    persist upload
     cat "$reply"
-    rm -f "$reply"
     ;;
   download)
-    # Whatever is there already stays until the whole content has come.
-    request "$3.part" "$(url "$2")"
-    mv "$3.part" "$3"
+    name=$2 file=$3
+    persist download
+    # Whatever was there stayed until the whole content had come.
+    mv "$file.part" "$file"
+    rm -f "$file.etag" "$file.rest"
     ;;
   *)
-    echo 'usage: client.sh upload FILE NAME | client.sh download NAME FILE' >&2
+    echo 'usage: client.sh upload FILE NAME [ETAG] | client.sh download NAME FILE' >&2
     exit 2
     ;;
 esac

@@ -1,88 +1,62 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { jsonOf, MIB, upload, usageOf } from '../http/fixture.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { createFolder } from '../support/local-server.ts'
+import { type BadNetwork, startBadNetwork } from '../support/mishaps.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-
-const execute = promisify(execFile)
-
-interface Client {
-  readonly name: string
-  readonly command: readonly [string, ...string[]]
-  /** Succeeds where the client can run. */
-  readonly probe: readonly [string, ...string[]]
-  readonly needs: string
-}
-
-const CLIENTS: readonly Client[] = [
-  {
-    name: 'curl',
-    command: ['sh', here('client.sh')],
-    probe: ['curl', '--version'],
-    needs: 'curl',
-  },
-  {
-    name: 'Python with requests',
-    command: ['python3', here('client.py')],
-    probe: ['python3', '-c', 'import requests'],
-    needs: 'python3 with the package requests',
-  },
-  {
-    name: 'fetch and FormData of Node',
-    command: [process.execPath, here('client.mjs')],
-    probe: [process.execPath, '--version'],
-    needs: 'node',
-  },
-  {
-    name: 'net/http of Go',
-    command: ['go', 'run', here('client.go')],
-    probe: ['go', 'version'],
-    needs: 'go',
-  },
-  {
-    name: 'HttpClient of Java',
-    command: ['java', here('Client.java')],
-    probe: ['java', '--describe-module', 'jdk.compiler'],
-    needs: 'a JDK, 17 or later',
-  },
-]
+import { build, CLIENTS, type Ran, runClient, whyNot } from './programs.ts'
 
 const FILE_NAME = 'résumé & 100 % #1?.pdf'
-const MIB = 2 ** 20
+const WRONG_TOKEN = `crt_${'A'.repeat(43)}`
 
 const missing = new Map<string, string>()
 for (const client of CLIENTS) {
   const reason = await whyNot(client)
-  if (reason !== undefined) missing.set(client.name, reason)
+  if (reason !== undefined) missing.set(client.title, reason)
 }
 
-describe.each(CLIENTS)('the service, used with $name,', (client) => {
-  const reason = missing.get(client.name)
+describe.each(CLIENTS)('the service, used by $title,', (client) => {
+  const reason = missing.get(client.title)
   const skipped = reason !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
   if (skipped) console.warn(`SKIPPED, and worth mending: ${reason}`)
 
   let service: TestService
+  let network: BadNetwork
   let user: TestUser
+  let built: Awaited<ReturnType<typeof createFolder>>
   let folder: Awaited<ReturnType<typeof createFolder>>
 
   beforeAll(async () => {
     if (skipped) return
     if (reason !== undefined) throw new Error(reason)
+    built = await createFolder('client')
+    await build(client, built.path)
     service = await openEmbedded()
-    user = await service.createUser(64 * MIB)
-    folder = await createFolder('client')
+    network = await startBadNetwork(service)
   })
   afterAll(async () => {
+    await network?.stop()
     await service?.stop()
-    await folder?.remove()
+    await built?.remove()
   })
+  beforeEach(async () => {
+    if (skipped) return
+    user = await service.createUser(64 * MIB)
+    folder = await createFolder('files')
+    network.mishaps.length = 0
+    network.requests.length = 0
+  })
+  afterEach(() => folder?.remove())
 
-  const run = (args: readonly string[], token = tokenOf(user)) =>
-    runClient(client, { args, environment: { BASE_URL: service.url, ACCESS_TOKEN: token } })
+  /** Runs the client against the service itself, or through the network of the test. */
+  const run = (args: readonly string[], { token = tokenOf(user), url = service.url } = {}) => {
+    const environment = { BASE_URL: url, ACCESS_TOKEN: token }
+    return runClient(client, { folder: built.path, args, environment })
+  }
 
   async function createFile(size: number): Promise<{ path: string; content: Buffer }> {
     const path = join(folder.path, `to send; ${size}.bin`)
@@ -91,81 +65,177 @@ describe.each(CLIENTS)('the service, used with $name,', (client) => {
     return { path, content }
   }
 
-  async function expectDownload(content: Buffer): Promise<void> {
+  /** Makes the client's file of that content on the service; resolves with its entity-tag. */
+  async function place(content: Buffer): Promise<string> {
+    const reply = await upload(service, { user, name: FILE_NAME, content })
+    expect(reply.status).toBe(200)
+    return String(jsonOf(reply)['etag'])
+  }
+
+  async function expectDownload(content: Buffer, options?: Parameters<typeof run>[1]) {
     const path = join(folder.path, 'received.bin')
-    expect(await run(['download', FILE_NAME, path])).toMatchObject({ code: 0 })
+    expectSuccess(await run(['download', FILE_NAME, path], options))
     expect((await readFile(path)).equals(content)).toBe(true)
+    const left = (await readdir(folder.path)).filter((name) => name.startsWith('received.bin.'))
+    expect(left).toEqual([])
+  }
+
+  /** Resolves when the client has as many bytes of a download on its disk. */
+  async function kept(bytes: number): Promise<void> {
+    const path = join(folder.path, 'received.bin')
+    const sizeOf = (file: string): Promise<number> =>
+      stat(file).then(
+        ({ size }) => size,
+        () => 0,
+      )
+    const enough = async (): Promise<boolean> => {
+      const sizes = await Promise.all([`${path}.part`, `${path}.rest`].map(sizeOf))
+      return sizes.reduce((sum, size) => sum + size, 0) >= bytes
+    }
+    await vi.waitUntil(enough, { timeout: 20_000, interval: 10 })
   }
 
   it.skipIf(skipped)('takes a file and gives it back, then the one that replaces it', async () => {
-    for (const size of [12 * MIB + 1, 3 * MIB]) {
+    for (const size of [12 * MIB + 1, 3 * MIB, 0]) {
       const { path, content } = await createFile(size)
-      const { code, stdout, stderr } = await run(['upload', path, FILE_NAME])
-      expect({ code, stderr }).toMatchObject({ code: 0 })
-      expect(JSON.parse(stdout)).toMatchObject({ name: FILE_NAME, size })
+      const ran = await run(['upload', path, FILE_NAME])
+      expectSuccess(ran)
+      expect(JSON.parse(ran.stdout)).toMatchObject({ name: FILE_NAME, size })
       await expectDownload(content)
     }
   })
 
+  it.skipIf(skipped)('has it write over the version that it knows alone', async () => {
+    const etag = await place(randomBytes(100))
+    const { path, content } = await createFile(200)
+    expectSuccess(await run(['upload', path, FILE_NAME, etag]))
+    const { path: other } = await createFile(300)
+    const { code, stderr } = await run(['upload', other, FILE_NAME, etag])
+    expect({ code, stderr }).toMatchObject({ code: 1 })
+    expect(stderr).toMatch(/412 \{.*"code":"precondition_failed"/)
+    await expectDownload(content)
+  })
+
+  it.skipIf(skipped)('refuses a wrong token with its code, and nothing changes', async () => {
+    const before = randomBytes(1000)
+    await place(before)
+    const { path } = await createFile(900_000)
+    const received = join(folder.path, 'refused.bin')
+    await writeFile(received, 'mine')
+    for (const args of [
+      ['upload', path, FILE_NAME],
+      ['download', FILE_NAME, received],
+    ]) {
+      const { code, stderr } = await run(args, { token: WRONG_TOKEN })
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/403 \{.*"code":"access_token_invalid"/)
+      expect(stderr).not.toContain('full')
+    }
+    expect(await readFile(received, 'utf8')).toBe('mine')
+    await expectDownload(before)
+  })
+
+  it.skipIf(skipped)('is full, which it is told once with what is left', async () => {
+    await service.setCapacity(user, 1000)
+    const before = randomBytes(900)
+    await place(before)
+    const { path } = await createFile(1001)
+    const { code, stderr } = await run(['upload', path, FILE_NAME], { url: network.url })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/403 \{.*"code":"capacity_exceeded"/)
+    expect(stderr).toContain('full: 100 bytes are left')
+    expect(network.requests).toHaveLength(1)
+    await expectDownload(before)
+  })
+
+  it.skipIf(skipped)('is asked again after the time that it says, or when it is lost', async () => {
+    const { path, content } = await createFile(100_000)
+    network.mishaps.push({ status: 503, retryAfter: 2 }, { status: 429, retryAfter: 2 }, 'lost')
+    expectSuccess(await run(['upload', path, FILE_NAME], { url: network.url }))
+    const [first = 0, second = 0, third = 0, ...more] = network.requests.map(({ at }) => at)
+    expect(more).toHaveLength(1)
+    for (const pause of [second - first, third - second]) expect(pause).toBeGreaterThan(1990)
+    expect(await usageOf(service, user)).toMatchObject({ used: content.length, fileCount: 1 })
+    network.mishaps.push('lost', { status: 503, retryAfter: 0 })
+    await expectDownload(content, { url: network.url })
+  })
+
+  it.skipIf(skipped)('is given up after five tries, with what it said last', async () => {
+    const refusals = Array.from({ length: 9 }, () => ({ status: 503, retryAfter: 0 }) as const)
+    const { path } = await createFile(10)
+    for (const args of [
+      ['upload', path, FILE_NAME],
+      ['download', FILE_NAME, join(folder.path, 'received.bin')],
+    ]) {
+      network.mishaps.splice(0, Infinity, ...refusals)
+      network.requests.length = 0
+      const { code, stderr } = await run(args, { url: network.url })
+      expect({ code, tries: network.requests.length }).toEqual({ code: 1, tries: 5 })
+      expect(stderr).toMatch(/503 \{.*"code":"unavailable"/)
+    }
+  })
+
+  it.skipIf(skipped)('gives the rest of a download that was cut off', async () => {
+    const content = randomBytes(3 * MIB)
+    const etag = await place(content)
+    const [first, second] = [0.5 * MIB, 1.2 * MIB]
+    network.mishaps.push(
+      { cutAfter: MIB, meanwhile: () => kept(first) },
+      { cutAfter: MIB, meanwhile: () => kept(second) },
+    )
+    await expectDownload(content, { url: network.url })
+    // Libraries drop what they hold when the connection is lost, so it is seldom all that has come.
+    const [whole, ...parts] = network.requests.map(({ headers }) => rangeOf(headers))
+    expect(whole).toEqual({ from: 0, tag: undefined })
+    expect(parts.map(({ tag }) => tag)).toEqual([`"${etag}"`, `"${etag}"`])
+    for (const [at, least] of [first, second].entries()) {
+      expect(parts[at]?.from).toBeGreaterThanOrEqual(least)
+      expect(parts[at]?.from).toBeLessThanOrEqual((at + 1) * MIB)
+    }
+  })
+
+  it.skipIf(skipped)('gives the whole of a file that has become another meanwhile', async () => {
+    const content = randomBytes(2 * MIB)
+    const etag = await place(randomBytes(3 * MIB))
+    const meanwhile = async (): Promise<void> => {
+      await kept(0.5 * MIB)
+      await place(content)
+    }
+    network.mishaps.push({ cutAfter: MIB, meanwhile })
+    await expectDownload(content, { url: network.url })
+    const [, again, ...more] = network.requests.map(({ headers }) => rangeOf(headers))
+    expect(again?.from).toBeGreaterThanOrEqual(0.5 * MIB)
+    expect({ tag: again?.tag, more }).toEqual({ tag: `"${etag}"`, more: [] })
+  })
+
   it.skipIf(skipped)(
-    'refuses a wrong token with 403 and its code, and nothing changes',
+    'gives what an earlier run had not got yet, if there is anything',
     async () => {
-      const before = await createFile(1000)
-      expect(await run(['upload', before.path, FILE_NAME])).toMatchObject({ code: 0 })
-      const { path } = await createFile(900_000)
-      const wrong = `crt_${'A'.repeat(43)}`
-      const received = join(folder.path, 'refused.bin')
-      await writeFile(received, 'mine')
-      for (const args of [
-        ['upload', path, FILE_NAME],
-        ['download', FILE_NAME, received],
-      ]) {
-        const { code, stderr } = await run(args, wrong)
-        expect(code).toBe(1)
-        expect(stderr).toMatch(/403 \{.*"code":"access_token_invalid"/)
+      const content = randomBytes(MIB)
+      const etag = await place(content)
+      for (const have of [1000, content.length]) {
+        network.requests.length = 0
+        const path = join(folder.path, 'received.bin')
+        await writeFile(`${path}.part`, content.subarray(0, have))
+        await writeFile(`${path}.etag`, `"${etag}"`)
+        await expectDownload(content, { url: network.url })
+        const asked = network.requests.map(({ headers }) => headers.range)
+        expect(asked).toEqual([`bytes=${have}-`])
       }
-      expect(await readFile(received, 'utf8')).toBe('mine')
-      await expectDownload(before.content)
     },
   )
 })
 
-interface Run {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
+/** From which byte on a request wants what, and of which version. */
+function rangeOf(headers: IncomingHttpHeaders): { from: number; tag: unknown } {
+  const [, from = '0'] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? []
+  return { from: Number(from), tag: headers['if-range'] }
 }
 
-async function runClient(
-  { command: [program, ...first] }: Client,
-  { args, environment }: { args: readonly string[]; environment: Record<string, string> },
-): Promise<Run> {
-  const env = { ...process.env, ...environment }
-  try {
-    return { code: 0, ...(await execute(program, [...first, ...args], { env, timeout: 60_000 })) }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
-      return error as Error & Run
-    }
-    throw error
-  }
-}
-
-async function whyNot({
-  name,
-  needs,
-  probe: [program, ...args],
-}: Client): Promise<string | undefined> {
-  return execute(program, args, { timeout: 30_000 }).then(
-    () => undefined,
-    () => `No ${name}: ${needs} is missing`,
-  )
+function expectSuccess({ code, stderr }: Ran): void {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
 }
 
 function tokenOf({ cookie }: TestUser): string {
   return cookie.slice('access_token='.length)
-}
-
-function here(file: string): string {
-  return join(import.meta.dirname, file)
 }

@@ -65,8 +65,8 @@ describe('liveness', () => {
   })
 })
 
-describe('livez, readyz and openapi.json', () => {
-  it.each(['livez', 'readyz', 'openapi.json'])(
+describe('livez, readyz, openapi.json and docs', () => {
+  it.each(['livez', 'readyz', 'openapi.json', 'docs'])(
     '/%s answers GET and HEAD, and 405',
     async (path) => {
       const { url } = await open()

@@ -138,6 +138,7 @@ export async function startTestService(
     meter: metrics.meterRequests('public'),
     basePath: options.basePath ?? '',
     allowedOrigins: options.allowedOrigins ?? [],
+    apiDocs: true,
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
     shutdown: options.shutdown ?? new AbortController().signal,
   })

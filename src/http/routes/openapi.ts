@@ -1,4 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { docsPage, styleSource } from '../docs/page.ts'
+import { INERT_HEADERS } from '../inert-headers.ts'
 import type { Json, Operation } from '../openapi/operation.ts'
 
 export interface OpenApiOptions {
@@ -8,30 +10,53 @@ export interface OpenApiOptions {
   readonly access: Pick<Operation, 'credentials' | 'problems'>
 }
 
-/** `GET /openapi.json`: what can be asked of this listener, and all that it answers. */
+/** `GET /openapi.json`: what can be asked of this listener, and all that it answers. `GET /docs`: the same for people. */
 export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, options) => {
   const { document, access } = options
   let text: string | undefined
+  let page: string | undefined
+  // As of every answer, so no script and nothing that is loaded, but with the page's own style.
+  const policy = `${INERT_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource()}`
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
-    config: {
-      operation: {
-        operationId: 'getOpenApi',
-        summary: 'This document',
-        tag: 'about',
-        ...access,
-        responses: {
-          200: {
-            description: 'OpenAPI 3.1.',
-            content: { 'application/json': { schema: { type: 'object' } } },
-          },
-        },
-      },
-    },
+    config: { operation: { ...OPENAPI, ...access } },
     handler: async (_request, reply) => {
       text ??= JSON.stringify(document())
       return reply.type('application/json; charset=utf-8').send(text)
     },
   })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/docs',
+    config: { operation: { ...DOCS, ...access } },
+    handler: async (_request, reply) => {
+      page ??= docsPage(document())
+      void reply.header('content-security-policy', policy)
+      return reply.type('text/html; charset=utf-8').send(page)
+    },
+  })
+}
+
+type Described = Omit<Operation, 'credentials' | 'problems'>
+
+const OPENAPI: Described = {
+  operationId: 'getOpenApi',
+  summary: 'This document',
+  tag: 'about',
+  responses: {
+    200: {
+      description: 'OpenAPI 3.1.',
+      content: { 'application/json': { schema: { type: 'object' } } },
+    },
+  },
+}
+
+const DOCS: Described = {
+  operationId: 'getDocs',
+  summary: 'This document as a page for people',
+  tag: 'about',
+  responses: {
+    200: { description: 'A page without scripts.', content: { 'text/html': {} } },
+  },
 }

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import type { Json } from '../openapi/operation.ts'
+import type { ApiDocument } from './api-document.ts'
+import { html, type Html, NOTHING } from './html.ts'
+import { operationSection, type PlacedOperation } from './operation-section.ts'
+import { phrase, prose } from './prose.ts'
+import { schemaMembers, schemaPhrase } from './schema-table.ts'
+import { STYLE } from './style.ts'
+import { table } from './table.ts'
+
+/** What a policy allows for the page to have its one style. It has no script, and loads nothing. */
+export function styleSource(): string {
+  return `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`
+}
+
+/** An OpenAPI document that `describeRoutes` made as a page for people: every operation, schema, header and problem. */
+export function docsPage(json: Json): string {
+  const document = json as unknown as ApiDocument
+  const { title, description, version } = document.info
+  const [server] = document.servers
+  // The style is put in between as it is: its digest is of every space.
+  const beforeStyle = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>`
+  const afterStyle = html`</style>
+</head>
+<body>
+<a class="skip" href="#content">To the content</a>
+<nav aria-label="Contents">${contents(document)}</nav>
+<main id="content">
+<h1>${title}</h1>
+${prose(description)}
+<p>Version ${version} of the API, under <code>${server?.url ?? '/'}</code>. The same for programs: <a href="openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
+${credentials(document)}
+${document.tags.map((tag) => operations(document, tag))}
+${schemas(document)}
+${headers(document)}
+${problems(document)}
+</main>
+</body>
+</html>
+`
+  return beforeStyle.text + STYLE + afterStyle.text
+}
+
+function contents(document: ApiDocument): Html {
+  const groups = document.tags.map(({ name }) => {
+    const entries = placedUnder(document, name).map(
+      ({ operation }) =>
+        html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`,
+    )
+    return html`<li>
+      <a href="#tag-${anchorOf(name)}">${name}</a>
+      <ul>
+        ${entries}
+      </ul>
+    </li>`
+  })
+  const rest = [
+    html`<li><a href="#schemas">schemas</a></li>
+      <li><a href="#headers">headers</a></li>
+      <li><a href="#problems">problems</a></li>`,
+  ]
+  return html`<ul>
+    ${groups}${rest}
+  </ul>`
+}
+
+function credentials({ components }: ApiDocument): Html {
+  const rows = Object.entries(components.securitySchemes).map(([name, { description }]) => [
+    html`<code>${name}</code>`,
+    phrase(description),
+  ])
+  return html`<h2 id="credentials">credentials</h2>
+    ${table(['name', 'is'], rows)}`
+}
+
+function operations(
+  document: ApiDocument,
+  { name, description }: ApiDocument['tags'][number],
+): Html {
+  return html`<h2 id="tag-${anchorOf(name)}">${name}</h2>
+    ${prose(description)}
+    ${placedUnder(document, name).map((placed) => operationSection(document, placed))}`
+}
+
+function placedUnder({ paths }: ApiDocument, tag: string): PlacedOperation[] {
+  return Object.entries(paths).flatMap(([path, { head, ...methods }]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.tags.includes(tag))
+      .map(([method, operation]) => ({
+        method,
+        path,
+        operation,
+        head: method === 'get' ? head : undefined,
+      })),
+  )
+}
+
+function schemas({ components }: ApiDocument): Html {
+  const all = Object.entries(components.schemas).map(
+    ([name, schema]) =>
+      html`<section id="schema-${name}">
+        <h3><code>${name}</code></h3>
+        ${prose(schema.description ?? '')} ${schemaMembers(schema)}
+      </section> `,
+  )
+  return html`<h2 id="schemas">schemas</h2>
+    ${all}`
+}
+
+function headers({ components }: ApiDocument): Html {
+  const rows = Object.entries(components.headers).map(([name, { description, schema }]) => [
+    html`<code id="header-${name}">${name}</code>`,
+    schemaPhrase(schema),
+    phrase(description),
+  ])
+  return html`<h2 id="headers">headers</h2>
+    ${table(['name', 'type', 'is'], rows)}`
+}
+
+function problems({ components }: ApiDocument): Html {
+  const rows = Object.entries(components.examples).map(([code, { summary, value }]) => [
+    html`<code id="problem-${code}">${code}</code>`,
+    html`${value.status}`,
+    phrase(summary),
+    html`${factsOf(value)}`,
+  ])
+  return html`<h2 id="problems">problems</h2>
+    <p>
+      The media type is <code>application/problem+json</code>, the members are those of
+      <a href="#schema-Problem">Problem</a>.
+    </p>
+    ${table(['code', 'status', 'means', 'comes with'], rows)}`
+}
+
+/** What a problem document has beyond what all have. */
+function factsOf(value: Json): readonly Html[] {
+  const names = Object.keys(value).filter((name) => !COMMON.has(name))
+  return names.map((name, at) => html`${at > 0 ? ', ' : NOTHING}<code>${name}</code>`)
+}
+
+const COMMON = new Set(['type', 'title', 'status', 'detail', 'code', 'request_id'])
+
+function anchorOf(tag: string): string {
+  return tag.replaceAll(' ', '-')
+}

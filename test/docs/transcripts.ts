@@ -1,0 +1,200 @@
+import { Clock } from './clock.ts'
+import { createPlaceholders } from './placeholders.ts'
+import { Recorder } from './recorder.ts'
+import { openRecordedService } from './recorded-service.ts'
+
+const FILE = '/users/me/repo/diary.txt'
+const WRONG = `crt_${'A'.repeat(43)}`
+const MONDAY = 'Monday. It rains, and the harbour is empty but for two boats.\n'
+const TUESDAY = 'Tuesday. The sun is out, the boats are gone, and so is the dog.\n'
+
+/** The page of transcripts, recorded anew from a service of its own. */
+export async function recordTranscripts(): Promise<string> {
+  const clock = new Clock()
+  await using service = await openRecordedService(clock)
+  const placeholders = createPlaceholders(clock)
+  const token = await service.createUser('alice')
+  placeholders.hide(token, 'alice')
+  const recorder = new Recorder({ port: service.port, clock, placeholders })
+  recorder.text(INTRODUCTION)
+  const stage = { recorder, cookie: { Cookie: `access_token=${token}` } }
+  await uploads(stage)
+  await refusals(stage)
+  await downloads(stage)
+  const etag = await resuming(stage)
+  await conditions(stage, etag)
+  await theRest(stage)
+  await guessing(recorder)
+  return recorder.toString()
+}
+
+const INTRODUCTION = `# What goes over the wire
+
+The bytes of requests and answers, recorded from the service through a plain socket by a test, which fails when it answers
+anything else. \`npm run docs\` records them anew. Lines of a head end with CR LF. In place of what differs from one run to the
+next stand other texts of the same length: the access token, the request ids, the versions (which are the entity-tags too),
+the times and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, of which 500 come from a device.
+
+[clients.md](clients.md) has programs that do this in several languages, [openapi.json](../api/openapi.json) every answer that
+there is, and the [README](../README.md#the-api) the rules.`
+
+interface Stage {
+  readonly recorder: Recorder
+  readonly cookie: Readonly<Record<string, string>>
+}
+
+async function uploads({ recorder, cookie }: Stage): Promise<void> {
+  recorder.heading('Upload')
+  recorder.text(
+    'In a form, in one part named `file` with a `filename`, whose value is not looked at:',
+  )
+  await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, MONDAY), status: 200 })
+  recorder.heading('Upload without a form')
+  recorder.text(
+    'The body is the file. Here it must not be there yet (`If-None-Match: *`), and its SHA-256 is checked:',
+  )
+  await recorder.exchange({
+    line: 'PUT /users/me/repo/r%C3%A9sum%C3%A9.txt',
+    headers: {
+      ...cookie,
+      'Content-Length': '5',
+      'If-None-Match': '*',
+      'Repr-Digest': 'sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:',
+    },
+    body: 'hello',
+    status: 200,
+  })
+  recorder.heading('Overwrite')
+  recorder.text(
+    'An upload to a name that is there replaces the file: `replaced` is `true`, `created_at` stays.',
+  )
+  await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, TUESDAY), status: 200 })
+}
+
+async function refusals({ recorder, cookie }: Stage): Promise<void> {
+  recorder.heading('The repository is full')
+  recorder.text(
+    '`Expect: 100-continue` has it said before the body is sent. Without it the answer is the same.',
+  )
+  await recorder.exchange({
+    line: 'PUT /users/me/repo/film.mp4',
+    headers: { ...cookie, 'Content-Length': '2000', Expect: '100-continue' },
+    status: 403,
+  })
+  recorder.heading('A wrong token, and none')
+  recorder.text('The status is that of a full repository; the `code` tells them apart.')
+  const wrong = { Cookie: `access_token=${WRONG}` }
+  await recorder.exchange({ line: `GET ${FILE}`, headers: wrong, status: 403 })
+  await recorder.exchange({ line: `POST ${FILE}`, ...form({}, MONDAY), status: 403 })
+  recorder.heading('A malformed form')
+  recorder.text('No part is named `file`. Nothing has changed.')
+  const { headers, body } = form(cookie, MONDAY)
+  await recorder.exchange({
+    line: `POST ${FILE}`,
+    headers,
+    body: body.replace('name="file"', 'name="f1le"'),
+    status: 400,
+  })
+}
+
+async function downloads({ recorder, cookie }: Stage): Promise<void> {
+  recorder.heading('Download')
+  const { headers } = await recorder.exchange({ line: `GET ${FILE}`, headers: cookie, status: 200 })
+  recorder.text('The client has it already:')
+  const known = { ...cookie, 'If-None-Match': headers['etag'] ?? '' }
+  await recorder.exchange({ line: `GET ${FILE}`, headers: known, status: 304 })
+  recorder.text('There is no such file, or it is not for Alice to see:')
+  await recorder.exchange({ line: 'GET /users/bob/repo/plans.txt', headers: cookie, status: 404 })
+  recorder.heading('Range')
+  const part = { ...cookie, Range: 'bytes=9-22' }
+  await recorder.exchange({ line: `GET ${FILE}`, headers: part, status: 206 })
+  recorder.text('Beyond the end there is nothing:')
+  const beyond = { ...cookie, Range: 'bytes=64-' }
+  await recorder.exchange({ line: `GET ${FILE}`, headers: beyond, status: 416 })
+}
+
+/** Resolves with the entity-tag of the file afterwards. */
+async function resuming({ recorder, cookie }: Stage): Promise<string> {
+  recorder.heading('Resume a download')
+  recorder.text('The connection is lost when 24 of 64 bytes have come:')
+  const cut = { line: `GET ${FILE}`, headers: cookie, status: 200, cutAfter: 24 }
+  const { headers } = await recorder.exchange(cut)
+  recorder.text('The client asks for the rest of that version:')
+  const { etag = '' } = headers
+  const rest = { ...cookie, Range: 'bytes=24-', 'If-Range': etag }
+  await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 206 })
+  recorder.text('When the file is another by then, the same request is answered the whole of it:')
+  const next = await overwrite({ recorder, cookie }, { etag, content: MONDAY })
+  await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 200 })
+  recorder.text('A client that wants to hear of it instead says `If-Match`:')
+  const match = { ...cookie, Range: 'bytes=24-', 'If-Match': etag }
+  await recorder.exchange({ line: `GET ${FILE}`, headers: match, status: 412 })
+  return next
+}
+
+async function conditions({ recorder, cookie }: Stage, etag: string): Promise<void> {
+  recorder.heading('Conditional write')
+  recorder.text(
+    'Only over the version that one knows (`If-Match`), so that no change of another is lost:',
+  )
+  await overwrite({ recorder, cookie }, { etag, content: TUESDAY })
+  recorder.text('The second time that version is not there any more:')
+  const known = form({ ...cookie, 'If-Match': etag }, MONDAY)
+  await recorder.exchange({ line: `POST ${FILE}`, ...known, status: 412 })
+  recorder.text('Only where there is no such file (`If-None-Match: *`):')
+  const create = form({ ...cookie, 'If-None-Match': '*' }, MONDAY)
+  await recorder.exchange({ line: `POST ${FILE}`, ...create, status: 412 })
+}
+
+async function theRest({ recorder, cookie }: Stage): Promise<void> {
+  recorder.heading('List')
+  const list = 'GET /users/me/repo?order=-size&limit=1'
+  await recorder.exchange({ line: list, headers: cookie, status: 200 })
+  recorder.heading('Capacity')
+  await recorder.exchange({ line: 'GET /users/me/capacity', headers: cookie, status: 200 })
+  recorder.heading('Rename, and let others read')
+  const body = '{"name":"open diary.txt","visibility":"public"}'
+  const json = { ...cookie, 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }
+  await recorder.exchange({ line: `PATCH ${FILE}`, headers: json, body, status: 200 })
+  recorder.text('Whoever it is may read that now:')
+  await recorder.exchange({ line: 'GET /users/alice/repo/open%20diary.txt', status: 200 })
+  recorder.heading('Delete')
+  const line = 'DELETE /users/me/repo/open%20diary.txt'
+  await recorder.exchange({ line, headers: cookie, status: 204 })
+}
+
+async function guessing(recorder: Recorder): Promise<void> {
+  recorder.heading('Come back later')
+  recorder.text('Another wrong token, and one more. `Retry-After` is in seconds; 503 has it too.')
+  const headers = { Cookie: `access_token=${WRONG}` }
+  await recorder.exchange({ line: `GET ${FILE}`, headers, status: 403 })
+  await recorder.exchange({ line: `GET ${FILE}`, headers, status: 429 })
+}
+
+/** Writes over the version of that entity-tag; resolves with the one that there is then. */
+async function overwrite(
+  { recorder, cookie }: Stage,
+  { etag, content }: { readonly etag: string; readonly content: string },
+): Promise<string> {
+  const write = form({ ...cookie, 'If-Match': etag }, content)
+  const { body } = await recorder.exchange({ line: `POST ${FILE}`, ...write, status: 200 })
+  const reply = JSON.parse(body.toString()) as { readonly etag: string }
+  return `"${reply.etag}"`
+}
+
+const BOUNDARY = 'a-text-that-the-file-does-not-have'
+
+function form(headers: Readonly<Record<string, string>>, content: string) {
+  const body = [
+    `--${BOUNDARY}`,
+    'Content-Disposition: form-data; name="file"; filename="diary.txt"',
+    'Content-Type: text/plain',
+    '',
+    content,
+    `--${BOUNDARY}--`,
+    '',
+  ].join('\r\n')
+  const type = `multipart/form-data; boundary=${BOUNDARY}`
+  const length = `${Buffer.byteLength(body)}`
+  return { headers: { ...headers, 'Content-Type': type, 'Content-Length': length }, body }
+}

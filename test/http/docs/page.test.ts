@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ERROR_CODES } from '../../../src/core/errors.ts'
+import { docsPage } from '../../../src/http/docs/page.ts'
+import { INERT_HEADERS } from '../../../src/http/inert-headers.ts'
+import type { Json } from '../../../src/http/openapi/operation.ts'
+import { openEmbedded } from '../../support/embedded-service.ts'
+import { startService } from '../../support/running-service.ts'
+import type { TestService } from '../../support/test-service.ts'
+import { ask } from '../fixture.ts'
+
+const ADMIN_TOKEN = 'the-admin-token-of-the-docs'
+
+interface Document extends Json {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
+  readonly components: Readonly<Record<string, Json>>
+}
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await openEmbedded({ adminToken: ADMIN_TOKEN })
+})
+afterAll(() => service?.stop())
+
+describe.each(['public', 'admin'] as const)('the page of the %s API', (kind) => {
+  let page: string
+  let document: Document
+
+  beforeAll(async () => {
+    const url = kind === 'public' ? service.url : `http://127.0.0.1:${service.adminPort}`
+    const headers = kind === 'public' ? {} : { authorization: `Bearer ${ADMIN_TOKEN}` }
+    const read = (path: string): Promise<Response> => fetch(url + path, { headers })
+    page = await (await read('/docs')).text()
+    document = (await (await read('/openapi.json')).json()) as Document
+  })
+
+  it('has every operation of the document, with its parameters and answers', () => {
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    )
+    expect(operations.length).toBeGreaterThan(15)
+    for (const { path, method, operation } of operations) {
+      const { operationId, parameters = [], responses } = operation
+      const named = (parameters as { name: string }[]).map(({ name }) => `<code>${name}</code>`)
+      const statuses = Object.keys(responses as Json)
+      const shown =
+        method === 'head'
+          ? ['>HEAD</span>', statuses.join(', ')]
+          : [
+              `>${method.toUpperCase()}</span> <code>${path}</code>`,
+              ...named,
+              ...statuses.map((status) => `<h5>${status}</h5>`),
+            ]
+      const section = sectionOf(page, String(operationId))
+      expect(shown.filter((piece) => !section.includes(piece))).toEqual([])
+    }
+  })
+
+  it('has every code, schema and header, and what each means', () => {
+    const { examples = {}, schemas = {}, headers = {} } = document.components
+    for (const code of ERROR_CODES) {
+      const { summary } = examples[code] as { readonly summary: string }
+      expect(page).toContain(`<code id="problem-${code}">${code}</code>`)
+      expect(textOf(page)).toContain(summary.replaceAll('`', ''))
+    }
+    for (const name of Object.keys(schemas)) {
+      expect(page).toContain(`id="schema-${name}"`)
+    }
+    for (const name of Object.keys(headers)) {
+      expect(page).toContain(`id="header-${name}"`)
+    }
+  })
+
+  it('links to nothing that is not there, and names nothing twice', () => {
+    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
+    expect(ids).toEqual([...new Set(ids)])
+    const links = [...page.matchAll(/ href="([^"]*)"/g)].map(([, href = '']) => href)
+    expect(links.length).toBeGreaterThan(50)
+    const known = new Set([...ids.map((id) => `#${id}`), 'openapi.json'])
+    expect(links.filter((href) => !known.has(href))).toEqual([])
+  })
+
+  it('leaves no backtick, no empty table and no text of a missing value', () => {
+    const text = textOf(page)
+    expect(text).not.toContain('`')
+    expect(text).not.toMatch(/undefined|\[object/)
+    expect(page).not.toContain('<tbody></tbody>')
+  })
+})
+
+describe('the page', () => {
+  it('is as inert as every answer, and has a style of its own by its digest', async () => {
+    const reply = await fetch(`${service.url}/docs`)
+    const page = await reply.text()
+    const [, style = ''] = /<style>(.*?)<\/style>/s.exec(page) ?? []
+    const digest = createHash('sha256').update(style).digest('base64')
+    const { 'content-security-policy': policy, ...others } = INERT_HEADERS
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      ...others,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `${policy}; base-uri 'none'; style-src 'sha256-${digest}'`,
+    })
+    expect(page).not.toMatch(/<script| on\w+=| style=| src=|https?:/)
+  })
+
+  it('answers HEAD, and 405 to what would change it', async () => {
+    const head = await fetch(`${service.url}/docs`, { method: 'HEAD' })
+    expect(head.status).toBe(200)
+    expect(await head.text()).toBe('')
+    const post = await ask(service, { method: 'POST', path: '/docs' })
+    expect({ status: post.status, allow: post.headers['allow'] }).toEqual({
+      status: 405,
+      allow: 'GET, HEAD',
+    })
+  })
+
+  it('of the admin API is not for those without the token', async () => {
+    expect((await fetch(`http://127.0.0.1:${service.adminPort}/docs`)).status).toBe(401)
+  })
+
+  it('stands under the base path, and says so', async () => {
+    const prefixed = await openEmbedded({ basePath: '/api/v1' })
+    try {
+      const reply = await fetch(`${prefixed.url}/api/v1/docs`)
+      expect(await reply.text()).toContain('<code>/api/v1</code>')
+      expect((await fetch(`${prefixed.url}/docs`)).status).toBe(404)
+    } finally {
+      await prefixed.stop()
+    }
+  })
+
+  it('escapes whatever a document says', () => {
+    const hostile = `<img src=x onerror="alert('1')">&`
+    const page = docsPage({
+      info: { title: hostile, description: `${hostile} \`${hostile}\``, version: hostile },
+      servers: [{ url: hostile }],
+      tags: [{ name: 'files', description: `- \`code\`: ${hostile}` }],
+      paths: { [hostile]: { get: operationOf(hostile) } },
+      components: {
+        schemas: {
+          Thing: { description: hostile, properties: { [hostile]: { enum: [hostile] } } },
+        },
+        responses: {},
+        headers: { Thing: { description: hostile, schema: { pattern: hostile } } },
+        examples: { thing: { summary: hostile, value: { status: 400, [hostile]: 1 } } },
+        securitySchemes: { [hostile]: { description: hostile } },
+      },
+    })
+    expect(page).not.toContain('<img')
+    expect(page).not.toContain('"alert')
+    const escaped = '&#60;img src=x onerror=&#34;alert(&#39;1&#39;)&#34;&#62;&#38;'
+    expect(page.split(escaped).length).toBeGreaterThan(20)
+  })
+})
+
+describe('API_DOCS', () => {
+  let opened: AsyncDisposableStack
+  beforeEach(() => {
+    opened = new AsyncDisposableStack()
+  })
+  afterEach(() => opened.disposeAsync())
+
+  it.each([
+    ['false', 404],
+    ['true', 200],
+  ])('of %s has the page and the document answer %i', async (setting, status) => {
+    const { url } = await startService({ environment: { API_DOCS: setting }, opened })
+    for (const path of ['/docs', '/openapi.json']) {
+      expect((await fetch(url + path)).status).toBe(status)
+    }
+    expect((await fetch(`${url}/livez`)).status).toBe(200)
+  })
+})
+
+function operationOf(text: string): Json {
+  return {
+    operationId: 'getThing',
+    summary: text,
+    description: text,
+    tags: ['files'],
+    security: [{ [text]: [] }],
+    parameters: [
+      { name: text, in: text, description: text, schema: { type: text, default: text } },
+    ],
+    responses: { 200: { description: text, content: { [text]: { example: text } } } },
+  }
+}
+
+/** The element of that id, up to the next section. */
+function sectionOf(page: string, id: string): string {
+  const start = page.indexOf(` id="${id}"`)
+  expect({ id, isThere: start >= 0 }).toEqual({ id, isThere: true })
+  const end = page.indexOf('<section', start)
+  return page.slice(start, end < 0 ? undefined : end)
+}
+
+/** What people read of markup. */
+function textOf(markup: string): string {
+  return markup
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)))
+}
