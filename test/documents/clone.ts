@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, readdir, symlink } from 'node:fs/promises'
+import { cp, readdir, symlink, utimes } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
@@ -46,6 +46,8 @@ export async function openClone(opened: AsyncDisposableStack): Promise<Clone> {
     if (COPIED.includes(name) || MADE.has(name)) continue
     await symlink(resolve(name), join(folder, name))
   }
+  // Else the scripts could take what is installed for older than it, and install it anew through the link.
+  await utimes(join(folder, 'package-lock.json'), 0, 0)
   const PATH = process.env['PATH'] ?? ''
   const environmentOf = (more: Environment) => ({ HOME: folder, PATH, ...more })
 
