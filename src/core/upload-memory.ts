@@ -62,7 +62,7 @@ const LONG_FIRST_MS = 10_000
 const TICK_MS = 250
 
 /** As many are on their way out at a time: each costs a refusal, and comes back. */
-const MAX_EVICTIONS = 8
+const MAX_EVICTIONS = 2
 
 /** The least with which one upload of that part size, and many small ones, can go on. */
 export function smallestBudget(partSize: number): number {
