@@ -43,6 +43,8 @@ export interface Config {
   readonly garbageDelayMs: number
   readonly maxUploads: number
   readonly allowedOrigins: readonly string[]
+  /** Whether the user's page and its session are served. */
+  readonly webPage: boolean
   readonly trustedProxies: readonly string[]
   /** The identity provider whose JWTs are access tokens too, if there is one. */
   readonly jwt: JwtConfig | undefined
@@ -123,6 +125,7 @@ export function readConfig(environment: Environment): Config {
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
+    webPage: setting('WEB_PAGE', 'true', parseBoolean),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),

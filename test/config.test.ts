@@ -39,6 +39,7 @@ describe('readConfig', () => {
       maxUploads: 100,
       allowedOrigins: [],
       trustedProxies: [],
+      webPage: true,
       uploadMemory: 256 * 2 ** 20,
       jwt: undefined,
       logLevel: 'info',
@@ -163,6 +164,7 @@ describe('a setting', () => {
       { ALLOWED_ORIGINS: 'https://a.example, http://b.example:8080' },
       { allowedOrigins: ['https://a.example', 'http://b.example:8080'] },
     ],
+    [{ WEB_PAGE: 'false' }, { webPage: false }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   ])('%j is read as %j', (environment, members) => {
     expect(readConfig(environment)).toMatchObject(members)
@@ -185,6 +187,7 @@ describe('a setting', () => {
       'ALLOWED_ORIGINS',
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],
     ],
+    ['WEB_PAGE', ['no', 'FALSE', '0']],
     ['LOG_LEVEL', ['INFO', 'verbose']],
     ['LOG_FORMAT', ['JSON', 'text']],
     ['BASE_CAPACITY', ['5PB', '-5', '0.5B']],
