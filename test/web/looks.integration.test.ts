@@ -1,7 +1,7 @@
-import { mkdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
@@ -25,10 +25,8 @@ const WIDE = { width: 1280, height: 800 }
 const NARROW = { width: 390, height: 780 }
 
 describeInBrowser('each view', (browser) => {
-  let axe: string
   beforeAll(async () => {
     await mkdir(PICTURES, { recursive: true })
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   })
 
   describe.each([
@@ -65,7 +63,7 @@ describeInBrowser('each view', (browser) => {
       await page.waitForTimeout(300)
       const name = [colorScheme, viewport.width, views, view].join('-')
       await page.screenshot({ path: join(PICTURES, `${name}.png`) })
-      await page.evaluate(axe)
+      await page.evaluate(axe.source)
       const { violations } = (await page.evaluate('axe.run()')) as {
         readonly violations: readonly { id: string; nodes: { html: string }[] }[]
       }
