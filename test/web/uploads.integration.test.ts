@@ -39,21 +39,27 @@ describeInBrowser('uploads', (browser) => {
     return page
   }
 
+  async function revokeTokens(): Promise<void> {
+    for (const { tokenId } of await service.accessTokens.list(user.userId)) {
+      await service.accessTokens.revoke({ userId: user.userId, tokenId })
+    }
+  }
+
   const contentOf = async (name: string): Promise<string> =>
     (await download(service, { user, name })).body.toString()
 
   it('take many files at once, also empty ones, and show them', async () => {
     const page = await open()
-    const files = Array.from({ length: 30 }, (_, at) => ({
+    const files = Array.from({ length: 20 }, (_, at) => ({
       path: `file ${String(at).padStart(2, '0')}.txt`,
       content: 'x'.repeat(at),
     }))
     await pick(page, files)
-    await uploaded(page, 30)
+    await uploaded(page, 20)
     expect(await names(page)).toEqual(files.map(({ path }) => path))
     for (const { path, content } of files) expect(await contentOf(path)).toBe(content)
-    await page.getByText('435 bytes of 64 MiB used').waitFor()
-    expect(await page.getByRole('status').allTextContents()).toContain('30 files uploaded')
+    await page.getByText('190 bytes of 64 MiB used').waitFor()
+    expect(await page.getByRole('status').allTextContents()).toContain('20 files uploaded')
   })
 
   it('take a folder that is dropped, with its name in front of the files', async () => {
@@ -188,9 +194,7 @@ describeInBrowser('uploads', (browser) => {
       .getByText(/of 2 MiB/)
       .first()
       .waitFor()
-    for (const { tokenId } of await service.accessTokens.list(user.userId)) {
-      await service.accessTokens.revoke({ userId: user.userId, tokenId })
-    }
+    await revokeTokens()
     await page.getByText('Your access token is no longer good').waitFor()
     await page.getByText(/files? that you were uploading are kept/).waitFor()
     const { secret } = await service.accessTokens.issue({
@@ -204,6 +208,44 @@ describeInBrowser('uploads', (browser) => {
     await uploaded(page, files.length)
     for (const name of files)
       expect(await contentOf(name)).toBe(Buffer.alloc(2 * MIB, name).toString())
+  })
+
+  it('are not sent to the repository of another user who signs in, and nor is anything shown to them', async () => {
+    await upload(service, { user, name: 'secret plans.txt', content: 'x' })
+    const page = await open()
+    await slowDown(page, MIB)
+    await pick(
+      page,
+      ['a.bin', 'b.bin', 'c.bin', 'd.bin'].map((path) => ({ path, content: Buffer.alloc(MIB) })),
+    )
+    await page
+      .getByText(/of 1 MiB/)
+      .first()
+      .waitFor()
+    await revokeTokens()
+    await page.getByText(/that you were uploading are kept/).waitFor()
+    const other = await service.createUser(64 * MIB)
+    await page.getByLabel('Access token', { exact: true }).fill(secretOf(other))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Nothing here yet').waitFor()
+    expect(await page.getByText('secret plans.txt').count()).toBe(0)
+    await page.waitForTimeout(1500)
+    expect(await usageOf(service, other)).toMatchObject({ fileCount: 0, reserved: 0 })
+  })
+
+  it('end, and deletions are made, when their user signs out', async () => {
+    await upload(service, { user, name: 'old.txt', content: 'x' })
+    const page = await open()
+    await slowDown(page, MIB)
+    await page.getByRole('button', { name: 'Delete old.txt' }).click({ force: true })
+    await pick(page, [{ path: 'large.bin', content: Buffer.alloc(20 * MIB) }])
+    await page.getByText(/of 20 MiB/).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await page.getByText('that you were uploading').count()).toBe(0)
+    await expect
+      .poll(() => usageOf(service, user), { timeout: 10_000 })
+      .toMatchObject({ fileCount: 0, reserved: 0 })
   })
 
   it('go on by themselves after the connection was lost in the middle', async () => {

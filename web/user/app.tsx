@@ -47,7 +47,7 @@ function Repository({ page }: { readonly page: Page }) {
           type="button"
           class="button button-plain"
           aria-label={texts.signIn.signOut}
-          onClick={() => void page.session.signOut()}
+          onClick={() => void page.signOut()}
         >
           <Icon name="signOut" />
           <span>{texts.signIn.signOut}</span>

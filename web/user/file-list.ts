@@ -12,6 +12,8 @@ export interface FileList {
   /** Reads the first page anew. */
   reload(): Promise<void>
   loadMore(): Promise<void>
+  /** Forgets all of it; what is being read comes to nothing. */
+  clear(): void
   /** A file is there, or is another by now. */
   put(file: FileEntry): void
   drop(name: string): void
@@ -86,6 +88,14 @@ export function createFileList(api: Api): FileList {
       // Beyond what was read it comes with its page.
       if (at === others.length && cursor.value !== null) return
       loaded.value = others.toSpliced(at, 0, file)
+    },
+
+    clear() {
+      reading += 1
+      loaded.value = []
+      hidden.value = new Set()
+      cursor.value = null
+      isLoading.value = false
     },
 
     drop,

@@ -1,6 +1,8 @@
 import { effect, untracked } from '@preact/signals'
 import { createApi } from '../shared/api.ts'
+import { messageOf } from '../shared/message-of.ts'
 import { createToasts } from '../shared/toasts.tsx'
+import { texts } from '../texts.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
 import { createFileList } from './file-list.ts'
 import { createRemovals } from './removals.ts'
@@ -69,15 +71,41 @@ export function createPage({
     capacity.refresh()
   }
 
+  let lastUser: string | undefined
+
+  /** What one user was uploading is none of the next one's business. */
+  function welcome(): void {
+    const user = capacity.figures.value?.user_id
+    if (user !== lastUser) uploads.remove(uploads.items.value)
+    lastUser = user
+    // Who is signed out meanwhile sees that elsewhere.
+    list.reload().catch(() => undefined)
+    uploads.resume()
+  }
+
+  /** Who is thrown out may come back; who goes leaves nothing. */
+  function part(mayReturn: boolean): void {
+    list.clear()
+    if (!mayReturn) uploads.remove(uploads.items.value)
+  }
+
+  async function signOut(): Promise<void> {
+    try {
+      await removals.settleAll()
+      await session.signOut()
+    } catch (error) {
+      toasts.show(texts.failed(messageOf(error)))
+    }
+  }
+
   function start(accessToken: string | undefined): void {
     sender = createSender({ target, onDropped })
     tabs.listen(hear)
     effect(() => {
-      if (session.state.value.kind !== 'open') return
+      const state = session.state.value
       untracked(() => {
-        // Who is signed out meanwhile sees that elsewhere.
-        list.reload().catch(() => undefined)
-        uploads.resume()
+        if (state.kind === 'open') welcome()
+        else if (state.kind === 'closed') part(state.reason !== undefined)
       })
     })
     setInterval(() => {
@@ -93,5 +121,5 @@ export function createPage({
     void session.begin(accessToken)
   }
 
-  return { api, capacity, list, removals, session, tabs, toasts, uploads, start }
+  return { api, capacity, list, removals, session, signOut, tabs, toasts, uploads, start }
 }

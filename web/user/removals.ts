@@ -18,6 +18,8 @@ export interface Removals {
   remove(file: FileEntry): void
   /** Deletes now what is to be deleted under that name. */
   settle(name: string): Promise<void>
+  /** Deletes now all that is to be deleted. */
+  settleAll(): Promise<void>
 }
 
 interface Pending {
@@ -63,9 +65,11 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
     else toasts.show(texts.failed(messageOf(error)))
   }
 
-  addEventListener('pagehide', () => {
-    for (const name of pending.keys()) void settle(name)
-  })
+  async function settleAll(): Promise<void> {
+    await Promise.all([...pending.keys()].map(settle))
+  }
+
+  addEventListener('pagehide', () => void settleAll())
 
   return {
     remove(file) {
@@ -80,6 +84,7 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
       pending.set(name, { file, timer, takeToast })
     },
     settle,
+    settleAll,
   }
 }
 

@@ -212,8 +212,9 @@ export function createUploads(options: UploadsOptions): Uploads {
       const gone = new Set(removed)
       items.value = items.value.filter((item) => !gone.has(item))
       for (const item of removed) running.get(item)?.abort(new Error('Cancelled.'))
+      if (removed.length === 0) return
+      figures.value = figuresOf(items.value, rate.perSecond())
       capacity.refresh()
-      show()
     },
 
     retry: wake,
