@@ -25,6 +25,7 @@ const COMMANDS = {
   fuzz: [['test/fuzz/main.ts']],
   bench: [['bench/main.ts']],
   openapi: [['test/openapi/main.ts']],
+  pictures: [['test/web/pictures.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [
     [bin('oxfmt'), '--check'],

@@ -197,6 +197,10 @@ describeInBrowser('uploads', (browser) => {
     await revokeTokens()
     await page.getByText('Your access token is no longer good').waitFor()
     await page.getByText(/files? that you were uploading are kept/).waitFor()
+    // What was under way has ended, so that the rest has asked, and was refused.
+    const reserved = async () => (await usageOf(service, user)).reserved
+    await expect.poll(reserved, { timeout: 20_000 }).toBe(0)
+    await page.waitForTimeout(1000)
     const { secret } = await service.accessTokens.issue({
       userId: user.userId,
       label: 'new',

@@ -1,11 +1,12 @@
 import type { FileEntry } from '../shared/model.ts'
 
-/** Where an upload stands. Those from `exists` on wait for the user, `lost` and `signed_out` go on by themselves. */
+/** Where an upload stands. Those from `exists` on wait for the user, `lost`, `paused` and `signed_out` go on by themselves. */
 export type UploadState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'checking' }
   | { readonly kind: 'sending' }
   | { readonly kind: 'lost' }
+  | { readonly kind: 'paused' }
   | { readonly kind: 'signed_out' }
   | { readonly kind: 'done' }
   | { readonly kind: 'exists' }

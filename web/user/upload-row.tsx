@@ -101,6 +101,7 @@ function stateText(item: UploadItem): string {
     case 'signed_out':
       return states.signedOut
     case 'checking':
+    case 'paused':
     case 'waiting':
       return `${states.waiting}, ${formatBytes(size)}`
     case 'done':

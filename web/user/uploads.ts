@@ -158,26 +158,19 @@ export function createUploads(options: UploadsOptions): Uploads {
     item.sent = 0
     capacity.refresh()
     if (!(error instanceof ProblemError)) {
-      if (error instanceof ConnectionError && (await isReadable(item.content))) later(item)
+      if (error instanceof ConnectionError && (await isReadable(item.content))) later(item, 'lost')
       else set(item, { kind: 'refused', text: texts.uploads.refusals.unreadable })
     } else if (isTokenCode(error.code)) set(item, { kind: 'signed_out' })
-    else if (PASSING.has(error.status)) later(item)
-    else if (error.code === 'precondition_failed' || error.code === 'capacity_exceeded') {
+    else if (PASSING.has(error.status)) later(item, 'paused')
+    else if (CHANGED.has(error.code)) {
       item.mayReplace = false
-      await lookAgain(item)
+      later(item, 'paused')
     } else set(item, { kind: 'refused', text: refusalText(error) })
   }
 
-  /** The service has found something else than was found before: what it is, is found out as before. */
-  async function lookAgain(item: UploadItem): Promise<void> {
-    const refusal = await refusalOf(item)
-    if (refusal === undefined) later(item)
-    else set(item, refusal)
-  }
-
   /** Gives its place to others, and comes back by itself. */
-  function later(item: UploadItem): void {
-    set(item, { kind: 'lost' })
+  function later(item: UploadItem, kind: 'lost' | 'paused'): void {
+    set(item, { kind })
     const ms = backOffMs(item.tries)
     item.tries += 1
     void comeBack(item, ms)
@@ -185,7 +178,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   async function comeBack(item: UploadItem, ms: number): Promise<void> {
     await pause(ms)
-    if (item.state.kind === 'lost') set(item, { kind: 'waiting' })
+    if (item.state.kind === 'lost' || item.state.kind === 'paused') set(item, { kind: 'waiting' })
     pump()
   }
 
@@ -238,6 +231,9 @@ export function createUploads(options: UploadsOptions): Uploads {
 
 const PASSING = new Set([408, 429, 502, 503, 504])
 
+/** The service has found something else than was found before: what it is, is found out as before. */
+const CHANGED = new Set(['precondition_failed', 'capacity_exceeded'])
+
 /**
  * Whether the file that has the name is one that the user lets go, or what an upload made of whose end nobody heard: of the
  * same size, and no older than the upload.
@@ -281,7 +277,7 @@ async function isReadable(content: Blob): Promise<boolean> {
   }
 }
 
-const ACTIVE = new Set(['waiting', 'checking', 'sending', 'lost', 'signed_out'])
+const ACTIVE = new Set(['waiting', 'checking', 'sending', 'lost', 'paused', 'signed_out'])
 
 function figuresOf(items: readonly UploadItem[], bytesPerSecond: number): UploadFigures {
   const counted = { all: items.length, done: 0, active: 0, bytes: 0, sent: 0, bytesPerSecond }
