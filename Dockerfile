@@ -9,6 +9,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
+COPY web web
 RUN npm run build && chmod 755 dist/main.js
 
 FROM node:24-bookworm-slim AS dependencies

@@ -12,7 +12,7 @@ const [task, ...args] = process.argv.slice(2)
 // Asked for only where it is, since Node says on stderr when it is not.
 const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
 
-const LINTED = ['src', 'test', 'bench', 'vitest.config.ts']
+const LINTED = ['src', 'test', 'bench', 'web', 'vitest.config.ts']
 
 const COMMANDS = {
   start: [[...ENV_FILE, 'src/main.ts', 'serve', '--demo']],
@@ -26,17 +26,21 @@ const COMMANDS = {
   bench: [['bench/main.ts']],
   openapi: [['test/openapi/main.ts']],
   docs: [['test/docs/main.ts']],
+  pictures: [['test/web/pictures.ts']],
   fix: [[bin('oxfmt')], [bin('oxlint'), '--type-aware', '--fix', ...LINTED]],
   check: [
     [bin('oxfmt'), '--check'],
     [bin('oxlint'), '--type-aware', '--deny-warnings', ...LINTED],
     [bin('tsc'), '-p', '.'],
+    [bin('tsc'), '-p', 'web'],
     [bin('knip')],
   ],
 }
 
 installWhatIsMissing()
 const node = findNode()
+// The service itself says when there is none.
+if (task === 'start' || task === 'dev') await run(node, ['scripts/build-page.mjs'])
 for (const command of COMMANDS[task] ?? usage()) {
   const code = await run(node, [...command, ...args])
   if (code !== 0) process.exit(code)

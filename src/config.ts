@@ -45,6 +45,8 @@ export interface Config {
   readonly allowedOrigins: readonly string[]
   /** Whether the public listener describes itself. */
   readonly apiDocs: boolean
+  /** Whether the user's page and its session are served. */
+  readonly webPage: boolean
   readonly trustedProxies: readonly string[]
   /** The identity provider whose JWTs are access tokens too, if there is one. */
   readonly jwt: JwtConfig | undefined
@@ -126,6 +128,7 @@ export function readConfig(environment: Environment): Config {
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     apiDocs: setting('API_DOCS', 'true', parseBoolean),
+    webPage: setting('WEB_PAGE', 'true', parseBoolean),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),

@@ -61,7 +61,10 @@ async function runServer(): Promise<number> {
   }
   const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())
-  if (values.demo) console.log(await introduceDemo(service, server.url + config.basePath))
+  if (values.demo) {
+    const { hasPage } = server
+    console.log(await introduceDemo(service, { url: server.url + config.basePath, hasPage }))
+  }
   const signal = await stopped
   logger.info({ signal }, 'stopping')
   await server.stop({ drainMs: signal === 'SIGTERM' ? DRAIN_MS : 0 })

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './admin/app.ts'
 import { buildMonitoring } from './admin/monitoring.ts'
@@ -7,6 +8,7 @@ import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain } from './drain.ts'
 import { buildApp } from './http/app.ts'
 import { type OpenConnections, watchConnections } from './http/open-connections.ts'
+import { readWebPage, type WebPage } from './http/web-page.ts'
 import type { Service } from './service.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -26,6 +28,8 @@ export interface ServeOptions {
 export interface RunningServer {
   /** The address it listens on, such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
+  /** Whether there is a page under `/`. */
+  readonly hasPage: boolean
   /**
    * Says at once that it is stopping (`/readyz`, `Connection: close`), goes on accepting for up to `drainMs`
    * milliseconds (none when left out) so that balancers move away, then stops accepting, lets requests under way finish
@@ -49,6 +53,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     traces: tracing,
   }
   const { metrics } = service
+  const page = await openPage(config, logger)
   metrics.watchProcess()
   const app = await buildApp({
     ...common,
@@ -57,6 +62,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     allowedOrigins: config.allowedOrigins,
     apiDocs: config.apiDocs,
     maxFiles: config.maxFiles,
+    page,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
   })
   const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
@@ -73,7 +79,28 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const [url = ''] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })
   const running = { listeners, connections, chores, shutdown, tracing }
-  return { url, stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)) }
+  const hasPage = page?.document !== undefined
+  return {
+    url,
+    hasPage,
+    stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)),
+  }
+}
+
+/** Beside the folder of this file, whether that is the source or what was emitted. */
+const PAGES = fileURLToPath(new URL('../dist/web', import.meta.url))
+
+/** The user's page, as far as it is wanted. One that is not built keeps nobody from the API. */
+async function openPage(
+  { webPage }: Config,
+  logger: FastifyBaseLogger,
+): Promise<WebPage | undefined> {
+  if (!webPage) return undefined
+  const page = await readWebPage(PAGES, 'index.html')
+  if (page.document === undefined) {
+    logger.warn('has no page to show: build it by "npm run build", or set WEB_PAGE=false')
+  }
+  return page
 }
 
 interface Running {

@@ -40,6 +40,7 @@ describe('readConfig', () => {
       allowedOrigins: [],
       apiDocs: true,
       trustedProxies: [],
+      webPage: true,
       uploadMemory: 256 * 2 ** 20,
       jwt: undefined,
       logLevel: 'info',
@@ -166,6 +167,7 @@ describe('a setting', () => {
     ],
     [{ API_DOCS: 'false' }, { apiDocs: false }],
     [{ API_DOCS: '' }, { apiDocs: true }],
+    [{ WEB_PAGE: 'false' }, { webPage: false }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   ])('%j is read as %j', (environment, members) => {
     expect(readConfig(environment)).toMatchObject(members)
@@ -198,6 +200,7 @@ describe('a setting', () => {
       ['*', 'app.example.com', 'https://a.example/', 'https://a.example/x', 'null'],
     ],
     ['API_DOCS', ['no', '0', 'TRUE']],
+    ['WEB_PAGE', ['no', 'FALSE', '0']],
     ['LOG_LEVEL', ['INFO', 'verbose']],
     ['LOG_FORMAT', ['JSON', 'text']],
     ['BASE_CAPACITY', ['5PB', '-5', '0.5B']],

@@ -31,6 +31,12 @@ export interface AccessTokenLookup {
    * an address with someone who guesses do not notice.
    */
   find(secret: string, address: ClientAddress | undefined): Promise<User>
+
+  /**
+   * Whom `secret` stands for and for how long, read anew; `undefined` when it stands for nobody. For a secret that
+   * `find` has just found good: it is neither counted nor refused as a guess here.
+   */
+  read(secret: string): Promise<AccessTokenUser | undefined>
 }
 
 const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
@@ -87,6 +93,11 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
         if (address !== undefined) guesses?.note(address)
         throw error
       }
+    },
+
+    async read(secret) {
+      if (SECRET.test(secret)) return await users.findAccessTokenUser(sha256(secret))
+      return await jwtUsers?.find(secret)
     },
   }
 }

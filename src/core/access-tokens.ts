@@ -8,7 +8,7 @@ import type { GuessLimiter } from './guess-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import { notActive } from './not-active.ts'
 import type { UserId } from './user-id.ts'
-import type { AccessToken, AccessTokenKey, User, UserStore } from './user-store.ts'
+import type { AccessToken, AccessTokenKey, AccessTokenUser, User, UserStore } from './user-store.ts'
 
 export interface IssuedAccessToken extends AccessToken {
   /** The secret: `crt_` and 43 base64url characters. It is stored nowhere, so this is the only time it is known. */
@@ -33,6 +33,9 @@ export interface AccessTokens {
    * for them are refused with `too_many_requests`; see `AccessTokenLookup`.
    */
   verify(secret: string, address?: ClientAddress): Promise<User>
+
+  /** As `verify`, and says how long the token will be good, as the database or the JWT has it now. */
+  inspect(secret: string, address?: ClientAddress): Promise<AccessTokenUser>
 
   /** See `UserStore.listAccessTokens`. */
   list(userId: UserId): Promise<readonly AccessToken[]>
@@ -83,7 +86,17 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
   const lookup = createAccessTokenLookup({ users, jwtUsers, cache, uses, guesses, clock })
 
+  async function verify(secret: string, address?: ClientAddress): Promise<User> {
+    const user = await lookup.find(secret, address)
+    if (user.status === 'suspended') {
+      throw notActive(user.status)
+    }
+    return user
+  }
+
   return {
+    verify,
+
     async issue({ userId, label, expiresInSeconds }) {
       assertTerms({ label, expiresInSeconds })
       const secret = `crt_${randomBytes(32).toString('base64url')}`
@@ -97,12 +110,15 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       return { ...token, secret }
     },
 
-    async verify(secret, address) {
-      const user = await lookup.find(secret, address)
-      if (user.status === 'suspended') {
-        throw notActive(user.status)
+    async inspect(secret, address) {
+      await verify(secret, address)
+      const found = await lookup.read(secret)
+      // It has ended since.
+      if (found === undefined) {
+        throw new AppError('access_token_invalid', 'The access token is not valid.')
       }
-      return user
+      if (found.user.status === 'suspended') throw notActive(found.user.status)
+      return found
     },
 
     list: (userId) => users.listAccessTokens(userId),

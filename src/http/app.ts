@@ -20,9 +20,12 @@ import { fallbackRoutes } from './routes/fallback.ts'
 import { healthRoutes } from './routes/health.ts'
 import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from './routes/openapi.ts'
+import { pageRoutes } from './routes/page.ts'
 import { removalRoutes } from './routes/removal.ts'
 import { splitNameRoutes } from './routes/split-name.ts'
+import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/upload.ts'
+import type { WebPage } from './web-page.ts'
 
 export interface AppOptions extends Pick<
   ListenerOptions,
@@ -40,6 +43,8 @@ export interface AppOptions extends Pick<
   readonly allowedOrigins: readonly string[]
   /** Whether `/openapi.json` and `/docs` are there. */
   readonly apiDocs: boolean
+  /** The user's page, which brings the session along; without it neither is there. */
+  readonly page?: WebPage | undefined
   /** How long a body may stop coming, in milliseconds. */
   readonly idleTimeoutMs: number
   /** Aborts what is still running when the grace period of a shutdown is over. */
@@ -59,6 +64,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   })
   if (options.apiDocs) await app.register((scope) => docsScope(scope, document), { prefix })
   await app.register((scope) => usersScope(scope, options), { prefix })
+  const { page } = options
+  if (page !== undefined) {
+    await app.register((scope) => pageScope(scope, { ...options, page }), { prefix })
+  }
   return app
 }
 
@@ -68,6 +77,25 @@ async function docsScope(app: FastifyInstance, document: () => Json): Promise<vo
   await app.register(openApiRoutes, { document, access })
   await app.register(fallbackRoutes, {
     allowed: { '/openapi.json': ['GET', 'HEAD'], '/docs': ['GET', 'HEAD'] },
+  })
+}
+
+/** What a person's browser is served: the page, and the session by which it works under the user's name. */
+async function pageScope(
+  app: FastifyInstance,
+  options: AppOptions & { readonly page: WebPage },
+): Promise<void> {
+  await app.register(pageRoutes, options)
+  await app.register(async (scope) => {
+    await scope.register(sameSitePlugin, options)
+    await scope.register(sessionRoutes, options)
+  })
+  await app.register(fallbackRoutes, {
+    allowed: {
+      '/': ['GET', 'HEAD'],
+      '/assets/:name': ['GET', 'HEAD'],
+      '/session': ['POST', 'DELETE'],
+    },
   })
 }
 

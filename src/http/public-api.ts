@@ -21,6 +21,7 @@ export const PUBLIC_API = {
   tags: [
     { name: 'files', description: 'Upload, download, list, change and delete files.' },
     { name: 'capacity', description: 'How much room there is, and why.' },
+    { name: 'session', description: 'For the page of the service itself.' },
     { name: 'health', description: 'For probes.' },
     { name: 'about', description: 'The API itself.' },
   ],

@@ -18,6 +18,7 @@ import { slowHeadsSuite } from './slow-heads-suite.ts'
 import { slowReadersSuite } from './slow-readers-suite.ts'
 import { secrecySuite } from './secrecy-suite.ts'
 import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
+import { sessionSuite } from './session-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -34,6 +35,7 @@ describe('the service on SQLite and local files', () => {
   inertAnswersSuite(openEmbedded)
   secrecySuite(openEmbedded)
   secrecyTimingSuite(openEmbedded)
+  sessionSuite(openEmbedded)
   parserErrorsSuite(openEmbedded)
   quotaSuite(openEmbedded)
   slowHeadsSuite(openEmbedded)

@@ -3,8 +3,9 @@ import { parseUserId } from '../../src/core/user-id.ts'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { NO_BUILD } from '../support/page.ts'
 import type { TestService } from '../support/test-service.ts'
-import { download, expectProblem, MIB, upload } from './fixture.ts'
+import { ask, download, expectProblem, MIB, upload } from './fixture.ts'
 
 const alice = parseUserId('alice')
 const INVALID = { status: 403, code: 'access_token_invalid' } as const
@@ -26,6 +27,7 @@ async function open(options: { createsUsers?: boolean } = {}): Promise<TestServi
   const { createsUsers = false } = options
   const service = await openEmbedded({
     jwt: { verifier: createJwtVerifier({ ...provider, timeoutMs: 300 }), createsUsers },
+    page: NO_BUILD,
   })
   services.push(service)
   return service
@@ -64,6 +66,23 @@ describe('a JWT as the access token', () => {
       expectProblem(await download(service, { headers, owner: 'alice' }), INVALID)
     }
     expect(await service.users.findUser(alice)).toBeUndefined()
+  })
+
+  it('is kept by a browser for as long as it is good', async () => {
+    const service = await open({ createsUsers: true })
+    const exp = Math.floor(Date.now() / 1000) + 600
+    const { cookie } = await cookieOf({ exp })
+    const reply = await ask(service, {
+      method: 'POST',
+      path: '/session',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ access_token: cookie.slice('access_token='.length) }),
+    })
+    const [, maxAge] = /Max-Age=(\d+)/.exec(reply.headers['set-cookie'] ?? '') ?? []
+    expect(reply.status).toBe(204)
+    expect(Number(maxAge)).toBeGreaterThan(500)
+    // With what clocks may differ by.
+    expect(Number(maxAge)).toBeLessThanOrEqual(605)
   })
 
   it('of a suspended user is refused', async () => {

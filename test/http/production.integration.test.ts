@@ -33,6 +33,7 @@ import { slowHeadsSuite } from './slow-heads-suite.ts'
 import { slowReadersSuite } from './slow-readers-suite.ts'
 import { secrecySuite } from './secrecy-suite.ts'
 import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
+import { sessionSuite } from './session-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 import { writeSuites } from './write-suites.ts'
@@ -53,6 +54,7 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   inertAnswersSuite(openProduction)
   secrecySuite(openProduction)
   secrecyTimingSuite(openProduction)
+  sessionSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
   slowHeadsSuite(openProduction)

@@ -25,6 +25,9 @@ export type AnswerCheck = (exchange: Exchange) => string | undefined
 /** Routes that documents leave out on purpose: what Prometheus reads. */
 const HIDDEN = new Set(['/metrics'])
 
+/** So is the page with what it loads, which is for people. Its refusals are as all others. */
+const PAGE = /^\/(assets\/[^/]+)?$/
+
 /** What hooks refuse before there is a route, beside the causes of having none. */
 const ANYWHERE = [
   'format_error',
@@ -80,6 +83,9 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
     const [path = ''] = target.replace(ORIGIN, '').split('?')
     const own = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined
     if (own !== undefined && HIDDEN.has(own)) return undefined
+    if (path === basePath || (own !== undefined && PAGE.test(own))) {
+      return status < 400 ? undefined : refusalFault(exchange, [...NO_PATH, ...NO_METHOD])
+    }
     const template = own === undefined ? undefined : templates.find((known) => matches(known, own))
     if (template === undefined) return refusalFault(exchange, NO_PATH)
     const operation = document.paths[template]?.[method.toLowerCase()]

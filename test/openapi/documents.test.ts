@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 import type { Json } from '../../src/http/openapi/operation.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
+import { NO_BUILD } from '../support/page.ts'
 import { DOCUMENT_FILES, readDocuments } from './documents.ts'
 
 interface Document extends Json {
@@ -107,7 +108,7 @@ describe('the public OpenAPI document', () => {
   })
 
   it('stands under the base path, and says so', async () => {
-    const service = await openEmbedded({ basePath: '/api' })
+    const service = await openEmbedded({ basePath: '/api', page: NO_BUILD })
     try {
       const reply = await fetch(`${service.url}/api/openapi.json`)
       expect(reply.headers.get('content-type')).toMatch(/^application\/json/)

@@ -1,4 +1,5 @@
 import { openEmbedded } from '../support/embedded-service.ts'
+import { NO_BUILD } from '../support/page.ts'
 
 /** The file of each document, as committed. */
 export const DOCUMENT_FILES = {
@@ -10,7 +11,7 @@ const ADMIN_TOKEN = 'the-admin-token-of-the-documents'
 
 /** The text of both documents as the service answers them, laid out for people. */
 export async function readDocuments(): Promise<Record<keyof typeof DOCUMENT_FILES, string>> {
-  const service = await openEmbedded({ adminToken: ADMIN_TOKEN })
+  const service = await openEmbedded({ adminToken: ADMIN_TOKEN, page: NO_BUILD })
   try {
     const [own, admin] = await Promise.all([
       textOf(service.port, {}),

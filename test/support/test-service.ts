@@ -20,6 +20,7 @@ import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { buildApp } from '../../src/http/app.ts'
+import type { WebPage } from '../../src/http/web-page.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createWatchedLogger, keepOutOfLogs } from './secret-watch.ts'
 import { ampleMemory } from './upload-memory.ts'
@@ -42,6 +43,8 @@ export interface TestServiceOptions {
   readonly idleTimeoutMs?: number
   readonly allowedOrigins?: readonly string[]
   readonly basePath?: string
+  /** The user's page, with its session; neither when left out. */
+  readonly page?: WebPage
   /** How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once. */
   readonly tokenCacheMs?: number
   readonly jwt?: Omit<JwtUsersOptions, 'users'>
@@ -137,6 +140,7 @@ export async function startTestService(
     ...edge,
     meter: metrics.meterRequests('public'),
     basePath: options.basePath ?? '',
+    page: options.page,
     allowedOrigins: options.allowedOrigins ?? [],
     apiDocs: true,
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,

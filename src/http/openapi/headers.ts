@@ -57,6 +57,12 @@ export const HEADERS = {
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },
+  'Set-Cookie': {
+    description: 'The cookie `access_token`: HttpOnly, and SameSite=Strict.',
+    required: true,
+    schema: { type: 'string', pattern: '^access_token=' },
+    example: 'access_token=crt_...; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict',
+  },
   'WWW-Authenticate': {
     description: 'The scheme of the token that is asked for.',
     required: true,

@@ -1,0 +1,78 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../core/errors.ts'
+import { chooseCoding } from '../content-coding.ts'
+import { parseIfNoneMatch } from '../entity-tag-list.ts'
+import { addVary } from '../vary.ts'
+import type { PageFile, WebPage } from '../web-page.ts'
+
+export interface PageOptions {
+  readonly page: WebPage
+}
+
+/**
+ * What the document may do: run, show and ask for what comes from here and nothing else. No text can become script, and
+ * nobody can frame it.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob: data:",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const DOCUMENT_HEADERS = {
+  'cache-control': 'no-cache',
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+}
+
+/** Their names change with their content. */
+const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
+
+/** `GET /` and `GET /assets/{name}`: the page, from memory. Without a build nothing is there. */
+export const pageRoutes: FastifyPluginAsync<PageOptions> = async (app, { page }) => {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/',
+    handler: async (request, reply) => {
+      const [path = ''] = request.url.split('?')
+      // What the page refers to is relative to a folder.
+      if (!path.endsWith('/')) return reply.redirect(`${path.split('/').at(-1)}/`, 308)
+      return sendFile(page.document, { request, reply, headers: DOCUMENT_HEADERS })
+    },
+  })
+
+  app.route<{ Params: { name: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/assets/:name',
+    handler: async (request, reply) =>
+      sendFile(page.assets.get(request.params.name), { request, reply, headers: ASSET_HEADERS }),
+  })
+}
+
+interface Answer {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly headers: Readonly<Record<string, string>>
+}
+
+function sendFile(file: PageFile | undefined, { request, reply, headers }: Answer): FastifyReply {
+  const coding = chooseCoding(request.headers['accept-encoding']?.toString())
+  const content = file?.contents.get(coding)
+  if (file === undefined || content === undefined) {
+    throw new AppError('not_found', 'There is nothing under this path.')
+  }
+  addVary(reply, 'Accept-Encoding')
+  void reply.headers({ ...headers, etag: `"${content.etag}"` })
+  const known = parseIfNoneMatch(request.headers['if-none-match'])
+  if (known === '*' || known?.includes(content.etag)) return reply.code(304).send()
+  if (coding !== 'identity') void reply.header('content-encoding', coding)
+  return reply.type(file.type).send(content.bytes)
+}

@@ -1,0 +1,108 @@
+import fastifyCookie, { type CookieSerializeOptions } from '@fastify/cookie'
+import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { AccessTokens } from '../../core/access-tokens.ts'
+import { parseClientAddress } from '../../core/client-address.ts'
+import { AppError } from '../../core/errors.ts'
+import { takeJson, type TakeJsonOptions } from '../json-body.ts'
+import { jsonRequestBody } from '../openapi/json-request-body.ts'
+import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
+import { passBody } from '../unused-body.ts'
+
+export interface SessionOptions extends TakeJsonOptions {
+  readonly accessTokens: AccessTokens
+  /** Prefix of every path that the session is for; empty for none. */
+  readonly basePath: string
+}
+
+const Body = Type.Object({ access_token: Type.String() }, { additionalProperties: false })
+
+/** A browser forgets a token that is good for longer, or for ever. */
+const MAX_SESSION_SECONDS = 30 * 24 * 3600
+
+/**
+ * `POST /session`: hands an access token to the browser to keep as the cookie `access_token`, which no script can read
+ * and which no other site's page can make it send. `DELETE /session`: has it forgotten; the token itself stays good.
+ */
+export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (app, options) => {
+  const { accessTokens, basePath, shutdown: signal, idleTimeoutMs } = options
+  const path = basePath === '' ? '/' : basePath
+  await app.register(fastifyCookie)
+
+  app.delete('/session', { config: CLOSE }, async (request, reply) => {
+    await passBody({ request, reply }, { signal, idleTimeoutMs })
+    return reply.clearCookie(NAME, attributes(request, path)).code(204).send()
+  })
+
+  await app.register(async (scope) => {
+    takeJson(scope, options)
+    const schema = { body: Body }
+    scope.post<{ Body: { access_token: string } }>(
+      '/session',
+      { schema, config: OPEN },
+      async (request, reply) => {
+        const secret = request.body.access_token
+        const token = await accessTokens.inspect(secret, parseClientAddress(request.ip))
+        const maxAge = secondsOf(token.expiresInMs)
+        const cookie = { ...attributes(request, path), maxAge }
+        return reply.setCookie(NAME, secret, cookie).code(204).send()
+      },
+    )
+  })
+}
+
+const NAME = 'access_token'
+
+function attributes(request: FastifyRequest, path: string): CookieSerializeOptions {
+  return { path, httpOnly: true, sameSite: 'strict', secure: isHttps(request) }
+}
+
+/** As a proxy that is trusted says, or the browser itself, whose page came by it; else as the connection is. */
+function isHttps({ protocol, headers }: FastifyRequest): boolean {
+  return protocol === 'https' || headers.origin?.startsWith('https://') === true
+}
+
+function secondsOf(expiresInMs = Infinity): number {
+  const seconds = Math.min(MAX_SESSION_SECONDS, Math.floor(expiresInMs / 1000))
+  if (seconds > 0) return seconds
+  throw new AppError('access_token_invalid', 'The access token is not valid.')
+}
+
+const common = { tag: 'session', credentials: 'none' } as const
+
+const OPEN = {
+  operation: {
+    ...common,
+    operationId: 'openSession',
+    summary: 'Have a browser keep an access token',
+    description:
+      'For pages of the same origin. The cookie lives as long as the token, and 30 days at most; over HTTPS it is sent by ' +
+      'HTTPS alone. A body of JSON in UTF-8, of at most 16 KiB.',
+    requestBody: jsonRequestBody({
+      required: true,
+      schema: {
+        title: 'Session',
+        type: 'object',
+        additionalProperties: false,
+        required: ['access_token'],
+        properties: { access_token: { type: 'string' } },
+      },
+      example: { access_token: 'crt_...' },
+    }),
+    responses: {
+      204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] },
+    },
+    problems: [...ALWAYS, ...TOKEN, 'cross_site_request', 'truncated_body'],
+  },
+} as const satisfies FastifyContextConfig
+
+const CLOSE = {
+  operation: {
+    ...common,
+    operationId: 'closeSession',
+    summary: 'Have the browser forget the access token',
+    description: 'The token itself stays good; only an operator revokes it.',
+    responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
+    problems: [...ALWAYS, 'cross_site_request', 'truncated_body'],
+  },
+} as const satisfies FastifyContextConfig

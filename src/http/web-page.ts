@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+
+/** A file of a page, held in memory with its compressed forms. */
+export interface PageFile {
+  readonly type: string
+  readonly contents: ReadonlyMap<Coding, PageContent>
+}
+
+export interface PageContent {
+  readonly bytes: Buffer
+  /** Without quotes; another one for each coding. */
+  readonly etag: string
+}
+
+/** The codings of contents, the best first. */
+export const CODINGS = ['br', 'gzip', 'identity'] as const
+
+export type Coding = (typeof CODINGS)[number]
+
+/** A page as the build has left it. */
+export interface WebPage {
+  /** `undefined` when there is no build. */
+  readonly document: PageFile | undefined
+  /** What the document loads, by names that change with the content. */
+  readonly assets: ReadonlyMap<string, PageFile>
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+const EXTENSIONS = { br: '.br', gzip: '.gz', identity: '' } as const
+
+/**
+ * Reads the page whose document is `document` of the folder, with all assets. Nothing but what was there at this moment
+ * is ever served, whatever a path says. Without a build the page is empty.
+ */
+export async function readWebPage(folder: string, document: string): Promise<WebPage> {
+  const names = await namesIn(join(folder, 'assets'))
+  const assets = names
+    .filter((name) => extname(name) in TYPES)
+    .map(async (name) => [name, await readPageFile(join(folder, 'assets', name))] as const)
+  const isBuilt = (await namesIn(folder)).includes(document)
+  return {
+    document: isBuilt ? await readPageFile(join(folder, document)) : undefined,
+    assets: new Map(await Promise.all(assets)),
+  }
+}
+
+async function readPageFile(path: string): Promise<PageFile> {
+  const contents = new Map<Coding, PageContent>()
+  for (const coding of CODINGS) {
+    const bytes = await readFile(path + EXTENSIONS[coding])
+    const digest = createHash('sha256').update(bytes).digest('base64url')
+    contents.set(coding, { bytes, etag: digest.slice(0, 22) })
+  }
+  return { type: TYPES[extname(path)] ?? 'application/octet-stream', contents }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,12 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { readWebPage, type WebPage } from '../../src/http/web-page.ts'
+
+/** What is served where nothing was built: the session, and no page. */
+export const NO_BUILD: WebPage = { document: undefined, assets: new Map() }
+
+/** The page as its sources are now. */
+export async function buildPage(): Promise<WebPage> {
+  await promisify(execFile)(process.execPath, ['scripts/build-page.mjs'])
+  return readWebPage('dist/web', 'index.html')
+}

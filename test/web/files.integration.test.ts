@@ -1,0 +1,217 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { download, upload } from '../http/fixture.ts'
+import type { TestService, TestUser } from '../support/test-service.ts'
+import { describeInBrowser, names, openWithPage, visitAs } from './fixture.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>.html'
+
+describeInBrowser('the files', (browser) => {
+  let service: TestService
+  let user: TestUser
+  beforeAll(async () => {
+    service = await openWithPage()
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(100_000)
+    for (const [name, size] of [
+      ['alpha.txt', 300],
+      ['beta.txt', 100],
+      ['gamma.jpg', 200],
+    ] as const) {
+      await upload(service, { user, name, content: 'x'.repeat(size) })
+    }
+  })
+
+  async function open() {
+    const visit = await visitAs({ browser: browser(), service, user })
+    await visit.page.getByText('alpha.txt').waitFor()
+    return visit
+  }
+
+  const statusOf = async (name: string): Promise<number> =>
+    (await download(service, { user, name })).status
+
+  it('are sorted by what is clicked, once up and once down', async () => {
+    const { page, context } = await open()
+    expect(await names(page)).toEqual(['alpha.txt', 'beta.txt', 'gamma.jpg'])
+    await page.getByRole('button', { name: 'Size' }).click()
+    await expect.poll(() => names(page)).toEqual(['beta.txt', 'gamma.jpg', 'alpha.txt'])
+    await page.getByRole('button', { name: 'Size' }).click()
+    await expect.poll(() => names(page)).toEqual(['alpha.txt', 'gamma.jpg', 'beta.txt'])
+    expect(await page.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort')).toBe(
+      'descending',
+    )
+    await page.getByLabel('Sort by').selectOption('Newest first')
+    await expect.poll(() => names(page)).toEqual(['gamma.jpg', 'beta.txt', 'alpha.txt'])
+    await context.close()
+  })
+
+  it('are found by how their names begin', async () => {
+    const { page, context } = await open()
+    await page.getByRole('searchbox').fill('be')
+    await expect.poll(() => names(page)).toEqual(['beta.txt'])
+    await page.getByRole('searchbox').fill('none')
+    await page.getByText('No name begins with “none”').waitFor()
+    await page.getByRole('searchbox').fill('')
+    await expect.poll(() => names(page)).toHaveLength(3)
+    await context.close()
+  })
+
+  it('are downloaded as they are', async () => {
+    const { page, context } = await open()
+    const begun = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'alpha.txt', exact: true }).click()
+    const saved = await begun
+    expect(saved.suggestedFilename()).toBe('alpha.txt')
+    expect(await readFile(await saved.path(), 'utf8')).toBe('x'.repeat(300))
+    await context.close()
+  })
+
+  it('have names that are text, whatever is in them', async () => {
+    for (const name of [HOSTILE, 'a\u202etxt.exe', '${7*7}{{7*7}}', 'javascript:alert(1)']) {
+      await upload(service, { user, name, content: 'x' })
+    }
+    const { page, context, expectClean } = await open()
+    let dialogs = 0
+    page.on('dialog', (dialog) => {
+      dialogs += 1
+      void dialog.dismiss()
+    })
+    expect(await names(page)).toContain(HOSTILE)
+    await page.getByRole('button', { name: `Rename ${HOSTILE}` }).click({ force: true })
+    await page.getByRole('dialog').getByText(HOSTILE).waitFor()
+    await page.keyboard.press('Escape')
+    expect(await page.locator('.rows img').count()).toBe(0)
+    const begun = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'javascript:alert(1)', exact: true }).click()
+    expect((await begun).url()).toContain('/users/me/repo/javascript%3Aalert(1)')
+    expect(dialogs).toBe(0)
+    expectClean()
+    await context.close()
+  })
+
+  it('are renamed, and replace another only when that is said', async () => {
+    const { page, context } = await open()
+    await rename(page, 'alpha.txt', 'delta.txt')
+    await expect.poll(() => names(page)).toEqual(['beta.txt', 'delta.txt', 'gamma.jpg'])
+    await rename(page, 'delta.txt', 'beta.txt')
+    await page.getByText('There is a file “beta.txt” already.').waitFor()
+    expect((await download(service, { user, name: 'beta.txt' })).body).toHaveLength(100)
+    await page.getByRole('button', { name: 'Replace it' }).click()
+    await expect.poll(() => names(page)).toEqual(['beta.txt', 'gamma.jpg'])
+    expect((await download(service, { user, name: 'beta.txt' })).body).toHaveLength(300)
+    await rename(page, 'beta.txt', 'a/b')
+    await page.getByText('neither / nor').waitFor()
+    await context.close()
+  })
+
+  it('are deleted a while after it was asked for, and not when that is undone', async () => {
+    const { page, context } = await open()
+    await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
+    await expect.poll(() => names(page)).toEqual(['beta.txt', 'gamma.jpg'])
+    expect(await statusOf('alpha.txt')).toBe(200)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => names(page)).toHaveLength(3)
+    await page.getByRole('button', { name: 'Delete beta.txt' }).click({ force: true })
+    await expect.poll(() => statusOf('beta.txt'), { timeout: 15_000 }).toBe(404)
+    expect(await statusOf('alpha.txt')).toBe(200)
+    expect(await names(page)).toEqual(['alpha.txt', 'gamma.jpg'])
+    await page.getByText('500 bytes of').waitFor()
+    await context.close()
+  })
+
+  it('are deleted when the page is left before', async () => {
+    const { page, context } = await open()
+    await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
+    await page.goto(`${service.url}/livez`)
+    await expect.poll(() => statusOf('alpha.txt')).toBe(404)
+    await context.close()
+  })
+
+  it('are not deleted when they have become others', async () => {
+    const { page, context } = await open()
+    await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
+    await upload(service, { user, name: 'alpha.txt', content: 'new' })
+    await page.getByText('so it was kept').waitFor({ timeout: 15_000 })
+    expect((await download(service, { user, name: 'alpha.txt' })).body.toString()).toBe('new')
+    await context.close()
+  })
+
+  it('are shown to others as their owner says, by a link that can be copied', async () => {
+    const { page, context } = await open()
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Share alpha.txt' }).click({ force: true })
+    await page.getByRole('radio', { name: /Anyone/ }).check()
+    await page.getByRole('button', { name: 'Copy link' }).click()
+    await page.getByText('Link copied.').waitFor()
+    const link = String(await page.evaluate('navigator.clipboard.readText()'))
+    expect(link).toBe(`${service.url}/users/${user.userId}/repo/alpha.txt`)
+    expect((await fetch(link)).status).toBe(200)
+    await page.getByRole('radio', { name: /Only you/ }).check()
+    await expect.poll(async () => (await fetch(link)).status).toBe(404)
+    await context.close()
+  })
+
+  it('are the same in two tabs', async () => {
+    const { page, context } = await open()
+    const other = await context.newPage()
+    await other.goto(service.url)
+    await other.getByText('alpha.txt').waitFor()
+    await rename(page, 'alpha.txt', 'zeta.txt')
+    await expect.poll(() => names(other)).toEqual(['beta.txt', 'gamma.jpg', 'zeta.txt'])
+    await other.getByRole('button', { name: 'Delete beta.txt' }).click({ force: true })
+    await expect.poll(() => names(page), { timeout: 15_000 }).toEqual(['gamma.jpg', 'zeta.txt'])
+    for (const tab of [page, other]) await tab.getByText('500 bytes of 97 KiB used').waitFor()
+    await context.close()
+  })
+
+  it('can be worked with by the keyboard alone', async () => {
+    const { page, context } = await open()
+    await page.getByRole('button', { name: 'Changed' }).focus()
+    await page.keyboard.press('Tab')
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    expect(await focused()).toContain('alpha.txt')
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(focused).toContain('beta.txt')
+    await page.keyboard.press('End')
+    await expect.poll(focused).toContain('gamma.jpg')
+    await page.keyboard.press('F2')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.type('omega')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => names(page)).toContain('omega.jpg')
+    await page.getByRole('row', { name: 'omega.jpg' }).focus()
+    await page.keyboard.press('Delete')
+    await expect.poll(() => names(page)).toEqual(['alpha.txt', 'beta.txt'])
+    await expect.poll(focused).toContain('beta.txt')
+    await context.close()
+  })
+
+  it('have a capacity whose parts say what goes when they leave', async () => {
+    const period = { startsAt: undefined, endsAt: undefined }
+    await service.users.putGrant({
+      userId: user.userId,
+      source: 'device',
+      reference: 'camera-17',
+      bytes: 50_000,
+      model: 'camera-2',
+      ...period,
+    })
+    const { page, context } = await open()
+    const panel = page.getByRole('complementary', { name: 'Capacity' })
+    await panel.getByText('600 bytes of 146 KiB used').waitFor()
+    const device = panel.getByRole('listitem').filter({ hasText: 'camera-17' })
+    expect(await device.textContent()).toContain('camera-2')
+    expect(await device.textContent()).toContain('Without it, 97 KiB would stay free.')
+    await context.close()
+  })
+})
+
+async function rename(page: Page, name: string, newName: string): Promise<void> {
+  await page.getByRole('button', { name: `Rename ${name}`, exact: true }).click({ force: true })
+  await page.getByLabel('New name').fill(newName)
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+}

@@ -1,0 +1,123 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { startBrowser, whyNoBrowser } from '../support/browser.ts'
+import { buildPage } from '../support/page.ts'
+import { openEmbedded } from '../support/embedded-service.ts'
+import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
+
+const missing = await whyNoBrowser()
+const isSkipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
+if (isSkipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+
+/** Tests in a browser, where there is one. */
+export function describeInBrowser(name: string, suite: (browser: () => Browser) => void): void {
+  describe.skipIf(isSkipped)(`${name}, in a browser`, () => {
+    let browser: Browser
+    beforeAll(async () => {
+      browser = await startBrowser()
+    })
+    afterAll(() => browser?.close())
+    suite(() => browser)
+  })
+}
+
+/** A service with the page as its sources are now. */
+export async function openWithPage(options?: TestServiceOptions): Promise<TestService> {
+  return openEmbedded({ ...options, page: await buildPage() })
+}
+
+/** A tab with the page in it, and what went wrong there. */
+export interface Visit {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Fails for what the policy kept from happening, for a request to another host, and for an error that nobody caught. */
+  readonly expectClean: () => void
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  readonly browser: Browser
+  readonly service: Pick<TestService, 'url'>
+  /** Who is signed in; nobody when left out. */
+  readonly user?: TestUser | undefined
+  readonly path?: string
+}
+
+export async function visit({
+  browser,
+  service,
+  user,
+  path = '/',
+  ...options
+}: VisitOptions): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  if (user !== undefined) {
+    const [name = '', value = ''] = user.cookie.split('=')
+    await context.addCookies([
+      { name, value, url: service.url, httpOnly: true, sameSite: 'Strict' },
+    ])
+  }
+  const faults: string[] = []
+  const page = await openTab({ context, service, faults, path })
+  return { page, context, expectClean: () => expect(faults).toEqual([]) }
+}
+
+interface Tab {
+  readonly context: BrowserContext
+  readonly service: Pick<TestService, 'url'>
+  readonly faults: string[]
+  readonly path: string
+}
+
+async function openTab({ context, service, faults, path }: Tab): Promise<Page> {
+  const page = await context.newPage()
+  page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
+  page.on('console', (message) => {
+    if (/Content Security Policy|TrustedHTML|Trusted Type/i.test(message.text()))
+      faults.push(message.text())
+  })
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url())
+    if (protocol === 'http:' && host !== new URL(service.url).host) faults.push(request.url())
+  })
+  await page.goto(service.url + path)
+  return page
+}
+
+/** Opens the page signed in, with the list there. */
+export async function visitAs(options: VisitOptions & { readonly user: TestUser }): Promise<Visit> {
+  const opened = await visit(options)
+  await opened.page.getByRole('complementary', { name: 'Capacity' }).waitFor()
+  return opened
+}
+
+export function secretOf({ cookie }: TestUser): string {
+  return cookie.slice('access_token='.length)
+}
+
+/** The names in the list, from the top. */
+export async function names(page: Page): Promise<readonly string[]> {
+  return page.locator('.rows .name').allTextContents()
+}
+
+export interface Dropped {
+  /** With folders, such as `trip/day 1/a.jpg`. */
+  readonly path: string
+  readonly content: Buffer | string
+}
+
+/** Chooses files in the dialog of the browser. */
+export async function pick(page: Page, files: readonly Dropped[]): Promise<void> {
+  await page.locator('[data-picker=files]').setInputFiles(
+    files.map(({ path, content }) => ({
+      name: path,
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from(content),
+    })),
+  )
+}
+
+/** Waits until the panel says that this many files are uploaded. */
+export async function uploaded(page: Page, count: number): Promise<void> {
+  const text = count === 1 ? '1 file uploaded' : `${count} files uploaded`
+  await page.getByRole('heading', { name: text }).waitFor({ timeout: 60_000 })
+}

@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto'
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { plantFiles } from '../../bench/planted-files.ts'
+import { type Demo, startDemo } from '../support/demo.ts'
+import { buildPage } from '../support/page.ts'
+import { temporaryFolder } from '../support/program.ts'
+import { describeInBrowser, pick, uploaded, visit } from './fixture.ts'
+
+const GIB = 2 ** 30
+const MIB = 2 ** 20
+
+describeInBrowser('the page under load', (browser) => {
+  const opened = new AsyncDisposableStack()
+  let demo: Demo
+  let folder: string
+  let link: string
+  beforeAll(async () => {
+    await buildPage()
+    folder = await temporaryFolder(opened)
+    const environment = { DATA_DIR: folder, BASE_CAPACITY: '3GiB' }
+    demo = await startDemo({ environment, opened })
+    link = /http:\S+#access_token=\S+/.exec(demo.output())?.[0] ?? ''
+  })
+  afterAll(() => opened.disposeAsync())
+
+  let page: Page
+  afterEach(() => page?.context().close())
+
+  async function openLink(): Promise<Page> {
+    const service = { url: demo.url }
+    const visited = await visit({ browser: browser(), service, path: link.slice(demo.url.length) })
+    page = visited.page
+    await page.getByRole('complementary', { name: 'Capacity' }).waitFor()
+    return page
+  }
+
+  it('is there within a second and 150 KiB by the link that is printed', async () => {
+    await openLink()
+    // The second time the browser itself has started.
+    await page.context().close()
+    const context = await browser().newContext()
+    page = await context.newPage()
+    const sizes: Promise<number>[] = []
+    page.on('requestfinished', (request) => {
+      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+    })
+    const from = performance.now()
+    await page.goto(link)
+    await page.getByText('Nothing here yet').waitFor()
+    const ms = performance.now() - from
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
+    console.log(
+      `first load: ${Math.round(ms)} ms, ${bytes} bytes of bodies, ${sizes.length} requests`,
+    )
+    expect(bytes).toBeLessThan(150 * 1024)
+    expect(ms).toBeLessThan(1000)
+  })
+
+  it('uploads 1 GiB in flat memory, here and there', { timeout: 240_000 }, async () => {
+    const file = join(folder, 'gibibyte.bin')
+    const { digest, size } = await writeLarge(file, GIB)
+    await openLink()
+    await pick(page, [{ path: 'small.txt', content: 'x' }])
+    await uploaded(page, 1)
+    const before = await memory(browser(), demo)
+    const watch = watchMemory(browser(), demo)
+    await page.locator('[data-picker=files]').setInputFiles(file)
+    await page.getByText(/of 1 GiB/).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: '1 file uploaded' }).waitFor({ timeout: 200_000 })
+    const most = await watch.stop()
+    console.log('memory before', before, 'most', most)
+    expect(most.browser - before.browser).toBeLessThan(250 * MIB)
+    expect(most.server - before.server).toBeLessThan(300 * MIB)
+    const reply = await fetch(`${demo.url}/users/me/repo?prefix=gibibyte`, {
+      headers: { cookie: demo.cookie },
+    })
+    expect(await reply.json()).toMatchObject({ files: [{ size, sha256: digest }] })
+  })
+
+  it('scrolls through 10,000 files without a task of more than 50 ms', async () => {
+    await plantFiles(`sqlite:${join(folder, 'database.sqlite')}`, { demo: 10_000 })
+    await openLink()
+    await page
+      .getByRole('link', { name: /^photo-/ })
+      .first()
+      .waitFor()
+    await browser().startTracing(page, { categories: ['toplevel'] })
+    await scrollThrough(page)
+    const tasks = tasksOf(await browser().stopTracing())
+    console.log(`${tasks.length} tasks, the longest of ${Math.max(...tasks)} ms`)
+    expect(tasks.length).toBeGreaterThan(100)
+    expect(tasks.filter((ms) => ms > 50)).toEqual([])
+    expect(await page.locator('.rows [role=row]').count()).toBeLessThan(80)
+    await page
+      .getByRole('grid')
+      .focus()
+      .catch(() => undefined)
+    await page.locator('.rows [role=row][tabindex]').last().focus()
+    await page.keyboard.press('End')
+    await expect
+      .poll(() => page.evaluate(`document.activeElement.getAttribute('aria-rowindex')`))
+      .toMatch(/^100\d\d$/)
+  })
+})
+
+/** Scrolls from the top to the end, through all pages of the list. */
+async function scrollThrough(page: Page): Promise<void> {
+  await page.mouse.move(400, 400)
+  await expect
+    .poll(
+      async () => {
+        await page.mouse.wheel(0, 4_500)
+        return page.evaluate(`document.querySelector('.rows').scrollTop`)
+      },
+      { timeout: 60_000, interval: 16 },
+    )
+    .toBeGreaterThan(9_950 * 52)
+  expect(await page.locator('.rows .name').count()).toBeGreaterThan(10)
+}
+
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  readonly args: { readonly name?: string }
+  /** Microseconds that the thread itself has run; what else the machine does meanwhile does not count. */
+  readonly tdur?: number
+}
+
+/** How long the tasks of the page's main thread took, in milliseconds. */
+function tasksOf(trace: Buffer): readonly number[] {
+  const { traceEvents } = JSON.parse(trace.toString()) as {
+    readonly traceEvents: readonly TraceEvent[]
+  }
+  const threads = new Set(
+    traceEvents
+      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .map(({ pid, tid }) => `${pid} ${tid}`),
+  )
+  return traceEvents
+    .filter(({ name, pid, tid }) => name.endsWith('RunTask') && threads.has(`${pid} ${tid}`))
+    .map(({ tdur = 0 }) => tdur / 1000)
+}
+
+interface Memory {
+  readonly browser: number
+  readonly server: number
+}
+
+/** Resident bytes of all processes of the browser together, and of the service. */
+async function memory(browser: Browser, { process }: Demo): Promise<Memory> {
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  await session.detach()
+  const sizes = await Promise.all(processInfo.map(({ id }) => residentBytes(id)))
+  return {
+    browser: sizes.reduce((sum, size) => sum + size, 0),
+    server: await residentBytes(process.pid ?? 0),
+  }
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
+}
+
+/** Looks again and again, until it is stopped. */
+function watchMemory(browser: Browser, demo: Demo) {
+  let most: Memory = { browser: 0, server: 0 }
+  const over = new AbortController()
+  const look = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const now = await memory(browser, demo)
+      most = {
+        browser: Math.max(most.browser, now.browser),
+        server: Math.max(most.server, now.server),
+      }
+      await setTimeout(200)
+    }
+  }
+  const looking = look()
+  return {
+    async stop(): Promise<Memory> {
+      over.abort()
+      await looking
+      return most
+    },
+  }
+}
+
+/** A file that is not the same all over. */
+async function writeLarge(path: string, size: number) {
+  const hash = createHash('sha256')
+  await using file = await open(path, 'w')
+  for (let at = 0; at < size; at += 8 * MIB) {
+    const piece = Buffer.alloc(8 * MIB, `piece ${at} `)
+    hash.update(piece)
+    await file.write(piece)
+  }
+  return { digest: hash.digest('hex'), size }
+}

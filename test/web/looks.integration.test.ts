@@ -1,0 +1,156 @@
+import { mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { upload } from '../http/fixture.ts'
+import type { TestService, TestUser } from '../support/test-service.ts'
+import { describeInBrowser, openWithPage, pick, secretOf, visit, type Visit } from './fixture.ts'
+
+/** Where pictures of what the tests see are put, for people to look at. */
+const PICTURES = process.env['PICTURES'] ?? join(tmpdir(), 'cloud-repository-pictures')
+
+const FILES = {
+  'Beach at dawn.jpg': 500_000,
+  'Contract (signed).pdf': 120_000,
+  'backup.zip': 64_000,
+  'budget.xlsx': 90_000,
+  'demo.mp4': 900_000,
+  'notes.md': 300,
+  'song.flac': 400_000,
+} as const
+
+const WIDE = { width: 1280, height: 800 }
+const NARROW = { width: 390, height: 780 }
+
+describeInBrowser('each view', (browser) => {
+  beforeAll(async () => {
+    await mkdir(PICTURES, { recursive: true })
+  })
+
+  describe.each([
+    ['light', WIDE],
+    ['dark', WIDE],
+    ['light', NARROW],
+    ['dark', NARROW],
+  ] as const)('%s, %j', (colorScheme, viewport) => {
+    let service: TestService
+    let user: TestUser
+    let opened: Visit
+    let views = 0
+    beforeAll(async () => {
+      service = await openWithPage()
+      user = await service.createUser(2_400_000)
+      const device = { source: 'device', reference: 'Living room camera', model: 'camera-2' }
+      const period = { startsAt: undefined, endsAt: undefined }
+      await service.users.putGrant({ userId: user.userId, bytes: 600_000, ...device, ...period })
+      for (const [name, size] of Object.entries(FILES)) {
+        await upload(service, { user, name, content: Buffer.alloc(size) })
+      }
+      opened = await visit({ browser: browser(), service, colorScheme, viewport })
+    })
+    afterAll(async () => {
+      await opened?.context.close()
+      await service?.stop()
+    })
+
+    /** Takes a picture, and asks axe what keeps whom from using it. */
+    async function expectAccessible(view: string): Promise<void> {
+      const { page, expectClean } = opened
+      views += 1
+      // What moves is not judged before it has come to rest.
+      await page.waitForTimeout(300)
+      const name = [colorScheme, viewport.width, views, view].join('-')
+      await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+      await page.evaluate(axe.source)
+      const { violations } = (await page.evaluate('axe.run()')) as {
+        readonly violations: readonly { id: string; nodes: { html: string }[] }[]
+      }
+      const found = violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))
+      expect({ view, found }).toEqual({ view, found: [] })
+      expectClean()
+    }
+
+    const act = (action: string, name: string) => actOn(opened.page, { action, name, viewport })
+
+    it('of signing in', async () => {
+      const { page } = opened
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      await expectAccessible('sign-in')
+      await page.getByLabel('Access token', { exact: true }).fill('crt_mistyped')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('alert').waitFor()
+      await expectAccessible('sign-in-refused')
+      await page.getByLabel('Access token', { exact: true }).fill(secretOf(user))
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByText('notes.md').waitFor()
+      await expectAccessible('list')
+    })
+
+    it('of a file', async () => {
+      const { page } = opened
+      await act('Share', 'notes.md')
+      await page.getByRole('radio', { name: /Anyone/ }).check()
+      await expectAccessible('share')
+      await page.keyboard.press('Escape')
+      await act('Rename', 'notes.md')
+      await page.getByLabel('New name').fill('demo.mp4')
+      await page.getByRole('button', { name: 'Rename', exact: true }).click()
+      await page.getByText('There is a file').waitFor()
+      await expectAccessible('rename')
+      await page.keyboard.press('Escape')
+    })
+
+    it('of a search that finds nothing', async () => {
+      const { page } = opened
+      await page.getByRole('searchbox').fill('zebra')
+      await page.getByText('No name begins').waitFor()
+      await expectAccessible('nothing-found')
+      await page.getByRole('searchbox').fill('')
+      await page.getByText('notes.md').waitFor()
+    })
+
+    it('of uploads, and of a full repository', async () => {
+      const { page } = opened
+      await pick(page, [
+        { path: 'minutes.txt', content: 'x'.repeat(1000) },
+        { path: 'notes.md', content: 'y' },
+        { path: 'holiday.mov', content: Buffer.alloc(2_000_000) },
+        { path: 'wedding.mov', content: Buffer.alloc(2_500_000) },
+      ])
+      await page.getByText('2 files do not fit').waitFor()
+      await expectAccessible('uploads')
+      await page.getByRole('button', { name: 'Show less' }).click()
+      await act('Delete', 'budget.xlsx')
+      await page.getByRole('button', { name: 'Undo' }).waitFor()
+      await expectAccessible('undo')
+    })
+
+    it('of a repository over its capacity', async () => {
+      const { page } = opened
+      await service.setCapacity(user, 900_000)
+      await page.reload()
+      await page.getByText('more than fits').waitFor()
+      await expectAccessible('exceeded')
+    })
+  })
+})
+
+interface Act {
+  readonly action: string
+  readonly name: string
+  readonly viewport: { readonly width: number }
+}
+
+/** Where there is little room a row has one button for all that can be done. */
+async function actOn(page: Page, { action, name, viewport }: Act): Promise<void> {
+  if (viewport.width >= WIDE.width) {
+    await page
+      .getByRole('button', { name: `${action} ${name}`, exact: true })
+      .click({ force: true })
+    return
+  }
+  await page.getByRole('button', { name: `What to do with ${name}` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
+}

@@ -1,0 +1,340 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { download, MIB, upload, usageOf } from '../http/fixture.ts'
+import { createFolder } from '../support/local-server.ts'
+import { startTcpSwitch } from '../support/tcp-switch.ts'
+import type { TestService, TestUser } from '../support/test-service.ts'
+import {
+  describeInBrowser,
+  names,
+  openWithPage,
+  pick,
+  secretOf,
+  uploaded,
+  visitAs,
+} from './fixture.ts'
+
+describeInBrowser('uploads', (browser) => {
+  let service: TestService
+  let user: TestUser
+  let opened: AsyncDisposableStack
+  beforeAll(async () => {
+    service = await openWithPage({ tokenCacheMs: 0 })
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    opened = new AsyncDisposableStack()
+    user = await service.createUser(64 * MIB)
+  })
+  afterEach(() => opened.disposeAsync())
+
+  async function open(at: { readonly url: string } = service): Promise<Page> {
+    const { page, context, expectClean } = await visitAs({ browser: browser(), service: at, user })
+    opened.defer(async () => {
+      expectClean()
+      await context.close()
+    })
+    return page
+  }
+
+  async function revokeTokens(): Promise<void> {
+    for (const { tokenId } of await service.accessTokens.list(user.userId)) {
+      await service.accessTokens.revoke({ userId: user.userId, tokenId })
+    }
+  }
+
+  const contentOf = async (name: string): Promise<string> =>
+    (await download(service, { user, name })).body.toString()
+
+  it('take many files at once, also empty ones, and show them', async () => {
+    const page = await open()
+    const files = Array.from({ length: 20 }, (_, at) => ({
+      path: `file ${String(at).padStart(2, '0')}.txt`,
+      content: 'x'.repeat(at),
+    }))
+    await pick(page, files)
+    await uploaded(page, 20)
+    expect(await names(page)).toEqual(files.map(({ path }) => path))
+    for (const { path, content } of files) expect(await contentOf(path)).toBe(content)
+    await page.getByText('190 bytes of 64 MiB used').waitFor()
+    expect(await page.getByRole('status').allTextContents()).toContain('20 files uploaded')
+  })
+
+  it('take a folder that is dropped, with its name in front of the files', async () => {
+    const page = await open()
+    const folder = await createFolder('drop')
+    opened.defer(() => folder.remove())
+    await mkdir(join(folder.path, 'Trip', 'Day 1'), { recursive: true })
+    await writeFile(join(folder.path, 'Trip', 'plan.txt'), 'plan')
+    await writeFile(join(folder.path, 'Trip', 'Day 1', 'dawn.jpg'), 'dawn')
+    await writeFile(join(folder.path, 'alone.txt'), 'alone')
+    await drop(page, [join(folder.path, 'Trip'), join(folder.path, 'alone.txt')])
+    await uploaded(page, 3)
+    expect(await names(page)).toEqual(['Trip - Day 1 - dawn.jpg', 'Trip - plan.txt', 'alone.txt'])
+    expect(await contentOf('Trip - Day 1 - dawn.jpg')).toBe('dawn')
+  })
+
+  it('take a folder that is chosen', async () => {
+    const page = await open()
+    const folder = await createFolder('pick')
+    opened.defer(() => folder.remove())
+    await mkdir(join(folder.path, 'Papers'))
+    await writeFile(join(folder.path, 'Papers', 'a.txt'), 'a')
+    await page.locator('[data-picker=folder]').setInputFiles(join(folder.path, 'Papers'))
+    await uploaded(page, 1)
+    expect(await names(page)).toEqual(['Papers - a.txt'])
+  })
+
+  it('take a picture that is pasted, and nothing that is pasted into a field', async () => {
+    const page = await open()
+    await page.evaluate(PASTE('document.body'))
+    await uploaded(page, 1)
+    expect((await names(page))[0]).toMatch(/^Pasted \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d\.png$/)
+    await page.evaluate(PASTE(`document.querySelector('[type=search]')`))
+    await page.waitForTimeout(500)
+    expect(await names(page)).toHaveLength(1)
+  })
+
+  it('show how far they are and how long it takes, and can be cancelled', async () => {
+    const page = await open()
+    await slowDown(page, 2 * MIB)
+    await pick(page, [{ path: 'large.bin', content: Buffer.alloc(20 * MIB) }])
+    await page.getByText(/ MiB of 20 MiB/).waitFor()
+    await page.getByText(/MiB\/s, \d+ s left/).waitFor()
+    const bar = page.getByRole('progressbar', { name: 'Progress of all uploads' })
+    await expect
+      .poll(async () => Number(await bar.getAttribute('aria-valuenow')))
+      .toBeGreaterThan(5)
+    await expect.poll(async () => (await usageOf(service, user)).reserved).toBe(20 * MIB)
+    await page.getByText('20 MiB', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Cancel large.bin' }).click()
+    await expect
+      .poll(async () => (await usageOf(service, user)).reserved, { timeout: 10_000 })
+      .toBe(0)
+    expect((await download(service, { user, name: 'large.bin' })).status).toBe(404)
+    expect(await page.getByRole('region', { name: 'Uploads' }).count()).toBe(0)
+  })
+
+  it('ask before they replace a file, or find another name', async () => {
+    for (const name of ['a.txt', 'b.txt', 'c.txt', 'c (2).txt']) {
+      await upload(service, { user, name, content: 'old' })
+    }
+    const page = await open()
+    await pick(
+      page,
+      ['a.txt', 'b.txt', 'c.txt'].map((path) => ({ path, content: 'new' })),
+    )
+    await page.getByRole('heading', { name: '3 files need a decision' }).waitFor()
+    for (const name of ['a.txt', 'b.txt', 'c.txt']) expect(await contentOf(name)).toBe('old')
+    const row = (name: string) =>
+      page.getByRole('region', { name: 'Uploads' }).getByRole('listitem').filter({ hasText: name })
+    await row('a.txt').getByRole('button', { name: 'Replace' }).click()
+    await row('b.txt').getByRole('button', { name: 'Skip' }).click()
+    await row('c.txt').getByRole('button', { name: 'Keep both' }).click()
+    await uploaded(page, 2)
+    expect(await contentOf('a.txt')).toBe('new')
+    expect(await contentOf('b.txt')).toBe('old')
+    expect(await contentOf('c.txt')).toBe('old')
+    expect(await contentOf('c (3).txt')).toBe('new')
+  })
+
+  it('say how much is missing when the repository is full, and go on once there is room', async () => {
+    user = await service.createUser(1000)
+    await upload(service, { user, name: 'old.bin', content: 'x'.repeat(800) })
+    const page = await open()
+    await pick(page, [
+      { path: 'one.bin', content: 'x'.repeat(500) },
+      { path: 'two.bin', content: 'x'.repeat(600) },
+      { path: 'small.bin', content: 'x'.repeat(100) },
+    ])
+    await page
+      .getByText(
+        'It does not fit: 300 bytes more would have to be free. Up to 200 bytes would fit.',
+      )
+      .waitFor()
+    await page
+      .getByText('2 files do not fit. To take all, 1000 bytes more would have to be free.')
+      .or(page.getByText('2 files do not fit. To take all, 900 bytes more would have to be free.'))
+      .waitFor()
+    await expect.poll(() => names(page)).toEqual(['old.bin', 'small.bin'])
+    await page.getByRole('button', { name: 'Delete old.bin' }).click({ force: true })
+    await expect
+      .poll(async () => (await usageOf(service, user)).used, { timeout: 15_000 })
+      .toBe(100)
+    await page.getByRole('button', { name: 'Try one.bin again' }).click()
+    await expect.poll(() => names(page)).toEqual(['one.bin', 'small.bin'])
+    await page.getByRole('button', { name: 'Try two.bin again' }).click()
+    await page.getByText('It does not fit: 200 bytes more').waitFor()
+  })
+
+  it('say the same when it is the service that finds out', async () => {
+    user = await service.createUser(4 * MIB)
+    const page = await open()
+    await slowDown(page, MIB)
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(3 * MIB) }])
+    await page.getByText(/of 3 MiB/).waitFor()
+    await service.setCapacity(user, 2 * MIB)
+    await page
+      .getByText('It does not fit: 1 MiB more would have to be free.')
+      .waitFor({ timeout: 20_000 })
+    expect((await usageOf(service, user)).used).toBe(0)
+  })
+
+  it('are kept when the token is revoked, and go on after signing in again', async () => {
+    const page = await open()
+    await slowDown(page, 2 * MIB)
+    const files = ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin']
+    await pick(
+      page,
+      files.map((path) => ({ path, content: Buffer.alloc(2 * MIB, path) })),
+    )
+    await page
+      .getByText(/of 2 MiB/)
+      .first()
+      .waitFor()
+    await revokeTokens()
+    await page.getByText('Your access token is no longer good').waitFor()
+    await page.getByText(/files? that you were uploading are kept/).waitFor()
+    // What was under way has ended, so that the rest has asked, and was refused.
+    const reserved = async () => (await usageOf(service, user)).reserved
+    await expect.poll(reserved, { timeout: 20_000 }).toBe(0)
+    await page.waitForTimeout(1000)
+    const { secret } = await service.accessTokens.issue({
+      userId: user.userId,
+      label: 'new',
+      expiresInSeconds: undefined,
+    })
+    user = { ...user, cookie: `access_token=${secret}` }
+    await page.getByLabel('Access token', { exact: true }).fill(secretOf(user))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await uploaded(page, files.length)
+    for (const name of files)
+      expect(await contentOf(name)).toBe(Buffer.alloc(2 * MIB, name).toString())
+  })
+
+  it('are not sent to the repository of another user who signs in, and nor is anything shown to them', async () => {
+    await upload(service, { user, name: 'secret plans.txt', content: 'x' })
+    const page = await open()
+    await slowDown(page, MIB)
+    await pick(
+      page,
+      ['a.bin', 'b.bin', 'c.bin', 'd.bin'].map((path) => ({ path, content: Buffer.alloc(MIB) })),
+    )
+    await page
+      .getByText(/of 1 MiB/)
+      .first()
+      .waitFor()
+    await revokeTokens()
+    await page.getByText(/that you were uploading are kept/).waitFor()
+    const other = await service.createUser(64 * MIB)
+    await page.getByLabel('Access token', { exact: true }).fill(secretOf(other))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Nothing here yet').waitFor()
+    expect(await page.getByText('secret plans.txt').count()).toBe(0)
+    await page.waitForTimeout(1500)
+    expect(await usageOf(service, other)).toMatchObject({ fileCount: 0, reserved: 0 })
+  })
+
+  it('end, and deletions are made, when their user signs out', async () => {
+    await upload(service, { user, name: 'old.txt', content: 'x' })
+    const page = await open()
+    await slowDown(page, MIB)
+    await page.getByRole('button', { name: 'Delete old.txt' }).click({ force: true })
+    await pick(page, [{ path: 'large.bin', content: Buffer.alloc(20 * MIB) }])
+    await page.getByText(/of 20 MiB/).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await page.getByText('that you were uploading').count()).toBe(0)
+    await expect
+      .poll(() => usageOf(service, user), { timeout: 10_000 })
+      .toMatchObject({ fileCount: 0, reserved: 0 })
+  })
+
+  it('go on by themselves after the connection was lost in the middle', async () => {
+    const gate = await startTcpSwitch([service.port])
+    opened.defer(() => gate.close())
+    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    await slowDown(page, 2 * MIB)
+    await pick(page, [
+      { path: 'a.bin', content: Buffer.alloc(6 * MIB, 'a') },
+      { path: 'b.bin', content: Buffer.alloc(6 * MIB, 'b') },
+    ])
+    await page
+      .getByText(/[1-5](\.\d)? MiB of 6 MiB/)
+      .first()
+      .waitFor()
+    gate.point([])
+    gate.cut()
+    await page.getByText('Connection lost. It is tried again by itself.').first().waitFor()
+    await page.getByText('No connection. Trying again').waitFor()
+    gate.point([service.port])
+    await uploaded(page, 2)
+    expect(await page.getByText('No connection. Trying again').count()).toBe(0)
+    expect(await contentOf('a.bin')).toBe('a'.repeat(6 * MIB))
+    expect(await contentOf('b.bin')).toBe('b'.repeat(6 * MIB))
+  })
+
+  it('are found to have arrived when only the answer was lost', async () => {
+    const gate = await startTcpSwitch([service.port])
+    opened.defer(() => gate.close())
+    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    const lost = gate.lose({ after: 'GET /', request: 'PUT /users/me/repo/a.txt', loses: 'answer' })
+    await pick(page, [{ path: 'a.txt', content: 'hello' }])
+    await page.getByText(/of 5 bytes|Being stored/).waitFor()
+    await expect
+      .poll(async () => (await download(service, { user, name: 'a.txt' })).status)
+      .toBe(200)
+    gate.cut()
+    await uploaded(page, 1)
+    expect(await contentOf('a.txt')).toBe('hello')
+    await Promise.race([lost, page.waitForTimeout(10)])
+  })
+
+  it('appear in another tab as they end', async () => {
+    const page = await open()
+    const other = await page.context().newPage()
+    await other.goto(service.url)
+    await other.getByText('Nothing here yet').waitFor()
+    await pick(page, [{ path: 'a.txt', content: 'hello' }])
+    await expect.poll(() => names(other)).toEqual(['a.txt'])
+    await other.getByText('5 bytes of 64 MiB used').waitFor()
+  })
+
+  it('say of what the service refuses why', async () => {
+    const page = await open()
+    await pick(page, [{ path: `${'n'.repeat(300)}.txt`, content: 'x' }])
+    await page.getByText('The service takes no file of this name').waitFor()
+    expect((await usageOf(service, user)).fileCount).toBe(0)
+  })
+})
+
+/** Makes uploads of a tab that slow, in bytes a second. */
+async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytesPerSecond,
+  })
+}
+
+/** Drops what lies on the disk, folders and all, in the middle of the page. */
+async function drop(page: Page, files: readonly string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const data = { items: [], files: [...files], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, x: 500, y: 400, data })
+  }
+  await page.getByText('Drop to upload').waitFor()
+  await session.send('Input.dispatchDragEvent', { type: 'drop', x: 500, y: 400, data })
+}
+
+const PASTE = (target: string) => `{
+  const clipboardData = new DataTransfer()
+  clipboardData.items.add(new File(['picture'], 'image.png', { type: 'image/png' }))
+  ${target}.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+}`

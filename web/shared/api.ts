@@ -1,0 +1,125 @@
+import { type Signal, signal } from '@preact/signals'
+import { backOffMs, pause } from './pause.ts'
+
+/** What the service refused, and why. */
+export class ProblemError extends Error {
+  readonly status: number
+  readonly code: string
+  /** The figures that come with some codes. */
+  readonly facts: Readonly<Record<string, unknown>>
+
+  constructor(status: number, problem: Readonly<Record<string, unknown>>) {
+    super(typeof problem['detail'] === 'string' ? problem['detail'] : `Status ${status}.`)
+    this.name = 'ProblemError'
+    this.status = status
+    this.code = typeof problem['code'] === 'string' ? problem['code'] : 'internal_error'
+    this.facts = problem
+  }
+
+  fact(name: string): number {
+    const value = this.facts[name]
+    return typeof value === 'number' ? value : 0
+  }
+}
+
+/** Nobody answered. */
+export class ConnectionError extends Error {
+  constructor(cause: unknown) {
+    super('No connection.', { cause })
+    this.name = 'ConnectionError'
+  }
+}
+
+export interface Call {
+  readonly method?: 'POST' | 'PATCH' | 'DELETE'
+  readonly json?: object
+  readonly headers?: Readonly<Record<string, string>>
+  /** Goes on when the page is left. */
+  readonly keepalive?: boolean
+}
+
+export interface Api {
+  /** Whether the last read was answered. */
+  readonly isConnected: Signal<boolean>
+  /** The address of a path below the page. */
+  urlOf(path: string): string
+  /** Reads, and tries again by itself until there is an answer. Rejects with a `ProblemError`. */
+  read<T>(path: string): Promise<T>
+  /** Does something once. Rejects with a `ProblemError` or a `ConnectionError`. */
+  call<T>(path: string, call: Call): Promise<T>
+}
+
+export interface ApiOptions {
+  /** The folder of the page. */
+  readonly base: string
+  /** The service does not know whoever asks, or no longer. */
+  readonly onRefusedToken: (code: string) => void
+}
+
+const TOKEN_CODES = new Set(['access_token_missing', 'access_token_invalid', 'user_suspended'])
+
+export function isTokenCode(code: string): boolean {
+  return TOKEN_CODES.has(code)
+}
+
+/** Asks the service in whose folder the page lies. */
+export function createApi({ base, onRefusedToken }: ApiOptions): Api {
+  const isConnected = signal(true)
+
+  async function call<T>(path: string, { method, json, headers, keepalive }: Call): Promise<T> {
+    const body = json === undefined ? {} : { body: JSON.stringify(json) }
+    const type = json === undefined ? {} : { 'content-type': 'application/json' }
+    const init = { ...body, headers: { ...type, ...headers } }
+    const options = { ...init, method: method ?? 'GET', keepalive: keepalive ?? false }
+    const response = await fetch(urlOf(path), options).catch((cause: unknown) => {
+      throw new ConnectionError(cause)
+    })
+    const text = await response.text()
+    if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T
+    const problem = problemOf(response.status, text)
+    if (isTokenCode(problem.code)) onRefusedToken(problem.code)
+    throw problem
+  }
+
+  async function read<T>(path: string): Promise<T> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const answer = await call<T>(path, {})
+        isConnected.value = true
+        return answer
+      } catch (error) {
+        if (!isPassing(error)) throw error
+        isConnected.value = !(error instanceof ConnectionError)
+      }
+      await pause(backOffMs(tries))
+    }
+  }
+
+  function urlOf(path: string): string {
+    return new URL(path, base).href
+  }
+
+  return { isConnected, urlOf, read, call }
+}
+
+/** What a response with this body says is wrong. A proxy's own answers are no problem documents. */
+export function problemOf(status: number, text: string): ProblemError {
+  try {
+    return new ProblemError(status, JSON.parse(text) as Record<string, unknown>)
+  } catch {
+    return new ProblemError(status, {})
+  }
+}
+
+/** Whether the same request may well work a moment later. */
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof ConnectionError ||
+    (error instanceof ProblemError && [408, 429, 502, 503, 504].includes(error.status))
+  )
+}
+
+/** The path of an own file. */
+export function pathOf(name: string, owner = 'me'): string {
+  return `users/${owner}/repo/${encodeURIComponent(name.toWellFormed())}`
+}

@@ -1,0 +1,46 @@
+// Made once: each takes longer than all that a row of a table has to format.
+const NUMBER = new Intl.NumberFormat('en')
+const DAY = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'short', day: 'numeric' })
+const MOMENT = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false })
+const WHOLE = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' })
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+
+/** A size for people, such as `1.5 GiB`; rounded down, so that nothing that is left looks like more. */
+export function formatBytes(bytes: number): string {
+  return format(bytes, Math.floor)
+}
+
+/** A size that is needed: rounded up, so that it is enough. */
+export function formatNeed(bytes: number): string {
+  return format(bytes, Math.ceil)
+}
+
+function format(bytes: number, round: (value: number) => number): string {
+  if (bytes < 1024) return `${round(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}`
+  const power = Math.min(Math.floor(Math.log2(bytes) / 10), UNITS.length - 1)
+  const value = bytes / 1024 ** power
+  const digits = value < 10 ? 10 : 1
+  return `${NUMBER.format(round(value * digits) / digits)} ${UNITS[power]}`
+}
+
+export function formatCount(count: number): string {
+  return NUMBER.format(count)
+}
+
+export function formatDuration(seconds: number): string {
+  if (seconds < 60) return `${Math.max(1, Math.ceil(seconds))} s`
+  if (seconds < 3600) return `${Math.ceil(seconds / 60)} min`
+  return `${Math.floor(seconds / 3600)} h ${Math.ceil((seconds % 3600) / 60)} min`
+}
+
+/** A time to the second. */
+export function formatWholeTime(time: string): string {
+  return WHOLE.format(new Date(time))
+}
+
+/** A time for people: the hour of today, the day of any other. */
+export function formatTime(time: string): string {
+  const date = new Date(time)
+  return date.toDateString() === new Date().toDateString() ? MOMENT.format(date) : DAY.format(date)
+}

@@ -1,0 +1,46 @@
+export type Visibility = 'private' | 'users' | 'public'
+
+export const VISIBILITIES: readonly Visibility[] = ['private', 'users', 'public']
+
+export type Order = 'name' | '-name' | 'updated_at' | '-updated_at' | 'size' | '-size'
+
+/** A file as the API describes it. */
+export interface FileEntry {
+  readonly name: string
+  readonly user_id: string
+  readonly size: number
+  readonly etag: string
+  readonly visibility: Visibility
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export interface FilePage {
+  readonly files: readonly FileEntry[]
+  readonly next_cursor: string | null
+}
+
+export interface Grant {
+  readonly source: string
+  readonly reference: string
+  readonly bytes: number
+  readonly model?: string
+  readonly starts_at: string | null
+  readonly ends_at: string | null
+}
+
+/** The figures that an upload answers too. */
+export interface Figures {
+  readonly capacity: number
+  readonly used: number
+  readonly reserved: number
+  readonly available: number
+}
+
+export interface Capacity extends Figures {
+  readonly user_id: string
+  readonly file_count: number
+  readonly max_files: number
+  readonly state: 'normal' | 'nearing' | 'critical' | 'exceeded'
+  readonly grants: readonly Grant[]
+}

@@ -1,0 +1,199 @@
+import type { Order, Visibility } from './shared/model.ts'
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatNeed,
+  formatTime,
+  formatWholeTime,
+} from './shared/format.ts'
+
+/** All that the pages say. Another language is another object of this type. */
+export type Texts = typeof english
+
+const files = (count: number): string => (count === 1 ? '1 file' : `${formatCount(count)} files`)
+
+const english = {
+  product: 'Cloud Repository',
+  connectionLost: 'No connection. Trying again …',
+  close: 'Close',
+  cancel: 'Cancel',
+  undo: 'Undo',
+  retry: 'Try again',
+  failed: (detail: string) => `That did not work: ${detail}`,
+
+  signIn: {
+    title: 'Sign in',
+    explanation:
+      'An access token opens your repository. It begins with crt_ and comes from whoever runs this service for you, or from the ' +
+      'device that you paired. Treat it like a password: this page hands it to your browser, which keeps it where no script can read it.',
+    label: 'Access token',
+    show: 'Show the token',
+    hide: 'Hide the token',
+    action: 'Sign in',
+    signOut: 'Sign out',
+    needed: 'Enter your access token.',
+    notKept: 'Your browser did not keep the token. Allow cookies for this address and try again.',
+    reasons: {
+      access_token_invalid:
+        'This access token is not valid. It may be mistyped, expired or revoked.',
+      user_suspended: 'This account is suspended. Whoever runs the service can say why.',
+      too_many_requests: 'There were too many wrong tokens from here. Try again in a few minutes.',
+      ended: 'Your access token is no longer good, so you were signed out.',
+    },
+    uploadsKept: (count: number) =>
+      `${files(count)} that you were uploading are kept. Sign in and they go on.`,
+  },
+
+  files: {
+    title: 'Files',
+    name: 'Name',
+    size: 'Size',
+    changed: 'Changed',
+    sortBy: 'Sort by',
+    orders: {
+      name: 'Name, A to Z',
+      '-name': 'Name, Z to A',
+      '-updated_at': 'Newest first',
+      updated_at: 'Oldest first',
+      '-size': 'Largest first',
+      size: 'Smallest first',
+    } satisfies Record<Order, string>,
+    search: 'Find names that begin with …',
+    clearSearch: 'Clear the search',
+    upload: 'Upload files',
+    uploadFolder: 'Upload a folder',
+    count: files,
+    loading: 'Loading …',
+    empty: 'Nothing here yet',
+    emptyHint: 'Drop files or a folder anywhere on this page, paste a picture, or choose files.',
+    noMatch: (prefix: string) => `No name begins with “${prefix}”`,
+    dropHere: 'Drop to upload',
+    download: (name: string) => `Download ${name}`,
+    share: (name: string) => `Share ${name}`,
+    rename: (name: string) => `Rename ${name}`,
+    remove: (name: string) => `Delete ${name}`,
+    more: (name: string) => `What to do with ${name}`,
+    actions: { download: 'Download', share: 'Share', rename: 'Rename', remove: 'Delete' },
+    time: formatTime,
+    wholeTime: formatWholeTime,
+  },
+
+  visibility: {
+    names: {
+      private: 'Only you',
+      users: 'All users',
+      public: 'Anyone',
+    } satisfies Record<Visibility, string>,
+    explanations: {
+      private: 'Nobody else can open it, with or without the link.',
+      users: 'Whoever has the link and an access token of this service can download it.',
+      public: 'Whoever has the link can download it.',
+    } satisfies Record<Visibility, string>,
+  },
+
+  share: {
+    title: 'Share',
+    who: 'Who can download it',
+    link: 'Link',
+    copy: 'Copy link',
+    copied: 'Link copied.',
+    notCopied: 'Your browser did not let the link be copied. Select and copy it yourself.',
+  },
+
+  rename: {
+    title: 'Rename',
+    label: 'New name',
+    action: 'Rename',
+    replace: 'Replace it',
+    taken: (name: string) => `There is a file “${name}” already.`,
+    invalid: 'A name has 1 to 255 bytes and neither / nor \\ in it.',
+    gone: 'The file is no longer there.',
+  },
+
+  removal: {
+    pending: (name: string) => `“${name}” is being deleted in a few seconds.`,
+    done: (name: string) => `“${name}” is deleted.`,
+    changed: (name: string) => `“${name}” has changed meanwhile, so it was kept.`,
+  },
+
+  capacity: {
+    title: 'Capacity',
+    used: 'Used',
+    reserved: 'Being uploaded',
+    free: 'Free',
+    of: (used: number, capacity: number) => `${formatBytes(used)} of ${formatBytes(capacity)} used`,
+    meter: (used: number, reserved: number, free: number) =>
+      `${formatBytes(used)} used, ${formatBytes(reserved)} being uploaded, ${formatBytes(free)} free`,
+    states: {
+      normal: '',
+      nearing: 'Getting full.',
+      critical: 'Almost full.',
+      exceeded: (bytes: number) =>
+        `${formatNeed(bytes)} more than fits. Your files stay as they are; nothing new fits until there is room.`,
+    },
+    count: (count: number, most: number) => `${files(count)} of ${formatCount(most)} possible`,
+    parts: 'What it is made of',
+    base: 'Comes with your account',
+    device: 'Device',
+    until: (time: string) => `until ${formatTime(time)}`,
+    stays: 'Stays as long as your account.',
+    leaves: (left: number) => `Without it, ${formatBytes(left)} would stay free.`,
+    leavesOver: (missing: number) =>
+      `Without it, you would be ${formatNeed(missing)} over: your files stay, but nothing new fits.`,
+  },
+
+  uploads: {
+    title: 'Uploads',
+    running: (done: number, all: number) =>
+      `Uploading ${formatCount(done + 1)} of ${formatCount(all)}`,
+    finished: (count: number) => `${files(count)} uploaded`,
+    needsYou: (count: number) => `${files(count)} ${count === 1 ? 'needs' : 'need'} a decision`,
+    nothing: 'No uploads',
+    rate: (bytesPerSecond: number, seconds: number) =>
+      `${formatBytes(bytesPerSecond)}/s, ${formatDuration(seconds)} left`,
+    expand: 'Show all uploads',
+    collapse: 'Show less',
+    clear: 'Clear the list',
+    cancelAll: 'Cancel all',
+    cancel: (name: string) => `Cancel ${name}`,
+    dismiss: (name: string) => `Take ${name} off the list`,
+    retry: (name: string) => `Try ${name} again`,
+    retryAll: 'Try all again',
+    progress: 'Progress of all uploads',
+    announce: (percent: number) => `${percent} % uploaded`,
+    leave: 'Uploads are still under way.',
+    pasted: (time: Date, extension: string) =>
+      `Pasted ${time.toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '.')}${extension}`,
+    states: {
+      waiting: 'Waiting',
+      sending: (sent: number, size: number) => `${formatBytes(sent)} of ${formatBytes(size)}`,
+      finishing: 'Being stored',
+      done: 'Uploaded',
+      exists: 'A file of this name is there already.',
+      full: 'It does not fit.',
+      lost: 'Connection lost. It is tried again by itself.',
+      signedOut: 'Waits until you sign in again.',
+    },
+    replace: 'Replace',
+    keepBoth: 'Keep both',
+    skip: 'Skip',
+    replaceAll: (count: number) => `Replace all ${formatCount(count)}`,
+    skipAll: 'Skip all',
+    full: (missing: number, available: number) =>
+      `It does not fit: ${formatNeed(missing)} more would have to be free. ` +
+      (available === 0
+        ? 'The repository is full; delete something first.'
+        : `Up to ${formatBytes(available)} would fit.`),
+    fullMany: (count: number, missing: number) =>
+      `${files(count)} ${count === 1 ? 'does' : 'do'} not fit. To take all, ${formatNeed(missing)} more would have to be free.`,
+    refusals: {
+      file_count_exceeded: 'There are as many files as there may be. Delete some first.',
+      file_too_large: (most: number) => `It is too large: files have at most ${formatBytes(most)}.`,
+      invalid_file_name: 'The service takes no file of this name. Rename it and try again.',
+      unreadable: 'The file could not be read. It may have been moved or changed.',
+    },
+  },
+}
+
+export const texts: Texts = english

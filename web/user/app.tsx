@@ -1,0 +1,67 @@
+import { texts } from '../texts.ts'
+import { Icon } from '../shared/icon.tsx'
+import { CapacityPanel } from './capacity-panel.tsx'
+import { FileBrowser } from './file-browser.tsx'
+import type { Page } from './page.ts'
+import { SignIn } from './sign-in.tsx'
+import { UploadPanel } from './upload-panel.tsx'
+
+export function App({ page }: { readonly page: Page }) {
+  const { session, uploads, api, toasts } = page
+  const state = session.state.value
+  const kept = uploads.figures.value.active
+  return (
+    <>
+      {!api.isConnected.value && (
+        <p class="banner" role="alert">
+          <Icon name="warning" />
+          {texts.connectionLost}
+        </p>
+      )}
+      {state.kind === 'closed' && (
+        <SignIn session={session} reason={state.reason} keptUploads={kept} />
+      )}
+      {state.kind === 'opening' && (
+        <main class="opening" aria-busy="true">
+          <h1 class="unseen">{texts.product}</h1>
+          <p class="quiet">{texts.files.loading}</p>
+        </main>
+      )}
+      {state.kind === 'open' && <Repository page={page} />}
+      <toasts.View />
+    </>
+  )
+}
+
+function Repository({ page }: { readonly page: Page }) {
+  const user = page.capacity.figures.value?.user_id ?? ''
+  return (
+    <div class="shell">
+      <header class="top">
+        <span class="mark" aria-hidden="true" />
+        <h1 class="product">{texts.product}</h1>
+        <span class="user" title={user}>
+          {user}
+        </span>
+        <button
+          type="button"
+          class="button button-plain"
+          aria-label={texts.signIn.signOut}
+          onClick={() => void page.signOut()}
+        >
+          <Icon name="signOut" />
+          <span>{texts.signIn.signOut}</span>
+        </button>
+      </header>
+      <div class="columns">
+        <FileBrowser page={page} />
+        <CapacityPanel capacity={page.capacity.figures.value} />
+      </div>
+      <UploadPanel uploads={page.uploads} />
+      <div class="drop-hint" aria-hidden="true">
+        <Icon name="upload" />
+        {texts.files.dropHere}
+      </div>
+    </div>
+  )
+}

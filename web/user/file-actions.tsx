@@ -1,0 +1,237 @@
+import { useState } from 'preact/hooks'
+import { pathOf, ProblemError } from '../shared/api.ts'
+import { Dialog } from '../shared/dialog.tsx'
+import { Icon } from '../shared/icon.tsx'
+import { messageOf } from '../shared/message-of.ts'
+import type { FileEntry, Visibility } from '../shared/model.ts'
+import { VISIBILITIES } from '../shared/model.ts'
+import { texts } from '../texts.ts'
+import type { Page } from './page.ts'
+
+export interface FileAction {
+  readonly kind: 'share' | 'rename' | 'remove' | 'more'
+  readonly file: FileEntry
+}
+
+export interface FileActionProps {
+  readonly page: Page
+  readonly action: FileAction
+  readonly onAct: (kind: FileAction['kind'], file: FileEntry) => void
+  readonly onClose: () => void
+}
+
+export function FileActionDialog(props: FileActionProps) {
+  const { kind } = props.action
+  if (kind === 'share') return <ShareDialog {...props} />
+  return kind === 'rename' ? <RenameDialog {...props} /> : <MoreDialog {...props} />
+}
+
+interface Change {
+  readonly name?: string
+  readonly visibility?: Visibility
+  readonly overwrite?: boolean
+}
+
+/** Changes a file, here and in the other tabs. */
+async function change(page: Page, file: FileEntry, json: Change): Promise<FileEntry> {
+  const { api, list, tabs, capacity } = page
+  const changed = await api.call<FileEntry>(pathOf(file.name), { method: 'PATCH', json })
+  if (changed.name !== file.name) {
+    list.drop(file.name)
+    tabs.tell({ kind: 'drop', name: file.name })
+  }
+  list.put(changed)
+  tabs.tell({ kind: 'put', file: changed })
+  capacity.refresh()
+  return changed
+}
+
+function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
+  const { file } = action
+  const words = texts.files.actions
+  return (
+    <Dialog title={texts.files.more(file.name)} onClose={onClose}>
+      <div class="choices">
+        <a
+          class="button"
+          href={page.api.urlOf(pathOf(file.name))}
+          download={file.name}
+          onClick={onClose}
+        >
+          <Icon name="download" />
+          {words.download}
+        </a>
+        {(['share', 'rename', 'remove'] as const).map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            class="button"
+            onClick={() => {
+              onClose()
+              onAct(kind, file)
+            }}
+          >
+            <Icon name={kind} />
+            {words[kind]}
+          </button>
+        ))}
+      </div>
+    </Dialog>
+  )
+}
+
+function RenameDialog({ page, action, onClose }: FileActionProps) {
+  const { file } = action
+  const words = texts.rename
+  const [name, setName] = useState(file.name)
+  const [problem, setProblem] = useState<string>()
+  const [isTaken, setTaken] = useState(false)
+
+  async function rename(overwrite: boolean): Promise<void> {
+    if (name === file.name) {
+      onClose()
+      return
+    }
+    try {
+      await change(page, file, { name, overwrite })
+      onClose()
+    } catch (error) {
+      const code = error instanceof ProblemError ? error.code : ''
+      setTaken(code === 'file_exists')
+      setProblem(renameProblem(code, { name, error }))
+    }
+  }
+
+  return (
+    <Dialog title={words.title} subject={file.name} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void rename(false)
+        }}
+      >
+        <label for="new-name">{words.label}</label>
+        <input
+          id="new-name"
+          class="field"
+          value={name}
+          ref={selectStem}
+          spellcheck={false}
+          aria-invalid={problem !== undefined}
+          onInput={(event) => {
+            setName(event.currentTarget.value)
+            setTaken(false)
+            setProblem(undefined)
+          }}
+        />
+        {problem !== undefined && (
+          <p class="notice notice-bad" role="alert">
+            {problem}
+          </p>
+        )}
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose}>
+            {texts.cancel}
+          </button>
+          {isTaken ? (
+            <button type="button" class="button button-bad" onClick={() => void rename(true)}>
+              {words.replace}
+            </button>
+          ) : (
+            <button type="submit" class="button button-main">
+              {words.action}
+            </button>
+          )}
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function renameProblem(code: string, { name, error }: { name: string; error: unknown }): string {
+  const words = texts.rename
+  if (code === 'file_exists') return words.taken(name)
+  if (code === 'invalid_file_name') return words.invalid
+  return code === 'not_found' ? words.gone : texts.failed(messageOf(error))
+}
+
+/** Most want another name and the same extension. */
+function selectStem(input: HTMLInputElement | null): void {
+  if (input === null || input.dataset['selected'] !== undefined) return
+  input.dataset['selected'] = ''
+  input.autofocus = true
+  const end = input.value.lastIndexOf('.')
+  requestAnimationFrame(() => {
+    input.focus()
+    input.setSelectionRange(0, end > 0 ? end : input.value.length)
+  })
+}
+
+function ShareDialog({ page, action, onClose }: FileActionProps) {
+  const words = texts.share
+  const { file } = action
+  const [chosen, setChosen] = useState(file.visibility)
+  const [said, setSaid] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const link = page.api.urlOf(pathOf(file.name, file.user_id))
+
+  async function choose(visibility: Visibility): Promise<void> {
+    setBusy(true)
+    setChosen(visibility)
+    try {
+      await change(page, file, { visibility })
+    } catch (error) {
+      setChosen(chosen)
+      setSaid(texts.failed(messageOf(error)))
+    }
+    setBusy(false)
+  }
+
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(link)
+      setSaid(words.copied)
+    } catch {
+      setSaid(words.notCopied)
+    }
+  }
+
+  return (
+    <Dialog title={words.title} subject={file.name} onClose={onClose}>
+      <fieldset class="radios" aria-busy={isBusy}>
+        <legend>{words.who}</legend>
+        {VISIBILITIES.map((visibility) => (
+          <label key={visibility} class="radio">
+            <input
+              type="radio"
+              name="visibility"
+              checked={chosen === visibility}
+              onChange={() => void choose(visibility)}
+            />
+            <span>
+              <strong>{texts.visibility.names[visibility]}</strong>
+              <span class="quiet">{texts.visibility.explanations[visibility]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <label for="link">{words.link}</label>
+      <div class="link">
+        <input
+          id="link"
+          class="field"
+          readOnly
+          value={link}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <button type="button" class="button button-main" onClick={() => void copy()}>
+          {words.copy}
+        </button>
+      </div>
+      <p class="said" role="status">
+        {said}
+      </p>
+    </Dialog>
+  )
+}

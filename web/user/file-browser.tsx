@@ -1,0 +1,164 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from '../shared/icon.tsx'
+import type { FileEntry, Order } from '../shared/model.ts'
+import { texts } from '../texts.ts'
+import { type FileAction, FileActionDialog } from './file-actions.tsx'
+import { FileTable } from './file-table.tsx'
+import type { Page } from './page.ts'
+import type { GatheredFile } from './upload-item.ts'
+
+const words = texts.files
+
+const ORDERS = Object.entries(words.orders) as [Order, string][]
+
+/** The list of files, with what finds, sorts, adds and changes them. */
+export function FileBrowser({ page }: { readonly page: Page }) {
+  const { list, uploads, removals } = page
+  const [action, setAction] = useState<FileAction>()
+  usePaste((files) => uploads.add(files))
+
+  function act(kind: FileAction['kind'], file: FileEntry): void {
+    if (kind === 'remove') removals.remove(file)
+    else setAction({ kind, file })
+  }
+
+  return (
+    <main class="files card" aria-label={words.title}>
+      <div class="toolbar">
+        <Search onSearch={(prefix) => search(page, prefix)} />
+        <label class="sort">
+          <span class="unseen">{words.sortBy}</span>
+          <select
+            class="field"
+            value={list.order.value}
+            onChange={(event) => sort(page, event.currentTarget.value as Order)}
+          >
+            {ORDERS.map(([order, label]) => (
+              <option key={order} value={order}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Pickers onPicked={(files) => uploads.add(files)} />
+      </div>
+      <FileTable page={page} onSort={(order) => sort(page, order)} onAct={act} />
+      {action !== undefined && (
+        <FileActionDialog
+          page={page}
+          action={action}
+          onAct={act}
+          onClose={() => setAction(undefined)}
+        />
+      )}
+    </main>
+  )
+}
+
+function sort({ list }: Page, order: Order): void {
+  list.order.value = order
+  list.reload().catch(() => undefined)
+}
+
+function search({ list }: Page, prefix: string): void {
+  list.prefix.value = prefix
+  list.reload().catch(() => undefined)
+}
+
+const TYPING_MS = 200
+
+function Search({ onSearch }: { readonly onSearch: (prefix: string) => void }) {
+  const [text, setText] = useState('')
+  const searched = useRef('')
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (searched.current === text) return
+      searched.current = text
+      onSearch(text)
+    }, TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <div class="search" role="search">
+      <Icon name="search" />
+      <input
+        class="field"
+        type="search"
+        value={text}
+        placeholder={words.search}
+        aria-label={words.search}
+        maxLength={255}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </div>
+  )
+}
+
+function Pickers({ onPicked }: { readonly onPicked: (files: readonly GatheredFile[]) => void }) {
+  const files = useRef<HTMLInputElement>(null)
+  const folder = useRef<HTMLInputElement>(null)
+
+  function take(input: HTMLInputElement): void {
+    const picked = [...(input.files ?? [])]
+    onPicked(
+      picked.map((content) => ({ content, path: content.webkitRelativePath || content.name })),
+    )
+    // So that the same file can be chosen again.
+    input.value = ''
+  }
+
+  const common = { type: 'file', multiple: true, hidden: true, tabIndex: -1 } as const
+  return (
+    <div class="pickers">
+      <button type="button" class="button button-main" onClick={() => files.current?.click()}>
+        <Icon name="upload" />
+        <span>{words.upload}</span>
+      </button>
+      <button
+        type="button"
+        class="button"
+        aria-label={words.uploadFolder}
+        title={words.uploadFolder}
+        onClick={() => folder.current?.click()}
+      >
+        <Icon name="folder" />
+      </button>
+      <input
+        {...common}
+        ref={files}
+        data-picker="files"
+        onChange={(event) => take(event.currentTarget)}
+      />
+      <input
+        {...common}
+        ref={(input) => {
+          folder.current = input
+          if (input !== null) input.webkitdirectory = true
+        }}
+        data-picker="folder"
+        onChange={(event) => take(event.currentTarget)}
+      />
+    </div>
+  )
+}
+
+/** Takes files that are pasted anywhere but into a field. A picture from a screen has no name of its own. */
+function usePaste(onPasted: (files: readonly GatheredFile[]) => void): void {
+  const latest = useRef(onPasted)
+  latest.current = onPasted
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent): void => {
+      const files = [...(event.clipboardData?.files ?? [])]
+      if (files.length === 0 || event.target instanceof HTMLInputElement) return
+      event.preventDefault()
+      latest.current(files.map((content) => ({ content, path: pastedName(content) })))
+    }
+    document.addEventListener('paste', onPaste)
+    return () => document.removeEventListener('paste', onPaste)
+  }, [])
+}
+
+function pastedName({ name }: File): string {
+  const [, extension] = /^image(\.\w+)$/.exec(name) ?? []
+  return extension === undefined ? name : texts.uploads.pasted(new Date(), extension)
+}

@@ -1,0 +1,158 @@
+import { type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
+import type { Api } from '../shared/api.ts'
+import type { FileEntry, FilePage, Order } from '../shared/model.ts'
+
+export interface FileList {
+  readonly order: Signal<Order>
+  readonly prefix: Signal<string>
+  /** What has been read so far and is not about to be deleted. */
+  readonly files: ReadonlySignal<readonly FileEntry[]>
+  readonly isLoading: ReadonlySignal<boolean>
+  readonly hasMore: ReadonlySignal<boolean>
+  /** Reads the first page anew. */
+  reload(): Promise<void>
+  loadMore(): Promise<void>
+  /** Forgets all of it; what is being read comes to nothing. */
+  clear(): void
+  /** A file is there, or is another by now. */
+  put(file: FileEntry): void
+  drop(name: string): void
+  /** Shows a file no longer, or again. */
+  hide(name: string, isHidden: boolean): void
+  /** The own file of that name, from the service. */
+  find(name: string): Promise<FileEntry | undefined>
+}
+
+const PAGE_FILES = 500
+
+/** The user's files as far as they were looked at, kept up to date without reading them again. */
+export function createFileList(api: Api): FileList {
+  const order = signal<Order>('name')
+  const prefix = signal('')
+  const loaded = signal<readonly FileEntry[]>([])
+  const hidden = signal<ReadonlySet<string>>(new Set())
+  const cursor = signal<string | null>(null)
+  const isLoading = signal(false)
+  let reading = 0
+
+  const files = computed(() =>
+    hidden.value.size === 0
+      ? loaded.value
+      : loaded.value.filter(({ name }) => !hidden.value.has(name)),
+  )
+
+  async function read(after: string | null): Promise<void> {
+    const mine = (reading += 1)
+    isLoading.value = true
+    try {
+      const page = await api.read<FilePage>(pathOfPage(after))
+      // Meanwhile another order or another search was asked for.
+      if (mine !== reading) return
+      loaded.value = after === null ? page.files : [...loaded.value, ...page.files]
+      cursor.value = page.next_cursor
+    } finally {
+      if (mine === reading) isLoading.value = false
+    }
+  }
+
+  function pathOfPage(after: string | null): string {
+    const query = new URLSearchParams({ order: order.value, limit: String(PAGE_FILES) })
+    if (prefix.value !== '') query.set('prefix', prefix.value)
+    if (after !== null) query.set('cursor', after)
+    return `users/me/repo?${query.toString()}`
+  }
+
+  function drop(name: string): void {
+    if (!loaded.value.some((file) => file.name === name)) return
+    loaded.value = loaded.value.filter((file) => file.name !== name)
+  }
+
+  return {
+    order,
+    prefix,
+    files,
+    isLoading,
+    hasMore: computed(() => cursor.value !== null),
+    reload: () => read(null),
+
+    async loadMore() {
+      if (isLoading.value || cursor.value === null) return
+      await read(cursor.value)
+    },
+
+    put(file) {
+      const others = loaded.value.filter(({ name }) => name !== file.name)
+      loaded.value = others
+      if (!file.name.startsWith(prefix.value)) return
+      const at = placeOf(file, { files: others, order: order.value })
+      // Beyond what was read it comes with its page.
+      if (at === others.length && cursor.value !== null) return
+      loaded.value = others.toSpliced(at, 0, file)
+    },
+
+    clear() {
+      reading += 1
+      loaded.value = []
+      hidden.value = new Set()
+      cursor.value = null
+      isLoading.value = false
+    },
+
+    drop,
+
+    hide(name, isHidden) {
+      const names = new Set(hidden.value)
+      if (isHidden) names.add(name)
+      else names.delete(name)
+      hidden.value = names
+    },
+
+    async find(name) {
+      const query = new URLSearchParams({ prefix: name, limit: '1' })
+      const { files } = await api.read<FilePage>(`users/me/repo?${query.toString()}`)
+      return files.find((file) => file.name === name)
+    },
+  }
+}
+
+type Comparison = (a: FileEntry, b: FileEntry) => number
+
+const byName: Comparison = (a, b) => compareBytes(a.name, b.name)
+const bySize: Comparison = (a, b) => a.size - b.size || byName(a, b)
+const byTime: Comparison = (a, b) =>
+  Date.parse(a.updated_at) - Date.parse(b.updated_at) || byName(a, b)
+
+const COMPARISONS: Readonly<Record<Order, Comparison>> = {
+  name: byName,
+  '-name': (a, b) => byName(b, a),
+  size: bySize,
+  '-size': (a, b) => bySize(b, a),
+  updated_at: byTime,
+  '-updated_at': (a, b) => byTime(b, a),
+}
+
+/** Where a file belongs among those that are in order. */
+function placeOf(
+  file: FileEntry,
+  { files, order }: { readonly files: readonly FileEntry[]; readonly order: Order },
+): number {
+  const compare = COMPARISONS[order]
+  let [low, high] = [0, files.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const other = files[middle]
+    if (other !== undefined && compare(other, file) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The order of the UTF-8 of two texts, as the service has it. */
+function compareBytes(a: string, b: string): number {
+  const [x, y] = [new TextEncoder().encode(a), new TextEncoder().encode(b)]
+  for (let at = 0; at < Math.min(x.length, y.length); at += 1) {
+    const difference = (x[at] ?? 0) - (y[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return x.length - y.length
+}

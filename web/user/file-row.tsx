@@ -1,0 +1,121 @@
+import { formatBytes } from '../shared/format.ts'
+import { Icon, type IconName } from '../shared/icon.tsx'
+import type { FileEntry, Visibility } from '../shared/model.ts'
+import { texts } from '../texts.ts'
+import type { FileAction } from './file-actions.tsx'
+import { kindOf } from './file-kind.ts'
+
+const words = texts.files
+
+export interface FileRowProps {
+  readonly file: FileEntry
+  readonly url: string
+  /** From 0, among all files. */
+  readonly index: number
+  /** Whether the tabulator key leads here. */
+  readonly isCurrent: boolean
+  readonly onFocus: () => void
+  readonly onAct: (kind: FileAction['kind'], file: FileEntry) => void
+}
+
+/** A file. Its name is text, whatever is in it. */
+export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRowProps) {
+  const { name, size, updated_at: changed, visibility } = file
+  const tabIndex = isCurrent ? 0 : -1
+  const kind = kindOf(name)
+
+  function press(event: KeyboardEvent): void {
+    if (event.key === 'Delete') onAct('remove', file)
+    else if (event.key === 'F2') onAct('rename', file)
+    else if (event.key !== 'Enter' || event.target !== event.currentTarget) return
+    else document.getElementById(`download-${index}`)?.click()
+    event.preventDefault()
+  }
+
+  return (
+    <div
+      class="row"
+      role="row"
+      aria-rowindex={index + 2}
+      tabIndex={tabIndex}
+      onFocusIn={onFocus}
+      onKeyDown={press}
+    >
+      <div class="cell cell-name" role="gridcell">
+        <span class={`kind kind-${kind}`}>
+          <Icon name={kind} />
+        </span>
+        <a
+          id={`download-${index}`}
+          class="name"
+          href={url}
+          download={name}
+          tabIndex={tabIndex}
+          title={name}
+        >
+          {name}
+        </a>
+        {visibility !== 'private' && <Badge visibility={visibility} />}
+      </div>
+      <div class="cell cell-size" role="gridcell">
+        {formatBytes(size)}
+      </div>
+      <div class="cell cell-updated_at" role="gridcell">
+        <time dateTime={changed} title={words.wholeTime(changed)}>
+          {words.time(changed)}
+        </time>
+      </div>
+      <div class="cell cell-actions" role="gridcell">
+        <a
+          class="icon-button wide-only"
+          href={url}
+          download={name}
+          tabIndex={tabIndex}
+          aria-label={words.download(name)}
+          title={words.actions.download}
+        >
+          <Icon name="download" />
+        </a>
+        {ACTIONS.map((action) => (
+          <button
+            key={action}
+            type="button"
+            class="icon-button wide-only"
+            tabIndex={tabIndex}
+            aria-label={words[action](name)}
+            title={words.actions[action]}
+            onClick={() => onAct(action, file)}
+          >
+            <Icon name={action} />
+          </button>
+        ))}
+        <button
+          type="button"
+          class="icon-button narrow-only"
+          tabIndex={tabIndex}
+          aria-label={words.more(name)}
+          onClick={() => onAct('more', file)}
+        >
+          <Icon name="more" />
+        </button>
+      </div>
+    </div>
+  )
+}
+
+const ACTIONS = ['share', 'rename', 'remove'] as const
+
+const VISIBILITY_ICONS: Readonly<Record<Visibility, IconName>> = {
+  private: 'lock',
+  users: 'users',
+  public: 'public',
+}
+
+function Badge({ visibility }: { readonly visibility: Visibility }) {
+  return (
+    <span class="badge">
+      <Icon name={VISIBILITY_ICONS[visibility]} />
+      {texts.visibility.names[visibility]}
+    </span>
+  )
+}

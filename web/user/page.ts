@@ -1,0 +1,125 @@
+import { effect, untracked } from '@preact/signals'
+import { createApi } from '../shared/api.ts'
+import { messageOf } from '../shared/message-of.ts'
+import { createToasts } from '../shared/toasts.tsx'
+import { texts } from '../texts.ts'
+import { createCapacityFigures } from './capacity-figures.ts'
+import { createFileList } from './file-list.ts'
+import { createRemovals } from './removals.ts'
+import { createSender, type Sender } from './sender.ts'
+import { createSession } from './session.ts'
+import { openTabs, type TabMessage } from './tabs.ts'
+import { createUploads } from './uploads.ts'
+
+export type Page = ReturnType<typeof createPage>
+
+/** How often the figures are read while something is being uploaded. */
+const WATCH_MS = 2_000
+
+/** Puts the parts of the page together. `base` is its folder, `target` where files can be dropped. */
+export function createPage({
+  base,
+  target,
+}: {
+  readonly base: string
+  readonly target: HTMLElement
+}) {
+  const toasts = createToasts()
+  const tabs = openTabs(base)
+  const api = createApi({ base, onRefusedToken: (code) => session.refuse(code) })
+  const capacity = createCapacityFigures(api)
+  const list = createFileList(api)
+  const session = createSession({
+    api: () => api,
+    capacity: () => capacity,
+    onChange: () => tabs.tell({ kind: 'session' }),
+  })
+  const removals = createRemovals({
+    api,
+    list,
+    toasts,
+    onRemoved(name) {
+      capacity.refresh()
+      tabs.tell({ kind: 'drop', name })
+    },
+  })
+  let sender: Sender | undefined
+  const uploads = createUploads({
+    api,
+    list,
+    capacity,
+    sender: () => (sender ??= createSender({ target, onDropped })),
+    settle: (name) => removals.settle(name),
+    onUploaded(file) {
+      list.put(file)
+      capacity.refresh()
+      tabs.tell({ kind: 'put', file })
+    },
+  })
+
+  function onDropped(files: Parameters<typeof uploads.add>[0]): void {
+    if (session.state.value.kind === 'open') uploads.add(files)
+  }
+
+  function hear(message: TabMessage): void {
+    if (message.kind === 'session') {
+      void session.look()
+      return
+    }
+    if (message.kind === 'put') list.put(message.file)
+    else list.drop(message.name)
+    capacity.refresh()
+  }
+
+  let lastUser: string | undefined
+
+  /** What one user was uploading is none of the next one's business. */
+  function welcome(): void {
+    const user = capacity.figures.value?.user_id
+    if (user !== lastUser) uploads.remove(uploads.items.value)
+    lastUser = user
+    // Who is signed out meanwhile sees that elsewhere.
+    list.reload().catch(() => undefined)
+    uploads.resume()
+  }
+
+  /** Who is thrown out may come back; who goes leaves nothing. */
+  function part(mayReturn: boolean): void {
+    list.clear()
+    if (!mayReturn) uploads.remove(uploads.items.value)
+  }
+
+  async function signOut(): Promise<void> {
+    try {
+      await removals.settleAll()
+      await session.signOut()
+    } catch (error) {
+      toasts.show(texts.failed(messageOf(error)))
+    }
+  }
+
+  function start(accessToken: string | undefined): void {
+    sender = createSender({ target, onDropped })
+    tabs.listen(hear)
+    effect(() => {
+      const state = session.state.value
+      untracked(() => {
+        if (state.kind === 'open') welcome()
+        else if (state.kind === 'closed') part(state.reason !== undefined)
+      })
+    })
+    setInterval(() => {
+      if (uploads.figures.value.active > 0 && session.state.value.kind === 'open')
+        capacity.refresh()
+    }, WATCH_MS)
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden && session.state.value.kind === 'open') capacity.refresh()
+    })
+    addEventListener('beforeunload', (event) => {
+      if (uploads.figures.value.active > 0) event.preventDefault()
+    })
+    void session.begin(accessToken)
+  }
+
+  return { api, capacity, list, removals, session, signOut, tabs, toasts, uploads, start }
+}

@@ -1,0 +1,190 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from '../shared/icon.tsx'
+import { useRowWindow } from '../shared/virtual-rows.ts'
+import { texts } from '../texts.ts'
+import type { UploadItem } from './upload-item.ts'
+import { UploadRow } from './upload-row.tsx'
+import type { UploadFigures, Uploads } from './uploads.ts'
+
+const words = texts.uploads
+
+const ROW_HEIGHT = 84
+
+/** All uploads of this visit: how far they are, and what wants a decision. */
+export function UploadPanel({ uploads }: { readonly uploads: Uploads }) {
+  const [isOpen, setOpen] = useState(true)
+  const figures = uploads.figures.value
+  const items = uploads.items.value
+  const spoken = useSpoken(figures, items)
+  return (
+    <>
+      <p class="unseen" role="status">
+        {spoken}
+      </p>
+      {items.length > 0 && (
+        <section class="uploads card" aria-label={words.title}>
+          <PanelHead uploads={uploads} isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
+          {figures.active > 0 && <Progress figures={figures} />}
+          {isOpen && <Decisions uploads={uploads} shown={figures} />}
+          {isOpen && <Rows uploads={uploads} />}
+        </section>
+      )}
+    </>
+  )
+}
+
+function PanelHead({
+  uploads,
+  isOpen,
+  onToggle,
+}: {
+  readonly uploads: Uploads
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}) {
+  const items = uploads.items.value
+  const figures = uploads.figures.value
+  const { active, bytes, sent, bytesPerSecond } = figures
+  return (
+    <header class="uploads-head">
+      <div class="uploads-words">
+        <h2>{headline(figures, items)}</h2>
+        {active > 0 && bytesPerSecond > 0 && (
+          <span class="quiet">{words.rate(bytesPerSecond, (bytes - sent) / bytesPerSecond)}</span>
+        )}
+      </div>
+      {active > 0 ? (
+        <button type="button" class="button button-plain" onClick={() => uploads.remove(items)}>
+          {words.cancelAll}
+        </button>
+      ) : (
+        <button type="button" class="button button-plain" onClick={() => uploads.remove(items)}>
+          {words.clear}
+        </button>
+      )}
+      <button
+        type="button"
+        class="icon-button"
+        aria-expanded={isOpen}
+        aria-label={isOpen ? words.collapse : words.expand}
+        onClick={onToggle}
+      >
+        <Icon name={isOpen ? 'down' : 'up'} />
+      </button>
+    </header>
+  )
+}
+
+function headline({ all, done, active }: UploadFigures, items: readonly UploadItem[]): string {
+  if (active > 0) return words.running(done, all)
+  const waiting = items.length - done
+  return waiting > 0 ? words.needsYou(waiting) : words.finished(done)
+}
+
+function Progress({ figures }: { readonly figures: UploadFigures }) {
+  const percent = percentOf(figures)
+  return (
+    <div
+      class="bar"
+      role="progressbar"
+      aria-label={words.progress}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={percent}
+    >
+      <span style={{ width: `${percent}%` }} />
+    </div>
+  )
+}
+
+function percentOf({ bytes, sent }: UploadFigures): number {
+  return bytes === 0 ? 0 : Math.floor((sent / bytes) * 100)
+}
+
+/** What several uploads want at once. */
+function Decisions({
+  uploads,
+  shown,
+}: {
+  readonly uploads: Uploads
+  readonly shown: UploadFigures
+}) {
+  const items = shown.all === 0 ? [] : uploads.items.value
+  const existing = items.filter(({ state }) => state.kind === 'exists')
+  const full = items.filter(({ state }) => state.kind === 'full')
+  const refused = items.filter(({ state }) => state.kind === 'refused')
+  return (
+    <>
+      {existing.length > 1 && (
+        <div class="decision">
+          <button type="button" class="button" onClick={() => uploads.replace(existing)}>
+            {words.replaceAll(existing.length)}
+          </button>
+          <button type="button" class="button" onClick={() => uploads.remove(existing)}>
+            {words.skipAll}
+          </button>
+        </div>
+      )}
+      {full.length > 1 && <FullNotice full={full} />}
+      {full.length + refused.length > 1 && (
+        <div class="decision">
+          <button type="button" class="button" onClick={() => uploads.retry([...full, ...refused])}>
+            {words.retryAll}
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function FullNotice({ full }: { readonly full: readonly UploadItem[] }) {
+  const available = Math.min(
+    ...full.map(({ state }) => (state.kind === 'full' ? state.available : 0)),
+  )
+  const wanted = full.reduce((sum, { size, replaced }) => sum + size - (replaced?.size ?? 0), 0)
+  return (
+    <p class="notice notice-bad">
+      <Icon name="warning" />
+      <span>{words.fullMany(full.length, Math.max(0, wanted - available))}</span>
+    </p>
+  )
+}
+
+function Rows({ uploads }: { readonly uploads: Uploads }) {
+  const items = uploads.items.value
+  const { setRegion, window } = useRowWindow<HTMLDivElement>(items.length, ROW_HEIGHT)
+  const seen = items.slice(window.first, window.end)
+  return (
+    <div class="upload-rows" ref={setRegion} tabIndex={0} role="group" aria-label={words.title}>
+      <ul class="rows-all" style={{ height: `${items.length * ROW_HEIGHT}px` }}>
+        {seen.map((item, at) => (
+          <UploadRow
+            key={item.id}
+            item={item}
+            uploads={uploads}
+            top={(window.first + at) * ROW_HEIGHT}
+            shown={uploads.figures.value}
+          />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const SPOKEN_PERCENT = 25
+
+/** What a screen reader says: the beginning, each quarter and the end, and no more. */
+function useSpoken(figures: UploadFigures, items: readonly UploadItem[]): string {
+  const [spoken, setSpoken] = useState('')
+  const last = useRef('')
+  useEffect(() => {
+    const step = Math.floor(percentOf(figures) / SPOKEN_PERCENT) * SPOKEN_PERCENT
+    const first = step === 0 ? headline(figures, items) : words.announce(step)
+    const text = figures.active > 0 ? first : items.length > 0 ? headline(figures, items) : ''
+    const key = figures.active > 0 ? `${step}` : text
+    if (last.current === key) return
+    last.current = key
+    setSpoken(text)
+  }, [figures])
+  return spoken
+}

@@ -1,0 +1,113 @@
+import { formatBytes } from '../shared/format.ts'
+import { Icon } from '../shared/icon.tsx'
+import { texts } from '../texts.ts'
+import { kindOf } from './file-kind.ts'
+import type { UploadItem } from './upload-item.ts'
+import type { UploadFigures, Uploads } from './uploads.ts'
+
+const words = texts.uploads
+
+export interface UploadRowProps {
+  readonly item: UploadItem
+  readonly uploads: Uploads
+  /** Where it lies in the list, in pixels. */
+  readonly top: number
+  /** Items change in place; another one of these says that they did. */
+  readonly shown: UploadFigures
+}
+
+export function UploadRow({ item, uploads, top }: UploadRowProps) {
+  const { name, state } = item
+  const kind = kindOf(name)
+  const isBad = state.kind === 'full' || state.kind === 'refused'
+  return (
+    <li class="upload" style={{ transform: `translateY(${top}px)` }}>
+      <span class={`kind kind-${kind}`}>
+        <Icon name={state.kind === 'done' ? 'check' : kind} />
+      </span>
+      <div class="upload-words">
+        <span class="upload-name" title={name}>
+          {name}
+        </span>
+        {state.kind === 'sending' && (
+          <span class="bar bar-thin">
+            <span style={{ width: `${item.size === 0 ? 0 : (item.sent / item.size) * 100}%` }} />
+          </span>
+        )}
+        <span class={isBad ? 'upload-state bad' : 'upload-state quiet'} title={stateText(item)}>
+          {stateText(item)}
+        </span>
+      </div>
+      <Choices item={item} uploads={uploads} />
+    </li>
+  )
+}
+
+function Choices({ item, uploads }: Pick<UploadRowProps, 'item' | 'uploads'>) {
+  const { state, name } = item
+  if (state.kind === 'exists') {
+    return (
+      <div class="upload-choices">
+        <button type="button" class="button button-small" onClick={() => uploads.replace([item])}>
+          {words.replace}
+        </button>
+        <button type="button" class="button button-small" onClick={() => uploads.keepBoth(item)}>
+          {words.keepBoth}
+        </button>
+        <button type="button" class="button button-small" onClick={() => uploads.remove([item])}>
+          {words.skip}
+        </button>
+      </div>
+    )
+  }
+  const canRetry = ['full', 'refused', 'lost'].includes(state.kind)
+  const isOver = ['full', 'refused', 'done'].includes(state.kind)
+  return (
+    <div class="upload-choices">
+      {canRetry && (
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={words.retry(name)}
+          title={texts.retry}
+          onClick={() => uploads.retry([item])}
+        >
+          <Icon name="retry" />
+        </button>
+      )}
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={isOver ? words.dismiss(name) : words.cancel(name)}
+        title={isOver ? texts.close : texts.cancel}
+        onClick={() => uploads.remove([item])}
+      >
+        <Icon name="close" />
+      </button>
+    </div>
+  )
+}
+
+function stateText(item: UploadItem): string {
+  const { state, size, sent } = item
+  const { states } = words
+  switch (state.kind) {
+    case 'sending':
+      return sent >= size && size > 0 ? states.finishing : states.sending(sent, size)
+    case 'full':
+      return words.full(state.missing, state.available)
+    case 'refused':
+      return state.text
+    case 'signed_out':
+      return states.signedOut
+    case 'checking':
+    case 'paused':
+    case 'waiting':
+      return `${states.waiting}, ${formatBytes(size)}`
+    case 'done':
+      return `${states.done}, ${formatBytes(size)}`
+    case 'exists':
+    case 'lost':
+      return states[state.kind]
+  }
+}

@@ -1,0 +1,294 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { type Api, ConnectionError, isTokenCode, pathOf, ProblemError } from '../shared/api.ts'
+import { messageOf } from '../shared/message-of.ts'
+import { backOffMs, pause } from '../shared/pause.ts'
+import { texts } from '../texts.ts'
+import type { CapacityFigures } from './capacity-figures.ts'
+import type { FileList } from './file-list.ts'
+import type { Sender, UploadReply } from './sender.ts'
+import {
+  createItem,
+  type GatheredFile,
+  nextName,
+  type UploadItem,
+  type UploadState,
+} from './upload-item.ts'
+import { createUploadRate } from './upload-rate.ts'
+
+export interface UploadsOptions {
+  readonly api: Api
+  readonly list: FileList
+  readonly capacity: CapacityFigures
+  readonly sender: () => Sender
+  /** Before a name is written to: deletes what is to be deleted under it. */
+  readonly settle: (name: string) => Promise<void>
+  readonly onUploaded: (reply: UploadReply) => void
+}
+
+export interface UploadFigures {
+  readonly all: number
+  readonly done: number
+  /** That will go on by themselves, or are going on. */
+  readonly active: number
+  readonly bytes: number
+  readonly sent: number
+  readonly bytesPerSecond: number
+}
+
+export interface Uploads {
+  readonly items: ReadonlySignal<readonly UploadItem[]>
+  /** Changes with every change of an item. */
+  readonly figures: ReadonlySignal<UploadFigures>
+  add(files: readonly GatheredFile[]): void
+  /** Takes an item off the list, and breaks off what of it is under way. */
+  remove(items: readonly UploadItem[]): void
+  retry(items: readonly UploadItem[]): void
+  replace(items: readonly UploadItem[]): void
+  keepBoth(item: UploadItem): void
+  /** Whoever was signed out is back. */
+  resume(): void
+}
+
+/** A browser has six connections to a host, and lists and figures want some. */
+const AT_ONCE = 3
+
+/** Many a second come in; nobody can read as many. */
+const SHOW_MS = 150
+
+/** The queue of uploads: which is sent when, and what becomes of those that were refused or broke off. */
+export function createUploads(options: UploadsOptions): Uploads {
+  const { api, list, capacity, settle, onUploaded } = options
+  const items = signal<readonly UploadItem[]>([])
+  const figures = signal<UploadFigures>(figuresOf([], 0))
+  const running = new Map<UploadItem, AbortController>()
+  const rate = createUploadRate()
+  let lastId = 0
+  let isShowDue = false
+
+  function show(): void {
+    if (isShowDue) return
+    isShowDue = true
+    setTimeout(() => {
+      isShowDue = false
+      const { sent, active } = figuresOf(items.value, 0)
+      if (active === 0) rate.reset()
+      else rate.note(sent)
+      figures.value = figuresOf(items.value, rate.perSecond())
+    }, SHOW_MS)
+  }
+
+  function set(item: UploadItem, state: UploadState): void {
+    item.state = state
+    show()
+  }
+
+  function pump(): void {
+    for (const item of items.value) {
+      if (running.size >= AT_ONCE) break
+      if (item.state.kind === 'waiting' && !running.has(item)) void run(item)
+    }
+    show()
+  }
+
+  async function run(item: UploadItem): Promise<void> {
+    const controller = new AbortController()
+    running.set(item, controller)
+    try {
+      set(item, { kind: 'checking' })
+      const refusal = await refusalOf(item)
+      if (controller.signal.aborted) return
+      if (refusal === undefined) await send(item, controller.signal)
+      else set(item, refusal)
+    } catch (error) {
+      if (!controller.signal.aborted) await fail(item, error)
+    } finally {
+      running.delete(item)
+      pump()
+    }
+  }
+
+  /** What is known to be refused, before a byte of it is sent. */
+  async function refusalOf(item: UploadItem): Promise<UploadState | undefined> {
+    if (!isFileName(item.name)) {
+      return { kind: 'refused', text: texts.uploads.refusals.invalid_file_name }
+    }
+    await settle(item.name)
+    for (;;) {
+      item.replaced = await list.find(item.name)
+      if (item.replaced === undefined || isAllowed(item, item.replaced)) break
+      if (!item.findsName) return { kind: 'exists' }
+      item.name = nextName(item.name)
+    }
+    const needed = item.size - (item.replaced?.size ?? 0)
+    if (needed <= 0) return undefined
+    const known = capacity.figures.value?.available ?? 0
+    if (needed <= known) return undefined
+    // What is known may be old.
+    const { available } = await capacity.read()
+    return needed <= available
+      ? undefined
+      : { kind: 'full', missing: needed - available, available }
+  }
+
+  async function send(item: UploadItem, signal: AbortSignal): Promise<void> {
+    const { replaced } = item
+    if (item.startedAt === 0) item.startedAt = Date.now()
+    set(item, { kind: 'sending' })
+    const reply = await options.sender().send(
+      {
+        content: item.content,
+        url: api.urlOf(pathOf(item.name)),
+        // Whoever was faster keeps what they have.
+        headers:
+          replaced === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${replaced.etag}"` },
+        onProgress(sent) {
+          item.sent = sent
+          item.tries = 0
+          show()
+        },
+      },
+      signal,
+    )
+    item.sent = item.size
+    set(item, { kind: 'done' })
+    onUploaded(reply)
+  }
+
+  async function fail(item: UploadItem, error: unknown): Promise<void> {
+    item.sent = 0
+    capacity.refresh()
+    if (!(error instanceof ProblemError)) {
+      if (error instanceof ConnectionError && (await isReadable(item.content))) later(item, 'lost')
+      else set(item, { kind: 'refused', text: texts.uploads.refusals.unreadable })
+    } else if (isTokenCode(error.code)) set(item, { kind: 'signed_out' })
+    else if (PASSING.has(error.status)) later(item, 'paused')
+    else if (CHANGED.has(error.code)) {
+      item.mayReplace = false
+      later(item, 'paused')
+    } else set(item, { kind: 'refused', text: refusalText(error) })
+  }
+
+  /** Gives its place to others, and comes back by itself. */
+  function later(item: UploadItem, kind: 'lost' | 'paused'): void {
+    set(item, { kind })
+    const ms = backOffMs(item.tries)
+    item.tries += 1
+    void comeBack(item, ms)
+  }
+
+  async function comeBack(item: UploadItem, ms: number): Promise<void> {
+    await pause(ms)
+    if (item.state.kind === 'lost' || item.state.kind === 'paused') set(item, { kind: 'waiting' })
+    pump()
+  }
+
+  function wake(woken: readonly UploadItem[]): void {
+    for (const item of woken) {
+      if (!running.has(item)) item.state = { kind: 'waiting' }
+    }
+    pump()
+  }
+
+  return {
+    items,
+    figures,
+
+    add(files) {
+      const added = files.map((file) => createItem((lastId += 1), file))
+      // A list of what was done before says nothing of these.
+      const isOver = items.value.every(({ state }) => state.kind === 'done')
+      items.value = isOver ? added : [...items.value, ...added]
+      pump()
+    },
+
+    remove(removed) {
+      const gone = new Set(removed)
+      items.value = items.value.filter((item) => !gone.has(item))
+      for (const item of removed) running.get(item)?.abort(new Error('Cancelled.'))
+      if (removed.length === 0) return
+      figures.value = figuresOf(items.value, rate.perSecond())
+      capacity.refresh()
+    },
+
+    retry: wake,
+
+    replace(replaced) {
+      for (const item of replaced) item.mayReplace = true
+      wake(replaced)
+    },
+
+    keepBoth(item) {
+      item.findsName = true
+      item.name = nextName(item.name)
+      wake([item])
+    },
+
+    resume() {
+      wake(items.value.filter(({ state }) => state.kind === 'signed_out'))
+    },
+  }
+}
+
+const PASSING = new Set([408, 429, 502, 503, 504])
+
+/** The service has found something else than was found before: what it is, is found out as before. */
+const CHANGED = new Set(['precondition_failed', 'capacity_exceeded'])
+
+/**
+ * Whether the file that has the name is one that the user lets go, or what an upload made of whose end nobody heard: of the
+ * same size, and no older than the upload.
+ */
+function isAllowed(item: UploadItem, file: { size: number; updated_at: string }): boolean {
+  if (item.mayReplace) return true
+  const isOwn = item.startedAt > 0 && Date.parse(file.updated_at) >= item.startedAt - CLOCKS_MS
+  return isOwn && file.size === item.size
+}
+
+/** How far the clocks of browser and service may differ. */
+const CLOCKS_MS = 5_000
+
+const MAX_NAME_BYTES = 255
+
+function isFileName(name: string): boolean {
+  const bytes = new TextEncoder().encode(name).length
+  return bytes > 0 && bytes <= MAX_NAME_BYTES && name !== '.' && name !== '..'
+}
+
+function refusalText(error: ProblemError): string {
+  const { refusals } = texts.uploads
+  switch (error.code) {
+    case 'file_count_exceeded':
+    case 'invalid_file_name':
+      return refusals[error.code]
+    case 'file_too_large':
+      return refusals.file_too_large(error.fact('max_file_size'))
+    default:
+      return texts.failed(messageOf(error))
+  }
+}
+
+/** A browser says of a file that it can't read no more than of a connection that it lost. */
+async function isReadable(content: Blob): Promise<boolean> {
+  try {
+    await content.slice(0, 1).arrayBuffer()
+    return true
+  } catch {
+    return false
+  }
+}
+
+const ACTIVE = new Set(['waiting', 'checking', 'sending', 'lost', 'paused', 'signed_out'])
+
+function figuresOf(items: readonly UploadItem[], bytesPerSecond: number): UploadFigures {
+  const counted = { all: items.length, done: 0, active: 0, bytes: 0, sent: 0, bytesPerSecond }
+  for (const { state, size, sent } of items) {
+    const isActive = ACTIVE.has(state.kind)
+    if (state.kind === 'done') counted.done += 1
+    if (isActive) counted.active += 1
+    if (isActive || state.kind === 'done') {
+      counted.bytes += size
+      counted.sent += sent
+    }
+  }
+  return counted
+}
