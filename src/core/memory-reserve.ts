@@ -38,13 +38,12 @@ export class MemoryReserve {
     return true
   }
 
-  /** Takes back what the user has of it, at most `bytes`; returns how many of these are not its own. */
-  give(userId: string, bytes: number): number {
-    const held = this.#held.get(userId) ?? 0
-    const back = Math.min(held, bytes)
-    this.#free += back
-    if (back < held) this.#held.set(userId, held - back)
+  /** Takes back `bytes` of what the user has of it. */
+  give(userId: string, bytes: number): void {
+    if (bytes === 0) return
+    const left = (this.#held.get(userId) ?? 0) - bytes
+    this.#free += bytes
+    if (left > 0) this.#held.set(userId, left)
     else this.#held.delete(userId)
-    return bytes - back
   }
 }

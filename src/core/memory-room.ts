@@ -17,6 +17,10 @@ export interface Claim {
   readonly grant: () => void
 }
 
+interface Waiting extends Claim {
+  turn: number
+}
+
 /**
  * Shares out a number of bytes. They can be taken as they are needed, as long as the largest claim still fits beside; what
  * is not there to be taken is claimed, and waits in line. Each user is served as often as any other who waits, however many claims
@@ -27,16 +31,18 @@ export interface Claim {
  * included, can be given back. For what is free, together with what those have who have all that they need, is never less
  * than the largest claim: taking leaves that much free; a grant moves bytes from the one to the other, and adds what its
  * claimant had taken; giving back moves them the other way. So when nobody is left who has all, the first in line is served.
- * What is granted from the reserve comes on top: those who get it have all that they need, and it is whole again before
- * anything that its users give back goes elsewhere.
+ * What is granted from the reserve comes on top. What a user gives back is the room's as long as the user has any of it, so
+ * that whoever is the first in line gets what others give back, however many small claims these have.
  */
 export class MemoryRoom {
   readonly #bytes: number
   readonly #keptForClaims: number
   readonly #reserve: MemoryReserve
   #free: number
+  /** What each user has of the room, without what is from the reserve. */
+  readonly #held = new Map<string, number>()
   /** Sorted by turn; of equals, who came first. */
-  #line: (Claim & { readonly turn: number })[] = []
+  readonly #line: Waiting[] = []
   /** The turn that was served last, and the last turn of each user from then on. */
   #turn = 0
   readonly #lastTurns = new Map<string, number>()
@@ -86,10 +92,10 @@ export class MemoryRoom {
     return this.#givenBack
   }
 
-  /** Takes `bytes`, or says that they are not there. Nobody overtakes those who wait. */
-  take(bytes: number): boolean {
+  /** Takes `bytes` for the user, or says that they are not there. Nobody overtakes those who wait. */
+  take(userId: string, bytes: number): boolean {
     if (this.#line.length > 0 || bytes > this.free) return false
-    this.#free -= bytes
+    this.#hold(userId, bytes)
     return true
   }
 
@@ -102,14 +108,19 @@ export class MemoryRoom {
     this.#line.splice(later < 0 ? this.#line.length : later, 0, waiting)
     this.#serve()
     return () => {
-      this.#line = this.#line.filter((other) => other !== waiting)
+      this.#leave(waiting)
       this.#serve()
     }
   }
 
   /** Takes back `bytes` of what the user has. */
   give(userId: string, bytes: number): void {
-    this.#free += this.#reserve.give(userId, bytes)
+    const held = this.#held.get(userId) ?? 0
+    const back = Math.min(held, bytes)
+    if (back < held) this.#held.set(userId, held - back)
+    else this.#held.delete(userId)
+    this.#free += back
+    this.#reserve.give(userId, bytes - back)
     this.#givenBack += bytes
     this.#serve()
   }
@@ -121,11 +132,16 @@ export class MemoryRoom {
     else this.#watched = { first, ms: 0 }
   }
 
+  #hold(userId: string, bytes: number): void {
+    this.#free -= bytes
+    this.#held.set(userId, (this.#held.get(userId) ?? 0) + bytes)
+  }
+
   #serve(): void {
     for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
       if (first.bytes > this.#free) break
       this.#line.shift()
-      this.#free -= first.bytes
+      this.#hold(first.userId, first.bytes)
       this.#advance(first.turn)
       first.grant()
     }
@@ -134,9 +150,23 @@ export class MemoryRoom {
 
   #serveFromReserve(): void {
     const served = this.#line.filter(({ userId, bytes }) => this.#reserve.take(userId, bytes))
-    if (served.length === 0) return
-    this.#line = this.#line.filter((waiting) => !served.includes(waiting))
-    for (const { grant } of served) grant()
+    for (const waiting of served) {
+      this.#leave(waiting)
+      waiting.grant()
+    }
+  }
+
+  /** Leaves the line without having had its turn, which the user's next claim takes over. */
+  #leave(waiting: Waiting): void {
+    const at = this.#line.indexOf(waiting)
+    if (at < 0) return
+    this.#line.splice(at, 1)
+    const { userId } = waiting
+    const last = (this.#lastTurns.get(userId) ?? 0) - 1
+    if (last < this.#turn) this.#lastTurns.delete(userId)
+    else this.#lastTurns.set(userId, last)
+    for (const later of this.#line.slice(at)) if (later.userId === userId) later.turn -= 1
+    this.#line.sort((a, b) => a.turn - b.turn)
   }
 
   #advance(turn: number): void {

@@ -46,6 +46,8 @@ export interface ShareOptions {
 export class Share implements MemoryShare {
   readonly userId: string
   readonly pace = new Pace()
+  /** For how long it has been on its way out. */
+  leavingMs = 0
   readonly #options: ShareOptions
   readonly #taken = new AbortController()
   readonly #over = new AbortController()
@@ -138,7 +140,7 @@ export class Share implements MemoryShare {
     if (lacking <= 0) return
     this.#over.signal.throwIfAborted()
     const { userId, room, onWait } = this.#options
-    if (room.take(lacking)) {
+    if (room.take(userId, lacking)) {
       this.#gathering.room += lacking
       return
     }

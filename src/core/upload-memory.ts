@@ -61,8 +61,9 @@ const LONG_FIRST_MS = 10_000
 
 const TICK_MS = 250
 
-/** As many are on their way out at a time: each costs a refusal, and comes back. */
+/** As many are on their way out at a time, since each costs a refusal and comes back; but none keeps its place for longer. */
 const MAX_EVICTIONS = 2
+const LONGEST_EVICTION_MS = 1_000
 
 /** The least with which one upload of that part size, and many small ones, can go on. */
 export function smallestBudget(partSize: number): number {
@@ -138,7 +139,10 @@ class Memory implements UploadMemory {
   }
 
   #tick(): void {
-    for (const { pace } of this.#tenants) pace.tick(TICK_MS)
+    for (const tenant of this.#tenants) {
+      tenant.pace.tick(TICK_MS)
+      if (tenant.taken.aborted) tenant.leavingMs += TICK_MS
+    }
     for (const room of [this.#shares, this.#gathered]) room.tick(TICK_MS)
     this.#makeRoom()
   }
@@ -171,17 +175,22 @@ class Memory implements UploadMemory {
     const leaving = tenants.filter(({ taken }) => taken.aborted)
     const slow = tenants.filter((tenant) => !tenant.taken.aborted && isSlow(tenant))
     slow.sort((a, b) => a.pace.bytesPerSecond - b.pace.bytesPerSecond)
-    const left = { shares, gathered, places: MAX_EVICTIONS - leaving.length }
+    const places = MAX_EVICTIONS - leaving.filter(isQuick).length
+    const left = { shares, gathered, places }
     for (const tenant of [...leaving, ...slow]) {
       if (left.shares <= 0 && (left.gathered <= 0 || tenant.claimed === 0)) continue
       left.shares -= SHARE_BYTES
       left.gathered -= tenant.claimed
       if (tenant.taken.aborted) continue
-      if (left.places === 0) return
+      if (left.places <= 0) return
       left.places -= 1
       tenant.evict()
     }
   }
+}
+
+function isQuick({ leavingMs }: Share): boolean {
+  return leavingMs < LONGEST_EVICTION_MS
 }
 
 /** Bytes for which others wait. */

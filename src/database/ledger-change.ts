@@ -4,7 +4,7 @@ import { fileNotFound, type File } from '../core/file.ts'
 import type { ChangeFile, RemoveFile } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import { type Books, demand, isActive, lockUser, whyInactive } from './books.ts'
-import { fileNamed, toFile } from './ledger-reads.ts'
+import { FILE_COLUMNS, fileNamed, toFile } from './ledger-reads.ts'
 import type { FileRow } from './schema.ts'
 
 /** Removes a file under its user's lock. */
@@ -32,7 +32,7 @@ export async function changeFile(books: Books, change: ChangeFile): Promise<File
     SET name = ${newName}, visibility = ${change.visibility ?? file.visibility},
         updated_at = ${books.now}
     WHERE user_id = ${userId} AND name = ${file.name}
-    RETURNING *
+    RETURNING ${FILE_COLUMNS}
   `.execute(books.db)
   if (rows[0] === undefined) throw new TypeError('UPDATE ... RETURNING returned no row')
   return toFile(rows[0])

@@ -31,7 +31,8 @@ export async function findFile(
   return rows[0] && toFile(rows[0])
 }
 
-const FILE_COLUMNS = sql`
+/** Those of a `FileRow`, whatever a migration adds. */
+export const FILE_COLUMNS = sql`
   files.user_id, files.name, files.version, files.object_key, files.size, files.sha256,
   files.visibility, files.created_at, files.updated_at
 `

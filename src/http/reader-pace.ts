@@ -9,6 +9,14 @@ export interface ReaderPaceOptions {
 /** What a reader takes is seen only when a good part of the kernel's buffer has become free, which can be megabytes. */
 const PATIENCE = 3
 
+/** As `watchReader`, for an answer that the kernel mostly takes at once. */
+export function watchLateReader(reply: FastifyReply, options: ReaderPaceOptions): void {
+  const { raw } = reply
+  setImmediate(() => {
+    if (!raw.writableFinished && !raw.destroyed) watchReader(reply, options)
+  })
+}
+
 /**
  * Ends the connection of a client that stops taking the answer's content, or takes less than 1 KiB/s of it, so that it
  * can't hold for ever what the content is read from.

@@ -78,7 +78,7 @@ export class S3Answering implements Dispatcher.DispatchHandler {
   }
 
   #stream(controller: Controller): Readable {
-    return new Readable({
+    const body = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
         if (!this.#isOver)
@@ -87,6 +87,8 @@ export class S3Answering implements Dispatcher.DispatchHandler {
         done(error)
       },
     })
+    // It can fail before whoever asked for it listens.
+    return body.on('error', () => undefined)
   }
 
   #giveUp(): void {

@@ -26,12 +26,14 @@ describe('MemoryReserve', () => {
     expect(reserve.taken).toBe(3)
   })
 
-  it('takes back what is its own, and leaves the rest', () => {
+  it('has again what is given back', () => {
     const reserve = new MemoryReserve({ bytes: 8, largest: 2 })
     reserve.take('ann', 2)
-    expect(reserve.give('bob', 5)).toBe(5)
-    expect(reserve.give('ann', 1)).toBe(0)
-    expect(reserve.give('ann', 5)).toBe(4)
+    reserve.give('ann', 1)
+    expect(reserve.taken).toBe(1)
+    reserve.give('ann', 1)
+    reserve.give('bob', 0)
     expect(reserve.taken).toBe(0)
+    expect(reserve.take('ann', 2)).toBe(true)
   })
 })

@@ -16,8 +16,8 @@ function bed(bytes: number, keptForClaims: number, reserve = NO_RESERVE) {
 describe('MemoryRoom', () => {
   it('hands out what is there, and no more', () => {
     const { room, claim, granted } = bed(10, 0)
-    expect(room.take(6)).toBe(true)
-    expect(room.take(5)).toBe(false)
+    expect(room.take('zed', 6)).toBe(true)
+    expect(room.take('zed', 5)).toBe(false)
     claim('ann', 5)
     expect(granted).toEqual([])
     expect({ free: room.free, lacking: room.lacking }).toEqual({
@@ -29,28 +29,28 @@ describe('MemoryRoom', () => {
 
   it('lets those who wait have what is given back, in the order in which they came', () => {
     const { room, granted, claim } = bed(10, 0)
-    room.take(10)
+    room.take('zed', 10)
     claim('ann', 4)
     claim('bob', 4)
     expect(room.lacking).toEqual({ first: 4, all: 8 })
-    room.give('ann', 4)
+    room.give('zed', 4)
     expect(granted).toEqual(['ann'])
-    room.give('ann', 4)
+    room.give('zed', 4)
     expect(granted).toEqual(['ann', 'bob'])
   })
 
   it('lets nobody overtake a larger claim that waits', () => {
     const { room, claim, granted } = bed(10, 0)
-    room.take(6)
+    room.take('zed', 6)
     claim('ann', 5)
-    expect(room.take(1)).toBe(false)
+    expect(room.take('zed', 1)).toBe(false)
     claim('bob', 1)
     expect(granted).toEqual([])
   })
 
   it('forgets a claim that is withdrawn, and serves those behind it', () => {
     const { room, claim, granted } = bed(10, 0)
-    room.take(6)
+    room.take('zed', 6)
     const withdraw = claim('ann', 5)
     claim('bob', 1)
     withdraw()
@@ -59,8 +59,8 @@ describe('MemoryRoom', () => {
 
   it('keeps some of it for claims', () => {
     const { room, claim, granted } = bed(10, 4)
-    expect(room.take(7)).toBe(false)
-    expect(room.take(6)).toBe(true)
+    expect(room.take('zed', 7)).toBe(false)
+    expect(room.take('zed', 6)).toBe(true)
     expect(room.free).toBe(0)
     claim('ann', 4)
     expect(granted).toEqual(['ann'])
@@ -69,42 +69,42 @@ describe('MemoryRoom', () => {
 
   it('serves users in turn, however many claims one has', () => {
     const { room, claim, granted } = bed(1, 0)
-    room.take(1)
+    room.take('zed', 1)
     for (let claims = 0; claims < 5; claims++) claim('crowd', 1)
     claim('ann', 1)
     claim('ann', 1)
-    room.give('ann', 1)
+    room.give(granted.at(-1) ?? 'zed', 1)
     claim('bob', 1)
-    for (let gifts = 0; gifts < 7; gifts++) room.give('ann', 1)
+    for (let gifts = 0; gifts < 7; gifts++) room.give(granted.at(-1) ?? 'zed', 1)
     const others = ['crowd', 'ann', 'bob', 'crowd', 'ann']
     expect(granted).toEqual([...others, 'crowd', 'crowd', 'crowd'])
   })
 
   it('lets a user who comes anew begin where the line is', () => {
     const { room, claim, granted } = bed(1, 0)
-    room.take(1)
+    room.take('zed', 1)
     for (let claims = 0; claims < 6; claims++) claim('ann', 1)
-    for (let gifts = 0; gifts < 3; gifts++) room.give('ann', 1)
+    for (let gifts = 0; gifts < 3; gifts++) room.give(granted.at(-1) ?? 'zed', 1)
     for (let claims = 0; claims < 3; claims++) claim('bob', 1)
-    for (let gifts = 0; gifts < 6; gifts++) room.give('ann', 1)
+    for (let gifts = 0; gifts < 6; gifts++) room.give(granted.at(-1) ?? 'zed', 1)
     expect(granted.slice(3)).toEqual(['bob', 'ann', 'bob', 'ann', 'bob', 'ann'])
   })
 
   it('does not forget a turn that a user has just had', () => {
     const { room, claim, granted } = bed(1, 0)
-    room.take(1)
+    room.take('zed', 1)
     for (let claims = 0; claims < 4; claims++) claim('ann', 1)
     for (let rounds = 0; rounds < 4; rounds++) {
       claim('bob', 1)
-      room.give('ann', 1)
-      room.give('ann', 1)
+      room.give(granted.at(-1) ?? 'zed', 1)
+      room.give(granted.at(-1) ?? 'zed', 1)
     }
     expect(granted).toEqual(['ann', 'bob', 'ann', 'bob', 'ann', 'bob', 'ann', 'bob'])
   })
 
   it('tells for how long one has been the first in line', () => {
     const { room, claim } = bed(1, 0)
-    room.take(1)
+    room.take('zed', 1)
     const withdraw = claim('ann', 1)
     claim('bob', 1)
     for (let ticks = 0; ticks < 3; ticks++) room.tick(100)
@@ -116,7 +116,7 @@ describe('MemoryRoom', () => {
 
   it('serves a small claim of a user who has little from its reserve, though others wait', () => {
     const { room, claim, granted } = bed(10, 0, { bytes: 8, largest: 2 })
-    room.take(10)
+    room.take('zed', 10)
     claim('ann', 3)
     claim('bob', 2)
     expect(granted).toEqual(['bob'])
@@ -125,18 +125,47 @@ describe('MemoryRoom', () => {
     expect([room.taken, room.free]).toEqual([10, 0])
   })
 
-  it('fills its reserve again before it serves others, and then those who wait from it', () => {
+  it('serves those who wait also from what its reserve has again', () => {
     const { room, claim, granted } = bed(10, 0, { bytes: 3, largest: 2 })
-    room.take(10)
+    room.take('zed', 10)
     claim('ann', 2)
     claim('ann', 2)
     claim('bob', 2)
     expect(granted).toEqual(['ann'])
     room.give('ann', 2)
-    expect(granted).toEqual(['ann', 'bob'])
-    room.give('cay', 2)
-    expect(granted).toEqual(['ann', 'bob', 'ann'])
+    expect(granted).toEqual(['ann', 'ann'])
+    room.give('zed', 2)
+    expect(granted).toEqual(['ann', 'ann', 'bob'])
     expect([room.taken, room.free]).toEqual([12, 0])
+  })
+
+  it('serves the first in line within a turn of the others, however many small claims they have', () => {
+    const { room, claim, granted } = bed(128, 8, { bytes: 32, largest: 2 })
+    const users = Array.from({ length: 20 }, (_, at) => `crowd-${at}`)
+    for (let rounds = 0; rounds < 60; rounds++) for (const user of users) claim(user, 1)
+    claim('ann', 8)
+    for (let gifts = 0; !granted.includes('ann'); gifts++) {
+      expect(gifts).toBeLessThan(100)
+      // Whoever gives back claims as much again.
+      const user = users[gifts % users.length] ?? ''
+      room.give(user, 1)
+      claim(user, 1)
+    }
+  })
+
+  it('counts no turn for what its reserve serves, nor for what is withdrawn', () => {
+    const { room, claim, granted } = bed(10, 0, { bytes: 1, largest: 1 })
+    room.take('zed', 10)
+    for (let rounds = 0; rounds < 50; rounds++) {
+      claim('ann', 1)
+      room.give('ann', 1)
+      claim('ann', 2)()
+    }
+    for (let claims = 0; claims < 3; claims++) claim('bob', 5)
+    claim('ann', 5)
+    granted.length = 0
+    room.give('zed', 10)
+    expect(granted).toEqual(['bob', 'ann'])
   })
 
   it('never comes to a standstill, nor hands out more than there is', () => {
@@ -219,7 +248,7 @@ class Gatherer {
   }
 
   #ask(bytes: number, missing: number): void {
-    if (this.#room.take(bytes)) {
+    if (this.#room.take(this.#options.userId, bytes)) {
       this.#add(bytes)
       return
     }

@@ -337,7 +337,7 @@ describe('the memory of uploads', () => {
     for (const upload of slow) await upload.send(2 * FIRST_BYTES)
     const all: Upload[] = [...slow]
     for (let at = 0; at < SHARES; at++) void admit(memory).then((upload) => all.push(upload))
-    await pass(10_000)
+    await pass(5_000)
     const taken = () => slow.filter((upload) => upload.taken.aborted)
     expect(taken()).toHaveLength(2)
     for (const upload of taken()) upload[Symbol.dispose]()
@@ -345,6 +345,18 @@ describe('the memory of uploads', () => {
     expect(taken()).toHaveLength(4)
     expect(all).toHaveLength(SHARES + 2)
     for (const upload of all) upload[Symbol.dispose]()
+  })
+
+  it('waits for no upload that takes long to leave', async () => {
+    const memory = createMemory()
+    const slow = await Promise.all(Array.from({ length: SHARES }, () => admit(memory)))
+    for (let at = 0; at < SHARES; at++) void admit(memory).catch(() => undefined)
+    await pass(5_000)
+    const taken = () => slow.filter((upload) => upload.taken.aborted)
+    expect(taken()).toHaveLength(2)
+    await pass(1_250)
+    expect(taken()).toHaveLength(4)
+    for (const upload of slow) upload[Symbol.dispose]()
   })
 
   it('lets a user who has little begin, and send a small file, though a crowd has taken all and dawdles', async () => {

@@ -34,6 +34,9 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
       await account.put('a', 2)
       await account.extend(await account.begin('b', 1), 2)
       await account.abort(createVersion())
+      await account.change('a', { visibility: 'public' })
+      await account.put('c', 1)
+      await account.remove('c')
       await ledger.findFile({ userId, name: parseFileName('a') })
       await users.findAccessTokenUser(digestOf(1))
     }

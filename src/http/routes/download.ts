@@ -8,7 +8,7 @@ import { contentDisposition } from '../content-disposition.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { formatHttpDate } from '../http-date.ts'
 import { requireUser } from '../plugins/access-token.ts'
-import { watchReader } from '../reader-pace.ts'
+import { watchLateReader, watchReader } from '../reader-pace.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { breakerOf } from '../request-end.ts'
 import { requestSignal } from '../request-signal.ts'
@@ -39,7 +39,11 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const target = wanted(request, request.params)
     const opened = await repository.open({ ...target, select, signal })
     describe(reply, opened)
-    if (opened.content !== undefined) return reply.send(opened.content)
+    if (opened.content !== undefined) {
+      void reply.send(opened.content)
+      watchLateReader(reply, options)
+      return reply
+    }
     const { body } = opened
     if (body !== undefined) {
       watchReader(reply, options)
