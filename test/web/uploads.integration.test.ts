@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
+import { startBrowser } from '../support/browser.ts'
 import { createFolder } from '../support/local-server.ts'
 import { startTcpSwitch } from '../support/tcp-switch.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
@@ -290,6 +291,17 @@ describeInBrowser('uploads', (browser) => {
     await uploaded(page, 1)
     expect(await contentOf('a.txt')).toBe('hello')
     await Promise.race([lost, page.waitForTimeout(10)])
+  })
+
+  it('work over plain HTTP on the host of a local network, which gives a page less than a loopback host does', async () => {
+    const lan = await startBrowser('--host-resolver-rules=MAP lan.test 127.0.0.1')
+    opened.defer(() => lan.close())
+    const url = `http://lan.test:${service.port}`
+    const { page } = await visitAs({ browser: lan, service: { url }, user })
+    expect(await page.evaluate('isSecureContext')).toBe(false)
+    await pick(page, [{ path: 'a.txt', content: 'hello' }])
+    await uploaded(page, 1)
+    expect(await contentOf('a.txt')).toBe('hello')
   })
 
   it('appear in another tab as they end', async () => {
