@@ -41,6 +41,16 @@ const english = {
       too_many_requests: 'There were too many wrong tokens from here. Try again in a few minutes.',
       ended: 'Your access token is no longer good, so you were signed out.',
     },
+    link: {
+      title: 'Sign in by this link?',
+      warning:
+        'This link signs you in with an access token that it brought along. What you upload then goes to the repository of ' +
+        'whoever the token belongs to, so follow it only if you know where it comes from.',
+      replaces: (user: string) =>
+        `You are signed in as “${user}”. If you go on, that ends, and so do uploads that are under way.`,
+      action: 'Sign in by the link',
+      stay: (user: string) => `Stay signed in as ${user}`,
+    },
     uploadsKept: (count: number) =>
       `${files(count)} that you were uploading are kept. Sign in and they go on.`,
   },

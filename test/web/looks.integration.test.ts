@@ -134,6 +134,13 @@ describeInBrowser('each view', (browser) => {
       await page.getByText('more than fits').waitFor()
       await expectAccessible('exceeded')
     })
+
+    it('of a link that would sign in', async () => {
+      const { page } = opened
+      await page.goto(`${service.url}/#access_token=${secretOf(user)}`)
+      await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor()
+      await expectAccessible('link')
+    })
   })
 })
 

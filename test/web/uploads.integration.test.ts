@@ -13,6 +13,7 @@ import {
   openWithPage,
   pick,
   secretOf,
+  slowDown,
   uploaded,
   visitAs,
 } from './fixture.ts'
@@ -321,18 +322,6 @@ describeInBrowser('uploads', (browser) => {
     expect((await usageOf(service, user)).fileCount).toBe(0)
   })
 })
-
-/** Makes uploads of a tab that slow, in bytes a second. */
-async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Network.enable')
-  await session.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: 0,
-    downloadThroughput: -1,
-    uploadThroughput: bytesPerSecond,
-  })
-}
 
 /** Drops what lies on the disk, folders and all, in the middle of the page. */
 async function drop(page: Page, files: readonly string[]): Promise<void> {

@@ -45,7 +45,9 @@ export interface Uploads {
   retry(items: readonly UploadItem[]): void
   replace(items: readonly UploadItem[]): void
   keepBoth(item: UploadItem): void
-  /** Whoever was signed out is back. */
+  /** Begins nothing more, until it is known who is signed in. */
+  hold(): void
+  /** Whoever was signed out is back, or is still there. */
   resume(): void
 }
 
@@ -64,6 +66,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   const rate = createUploadRate()
   let lastId = 0
   let isShowDue = false
+  let isHeld = false
 
   function show(): void {
     if (isShowDue) return
@@ -84,7 +87,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   function pump(): void {
     for (const item of items.value) {
-      if (running.size >= AT_ONCE) break
+      if (isHeld || running.size >= AT_ONCE) break
       if (item.state.kind === 'waiting' && !running.has(item)) void run(item)
     }
     show()
@@ -97,7 +100,8 @@ export function createUploads(options: UploadsOptions): Uploads {
       set(item, { kind: 'checking' })
       const refusal = await refusalOf(item)
       if (controller.signal.aborted) return
-      if (refusal === undefined) await send(item, controller.signal)
+      if (isHeld) set(item, { kind: 'waiting' })
+      else if (refusal === undefined) await send(item, controller.signal)
       else set(item, refusal)
     } catch (error) {
       if (!controller.signal.aborted) await fail(item, error)
@@ -223,7 +227,12 @@ export function createUploads(options: UploadsOptions): Uploads {
       wake([item])
     },
 
+    hold() {
+      isHeld = true
+    },
+
     resume() {
+      isHeld = false
       wake(items.value.filter(({ state }) => state.kind === 'signed_out'))
     },
   }
