@@ -201,6 +201,7 @@ const english = {
       file_count_exceeded: 'There are as many files as there may be. Delete some first.',
       file_too_large: (most: number) => `It is too large: files have at most ${formatBytes(most)}.`,
       invalid_file_name: 'The service takes no file of this name. Rename it and try again.',
+      given_up: 'It failed again and again. Try it again later.',
       unreadable: 'The file could not be read. It may have been moved or changed.',
     },
   },

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
 import { startBrowser } from '../support/browser.ts'
+import { startFront } from '../support/front.ts'
 import { createFolder } from '../support/local-server.ts'
 import { startTcpSwitch } from '../support/tcp-switch.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
@@ -278,6 +279,50 @@ describeInBrowser('uploads', (browser) => {
     expect(await contentOf('b.bin')).toBe('b'.repeat(6 * MIB))
   })
 
+  it('wait as long as the service asks for before they are tried again', async () => {
+    const front = await startFront(service)
+    opened.defer(() => front.stop())
+    const page = await open(front)
+    const tries = triesOf(page)
+    front.refusals.set('PUT', { 'retry-after': '5' })
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
+    await expect.poll(() => tries.length).toBe(1)
+    await page.getByText('Waiting, 1 MiB').waitFor()
+    front.refusals.clear()
+    await uploaded(page, 1)
+    const [first = 0, second = 0] = tries
+    expect(tries).toHaveLength(2)
+    expect(second - first).toBeGreaterThan(4_500)
+  })
+
+  it('are tried again ever more slowly, and then not before the user says so', async () => {
+    const front = await startFront(service)
+    opened.defer(() => front.stop())
+    const page = await open(front)
+    const tries = triesOf(page)
+    front.refusals.set('PUT', {})
+    await page.clock.install()
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
+    for (let count = 1; count < MOST_TRIES - 1; count += 1) {
+      await expect.poll(() => tries.length).toBe(count)
+      await page.getByText('Waiting, 1 MiB').waitFor()
+      await page.clock.fastForward(20_000)
+    }
+    await expect.poll(() => tries.length).toBe(MOST_TRIES - 1)
+    await page.getByText('Waiting, 1 MiB').waitFor()
+    await page.clock.fastForward(8_000)
+    await page.waitForTimeout(300)
+    expect(tries).toHaveLength(MOST_TRIES - 1)
+    await page.clock.fastForward(20_000)
+    await page.getByText('It failed again and again.').waitFor()
+    await page.clock.fastForward(60_000)
+    await page.waitForTimeout(300)
+    expect(tries).toHaveLength(MOST_TRIES)
+    front.refusals.clear()
+    await page.getByRole('button', { name: 'Try a.bin again' }).click()
+    await uploaded(page, 1)
+  })
+
   it('are found to have arrived when only the answer was lost', async () => {
     const gate = await startTcpSwitch([service.port])
     opened.defer(() => gate.close())
@@ -322,6 +367,18 @@ describeInBrowser('uploads', (browser) => {
     expect((await usageOf(service, user)).fileCount).toBe(0)
   })
 })
+
+/** The first one, and those after it that the page makes by itself. */
+const MOST_TRIES = 9
+
+/** When the tries to upload of a page began, in milliseconds, as they come. */
+function triesOf(page: Page): readonly number[] {
+  const tries: number[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PUT') tries.push(performance.now())
+  })
+  return tries
+}
 
 /** Drops what lies on the disk, folders and all, in the middle of the page. */
 async function drop(page: Page, files: readonly string[]): Promise<void> {

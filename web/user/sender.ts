@@ -128,5 +128,6 @@ function send({ uppy, sendings, sending, number, signal }: SendOptions): Promise
 function errorOf(error: Error, response: unknown): ProblemError | ConnectionError {
   if (!(response instanceof XMLHttpRequest) || response.status === 0)
     return new ConnectionError(error)
-  return problemOf(response.status, response.responseText)
+  const retryAfter = response.getResponseHeader('retry-after')
+  return problemOf({ status: response.status, text: response.responseText, retryAfter })
 }
