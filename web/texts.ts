@@ -29,7 +29,6 @@ const english = {
       'device that you paired. Treat it like a password: this page hands it to your browser, which keeps it where no script can read it.',
     label: 'Access token',
     show: 'Show the token',
-    hide: 'Hide the token',
     action: 'Sign in',
     signOut: 'Sign out',
     needed: 'Enter your access token.',
@@ -70,10 +69,8 @@ const english = {
       size: 'Smallest first',
     } satisfies Record<Order, string>,
     search: 'Find names that begin with …',
-    clearSearch: 'Clear the search',
     upload: 'Upload files',
     uploadFolder: 'Upload a folder',
-    count: files,
     loading: 'Loading …',
     empty: 'Nothing here yet',
     emptyHint: 'Drop files or a folder anywhere on this page, paste a picture, or choose files.',
@@ -123,7 +120,6 @@ const english = {
 
   removal: {
     pending: (name: string) => `“${name}” is being deleted in a few seconds.`,
-    done: (name: string) => `“${name}” is deleted.`,
     changed: (name: string) => `“${name}” has changed meanwhile, so it was kept.`,
   },
 
@@ -159,7 +155,6 @@ const english = {
       `Uploading ${formatCount(done + 1)} of ${formatCount(all)}`,
     finished: (count: number) => `${files(count)} uploaded`,
     needsYou: (count: number) => `${files(count)} ${count === 1 ? 'needs' : 'need'} a decision`,
-    nothing: 'No uploads',
     rate: (bytesPerSecond: number, seconds: number) =>
       `${formatBytes(bytesPerSecond)}/s, ${formatDuration(seconds)} left`,
     expand: 'Show all uploads',
@@ -172,7 +167,6 @@ const english = {
     retryAll: 'Try all again',
     progress: 'Progress of all uploads',
     announce: (percent: number) => `${percent} % uploaded`,
-    leave: 'Uploads are still under way.',
     pasted: (time: Date, extension: string) =>
       `Pasted ${time.toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '.')}${extension}`,
     states: {
