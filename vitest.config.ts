@@ -7,6 +7,8 @@ export default defineConfig({
     setupFiles: ['test/support/secret-watch-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A second is little on a machine that does other things as well.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

@@ -2,12 +2,16 @@
 // and uses the Node 24 of the npm package `node` where the machine's own is older. Plain JavaScript for that reason.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const [task, ...args] = process.argv.slice(2)
+
+/** npm, which may end while this runs. */
+const parent = process.ppid
 
 // Asked for only where it is, since Node says on stderr when it is not.
 const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
@@ -74,7 +78,10 @@ function bin(name) {
   return join(modules, '.bin', name)
 }
 
-/** Runs a program with this Node first on the PATH, passes signals on, and resolves to its exit code. */
+/**
+ * Runs a program with this Node first on the PATH, passes signals on, and resolves to its exit code. One that a signal ends
+ * was to be the last: then this ends too, as a shell says it.
+ */
 function run(program, words) {
   const [first, ...rest] = words
   const isScript = first?.startsWith(modules)
@@ -93,13 +100,15 @@ function run(program, words) {
       console.error(error.message)
       resolve(1)
     })
-    child.once('exit', (code) => resolve(code ?? 1))
+    child.once('exit', (code, signal) => {
+      if (signal !== null) process.exit(128 + constants.signals[signal])
+      resolve(code)
+    })
   })
 }
 
 /** npm ends on SIGTERM without telling what it started. */
 function endWithNpm(child) {
-  const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)

@@ -18,6 +18,8 @@ export interface ServeOptions {
   readonly logger: FastifyBaseLogger
   /** Spans of requests, which are sent at the end. */
   readonly tracing?: Pick<Tracing, 'begin' | 'close'> | undefined
+  /** The folder of the page, for tests. */
+  readonly pages?: string
   /** How often chores are done, for tests. */
   readonly intervals?: Pick<
     ChoresOptions,
@@ -53,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     traces: tracing,
   }
   const { metrics } = service
-  const page = await openPage(config, logger)
+  const page = await openPage(config, options)
   metrics.watchProcess()
   const app = await buildApp({
     ...common,
@@ -90,18 +92,24 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 /** Beside the folder of this file, whether that is the source or what was emitted. */
 const PAGES = fileURLToPath(new URL('../dist/web', import.meta.url))
 
-/** The user's page, as far as it is wanted. One that is not built keeps nobody from the API. */
+/** The user's page, as far as it is wanted. One that is not built, or cannot be read, keeps nobody from the API. */
 async function openPage(
   { webPage }: Config,
-  logger: FastifyBaseLogger,
+  { logger, pages = PAGES }: Pick<ServeOptions, 'logger' | 'pages'>,
 ): Promise<WebPage | undefined> {
   if (!webPage) return undefined
-  const page = await readWebPage(PAGES, 'index.html')
-  if (page.document === undefined) {
+  try {
+    const page = await readWebPage(pages, 'index.html')
+    if (page.document !== undefined) return page
     logger.warn('has no page to show: build it by "npm run build", or set WEB_PAGE=false')
+  } catch (err) {
+    logger.warn({ err }, 'cannot read the page, so it shows none: build it by "npm run build"')
   }
-  return page
+  return NO_PAGE
 }
+
+/** What is served under its paths is the session alone. */
+const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
 
 interface Running {
   readonly listeners: readonly Listener[]

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { fastify, type FastifyBaseLogger } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
@@ -26,17 +28,22 @@ afterEach(async () => {
 /** A server on a new database that records the use of tokens every 20 ms, with a token of alice. */
 async function start(
   change: (service: Service) => Service = (service) => service,
-  intervals: ServeOptions['intervals'] = { recordIntervalMs: 20 },
+  {
+    intervals = { recordIntervalMs: 20 },
+    pages = '',
+  }: Pick<ServeOptions, 'intervals' | 'pages'> = {},
 ) {
   const folder = await createFolder('serve')
   opened.defer(() => folder.remove())
-  const config = readConfig({ DATA_DIR: folder.path, PORT: '0' })
+  // Where nobody has built it a page makes a warning of its own.
+  const WEB_PAGE = String(pages !== '')
+  const config = readConfig({ DATA_DIR: folder.path, PORT: '0', WEB_PAGE })
   const service = change(await openService(config))
   opened.defer(() => service.close())
   const warnings: unknown[] = []
   const warn = (...logged: unknown[]) => warnings.push(logged)
   const logger = Object.assign(fastify().log, { warn }) as FastifyBaseLogger
-  const server = await serve({ config, service, logger, intervals })
+  const server = await serve({ config, service, logger, intervals, pages })
   opened.defer(() => server.stop())
   await service.users.create(userId)
   const terms = { userId, label: '', expiresInSeconds: undefined }
@@ -116,10 +123,27 @@ describe('the server', () => {
     }
     const { warnings } = await start(
       (service) => ({ ...service, guesses: { ...service.guesses, [method]: failing } }),
-      { shareIntervalMs: 20, forgetIntervalMs: 20 },
+      { intervals: { shareIntervalMs: 20, forgetIntervalMs: 20 } },
     )
     await expect.poll(() => failures).toBeGreaterThan(1)
     expect(JSON.stringify(warnings)).toContain(text)
+  })
+
+  it.each([
+    ['whose compressed forms are missing', 'index.html', 'cannot read the page'],
+    ['with a file where a folder should be', 'assets', 'cannot read the page'],
+    ['of which there is nothing', 'other', 'has no page to show'],
+  ])('serves on without a page %s, and warns', async (_, name, warning) => {
+    const folder = await createFolder('page')
+    opened.defer(() => folder.remove())
+    await writeFile(join(folder.path, name), '')
+    const { server, secret, warnings } = await start(undefined, { pages: folder.path })
+    expect(server.hasPage).toBe(false)
+    expect(JSON.stringify(warnings)).toContain(warning)
+    expect(warnings).toHaveLength(1)
+    const headers = { cookie: `access_token=${secret}` }
+    expect((await fetch(`${server.url}/users/me/capacity`, { headers })).status).toBe(200)
+    expect((await fetch(server.url)).status).toBe(404)
   })
 
   it('ends although the database does not answer', async () => {

@@ -29,7 +29,6 @@ const english = {
       'device that you paired. Treat it like a password: this page hands it to your browser, which keeps it where no script can read it.',
     label: 'Access token',
     show: 'Show the token',
-    hide: 'Hide the token',
     action: 'Sign in',
     signOut: 'Sign out',
     needed: 'Enter your access token.',
@@ -40,6 +39,16 @@ const english = {
       user_suspended: 'This account is suspended. Whoever runs the service can say why.',
       too_many_requests: 'There were too many wrong tokens from here. Try again in a few minutes.',
       ended: 'Your access token is no longer good, so you were signed out.',
+    },
+    link: {
+      title: 'Sign in by this link?',
+      warning:
+        'This link signs you in with an access token that it brought along. What you upload then goes to the repository of ' +
+        'whoever the token belongs to, so follow it only if you know where it comes from.',
+      replaces: (user: string) =>
+        `You are signed in as “${user}”. If you go on, that ends, and so do uploads that are under way.`,
+      action: 'Sign in by the link',
+      stay: (user: string) => `Stay signed in as ${user}`,
     },
     uploadsKept: (count: number) =>
       `${files(count)} that you were uploading are kept. Sign in and they go on.`,
@@ -60,10 +69,8 @@ const english = {
       size: 'Smallest first',
     } satisfies Record<Order, string>,
     search: 'Find names that begin with …',
-    clearSearch: 'Clear the search',
     upload: 'Upload files',
     uploadFolder: 'Upload a folder',
-    count: files,
     loading: 'Loading …',
     empty: 'Nothing here yet',
     emptyHint: 'Drop files or a folder anywhere on this page, paste a picture, or choose files.',
@@ -113,7 +120,6 @@ const english = {
 
   removal: {
     pending: (name: string) => `“${name}” is being deleted in a few seconds.`,
-    done: (name: string) => `“${name}” is deleted.`,
     changed: (name: string) => `“${name}” has changed meanwhile, so it was kept.`,
   },
 
@@ -149,7 +155,6 @@ const english = {
       `Uploading ${formatCount(done + 1)} of ${formatCount(all)}`,
     finished: (count: number) => `${files(count)} uploaded`,
     needsYou: (count: number) => `${files(count)} ${count === 1 ? 'needs' : 'need'} a decision`,
-    nothing: 'No uploads',
     rate: (bytesPerSecond: number, seconds: number) =>
       `${formatBytes(bytesPerSecond)}/s, ${formatDuration(seconds)} left`,
     expand: 'Show all uploads',
@@ -162,7 +167,6 @@ const english = {
     retryAll: 'Try all again',
     progress: 'Progress of all uploads',
     announce: (percent: number) => `${percent} % uploaded`,
-    leave: 'Uploads are still under way.',
     pasted: (time: Date, extension: string) =>
       `Pasted ${time.toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '.')}${extension}`,
     states: {
@@ -191,6 +195,7 @@ const english = {
       file_count_exceeded: 'There are as many files as there may be. Delete some first.',
       file_too_large: (most: number) => `It is too large: files have at most ${formatBytes(most)}.`,
       invalid_file_name: 'The service takes no file of this name. Rename it and try again.',
+      given_up: 'It failed again and again. Try it again later.',
       unreadable: 'The file could not be read. It may have been moved or changed.',
     },
   },

@@ -44,6 +44,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
         .replace("'file=@README.md'", '')
       for (const word of own.split(/\s+/)) expect(printed).toContain(word)
     }
+    const page = await fetch(/browser: (\S+)#access_token=/.exec(printed)?.[1] ?? '')
+    expect(await page.text()).toMatch(/^<!doctype html>/i)
   },
   "curl --cookie access_token=crt_... -w '\\n' -F": async (scene) => {
     const [reply = '', ...content] = (await scene.clone.run(asDemo(scene))).split('\n')

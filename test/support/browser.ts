@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { createFolder, findProgram } from './local-server.ts'
 
-/** Starts the Chromium or Chrome of this machine without a window. */
-export async function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: await findBrowser() })
+/** Starts the Chromium or Chrome of this machine without a window, with further options of its command line. */
+export async function startBrowser(...args: readonly string[]): Promise<Browser> {
+  return chromium.launch({ executablePath: await findBrowser(), args: [...args] })
 }
 
 /**

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import {
   createServer,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   request as httpRequest,
   type ServerResponse,
 } from 'node:http'
@@ -17,15 +18,21 @@ export interface Front {
   readonly url: string
   /** What it answers by itself, by path. */
   readonly pages: Map<string, Answer>
+  /** By method what it answers 503 with, with these headers, when the request's body has come. */
+  readonly refusals: Map<string, OutgoingHttpHeaders>
   stop(): Promise<void>
 }
 
 /** Has an empty page at `/page`; all it does not know it asks the service on `port`. */
 export async function startFront({ port }: { readonly port: number }): Promise<Front> {
   const pages = new Map([['/page', { type: 'text/html', content: '<!doctype html><body></body>' }]])
+  const refusals = new Map<string, OutgoingHttpHeaders>()
   const server = createServer((incoming, outgoing) => {
     const page = pages.get(incoming.url ?? '')
-    if (page === undefined) forward(incoming, outgoing, port)
+    const refusal = refusals.get(incoming.method ?? '')
+    if (refusal !== undefined) {
+      incoming.resume().once('end', () => outgoing.writeHead(503, refusal).end())
+    } else if (page === undefined) forward(incoming, outgoing, port)
     else outgoing.writeHead(200, { 'content-type': page.type }).end(page.content)
   })
   server.listen(0, '127.0.0.1')
@@ -34,6 +41,7 @@ export async function startFront({ port }: { readonly port: number }): Promise<F
   return {
     url: `http://127.0.0.1:${address.port}`,
     pages,
+    refusals,
     async stop() {
       server.closeAllConnections()
       server.close()

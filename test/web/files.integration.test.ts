@@ -49,6 +49,49 @@ describeInBrowser('the files', (browser) => {
     await context.close()
   })
 
+  it('keep the focus where the last of them was deleted, from where keys lead on', async () => {
+    const { page, context } = await open()
+    await page.locator('.rows [role=row]', { hasText: 'gamma.jpg' }).focus()
+    await page.keyboard.press('Delete')
+    const focused = () => page.evaluate(`document.activeElement.getAttribute('aria-rowindex')`)
+    await expect.poll(focused).toBe('3')
+    await page.keyboard.press('ArrowUp')
+    await expect.poll(focused).toBe('2')
+    await context.close()
+  })
+
+  it('are read on to the end also when they are sorted while the next ones are on their way', async () => {
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    const asked: string[] = []
+    const isSorted = Promise.withResolvers<void>()
+    await page.route('**/users/me/repo?*', async (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const cursor = searchParams.get('cursor')
+      asked.push(`${searchParams.get('order')} ${cursor}`)
+      if (asked.at(-1) === '-name next') await isSorted.promise
+      const time = '2026-01-01T00:00:00Z'
+      const files = Array.from({ length: 500 }, (_, at) => ({
+        name: `${cursor} ${at}`,
+        size: at,
+        etag: String(at),
+        visibility: 'private',
+        created_at: time,
+        updated_at: time,
+      }))
+      const next_cursor = cursor === null ? 'next' : null
+      await route.fulfill({ json: { files, next_cursor } }).catch(() => undefined)
+    })
+    await page.getByRole('button', { name: 'Name', exact: true }).click()
+    await page.getByText('null 1', { exact: true }).waitFor()
+    await page.evaluate(`document.querySelector('.rows').scrollTop = 1e6`)
+    await expect.poll(() => asked).toContain('-name next')
+    await page.getByLabel('Sort by').selectOption('Smallest first')
+    await expect.poll(() => asked).toContain('size null')
+    isSorted.resolve()
+    await expect.poll(() => asked).toContain('size next')
+    await context.close()
+  })
+
   it('are found by how their names begin', async () => {
     const { page, context } = await open()
     await page.getByRole('searchbox').fill('be')

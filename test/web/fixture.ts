@@ -121,3 +121,15 @@ export async function uploaded(page: Page, count: number): Promise<void> {
   const text = count === 1 ? '1 file uploaded' : `${count} files uploaded`
   await page.getByRole('heading', { name: text }).waitFor({ timeout: 60_000 })
 }
+
+/** Makes uploads of a tab that slow, in bytes a second. */
+export async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytesPerSecond,
+  })
+}

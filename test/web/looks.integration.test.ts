@@ -48,7 +48,9 @@ describeInBrowser('each view', (browser) => {
       for (const [name, size] of Object.entries(FILES)) {
         await upload(service, { user, name, content: Buffer.alloc(size) })
       }
-      opened = await visit({ browser: browser(), service, colorScheme, viewport })
+      // What moves is not judged before it has come to rest.
+      const still = { reducedMotion: 'reduce' } as const
+      opened = await visit({ browser: browser(), service, colorScheme, viewport, ...still })
     })
     afterAll(async () => {
       await opened?.context.close()
@@ -59,8 +61,6 @@ describeInBrowser('each view', (browser) => {
     async function expectAccessible(view: string): Promise<void> {
       const { page, expectClean } = opened
       views += 1
-      // What moves is not judged before it has come to rest.
-      await page.waitForTimeout(300)
       const name = [colorScheme, viewport.width, views, view].join('-')
       await page.screenshot({ path: join(PICTURES, `${name}.png`) })
       await page.evaluate(axe.source)
@@ -133,6 +133,13 @@ describeInBrowser('each view', (browser) => {
       await page.reload()
       await page.getByText('more than fits').waitFor()
       await expectAccessible('exceeded')
+    })
+
+    it('of a link that would sign in', async () => {
+      const { page } = opened
+      await page.goto(`${service.url}/#access_token=${secretOf(user)}`)
+      await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor()
+      await expectAccessible('link')
     })
   })
 })

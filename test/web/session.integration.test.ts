@@ -1,7 +1,17 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { MIB, usageOf } from '../http/fixture.ts'
+import { startBrowser } from '../support/browser.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { describeInBrowser, openWithPage, secretOf, visit, visitAs } from './fixture.ts'
+import {
+  describeInBrowser,
+  openWithPage,
+  pick,
+  secretOf,
+  slowDown,
+  visit,
+  visitAs,
+} from './fixture.ts'
 
 describeInBrowser('signing in', (browser) => {
   let service: TestService
@@ -61,6 +71,90 @@ describeInBrowser('signing in', (browser) => {
     const { page, context } = await open(`/#access_token=crt_${'A'.repeat(43)}`)
     await page.getByText('This access token is not valid').waitFor()
     expect(page.url()).toBe(`${service.url}/`)
+    await context.close()
+  })
+
+  it('is not done by a link in place of who is signed in, before they agree', async () => {
+    const { page, context, expectClean } = await visitAs({ browser: browser(), service, user })
+    const other = await service.createUser(1000)
+    const question = page.getByText(`You are signed in as “${user.userId}”`)
+    for (const path of ['', '/?new']) {
+      await page.goto(`${service.url}${path}#access_token=${secretOf(other)}`)
+      await question.waitFor()
+      expect(page.url()).not.toContain('crt_')
+      await page.getByRole('button', { name: `Stay signed in as ${user.userId}` }).click()
+      await page.getByText('Nothing here yet').waitFor()
+      expect((await context.cookies())[0]?.value).toBe(secretOf(user))
+    }
+    await page.goto(`${service.url}/?new#access_token=${secretOf(other)}`)
+    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    await page.locator('.user', { hasText: other.userId }).waitFor()
+    expect((await context.cookies())[0]?.value).toBe(secretOf(other))
+    expectClean()
+    await context.close()
+  })
+
+  it('by a link that is no good leaves who is signed in there, with a word why', async () => {
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    await page.goto(`${service.url}/#access_token=crt_${'A'.repeat(43)}`)
+    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    await page.getByText('This access token is not valid').waitFor()
+    await page.locator('.user', { hasText: user.userId }).waitFor()
+    expect((await context.cookies())[0]?.value).toBe(secretOf(user))
+    await context.close()
+  })
+
+  it('by a link is asked about on any host but the loopback', async () => {
+    const lan = await startBrowser('--host-resolver-rules=MAP lan.test 127.0.0.1')
+    const url = `http://lan.test:${service.port}`
+    const path = `/#access_token=${secretOf(user)}`
+    const { page, context } = await visit({ browser: lan, service: { url }, path })
+    await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor()
+    expect(page.url()).toBe(`${url}/`)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
+    expect(await context.cookies()).toEqual([])
+    await page.goto(url + path)
+    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    await page.getByText('Nothing here yet').waitFor()
+    await lan.close()
+  })
+
+  it('by a link sends nothing of the user before, in no tab, under the name of the next', async () => {
+    user = await service.createUser(64 * MIB)
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    const busy = await context.newPage()
+    await busy.goto(service.url)
+    await busy.getByText('Nothing here yet').waitFor()
+    await slowDown(busy, MIB)
+    const sent: string[] = []
+    busy.on('request', (request) => {
+      if (request.method() === 'PUT') sent.push(new URL(request.url()).pathname)
+    })
+    const files = ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin']
+    await pick(
+      busy,
+      files.map((path) => ({ path, content: Buffer.alloc(MIB) })),
+    )
+    await busy
+      .getByText(/of 1 MiB/)
+      .first()
+      .waitFor()
+    const other = await service.createUser(64 * MIB)
+    // The cookie is there a while before the tab that asked for it can say so.
+    await page.route('**/session', async (route) => {
+      const response = await route.fetch()
+      await expect.poll(async () => (await usageOf(service, user)).reserved).toBe(0)
+      await page.waitForTimeout(1000)
+      await route.fulfill({ response })
+    })
+    await page.goto(`${service.url}/#access_token=${secretOf(other)}`)
+    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    for (const tab of [page, busy]) await tab.locator('.user', { hasText: other.userId }).waitFor()
+    await busy.waitForTimeout(1000)
+    expect(sent).toEqual(files.slice(0, 3).map((name) => `/users/me/repo/${name}`))
+    expect(await usageOf(service, other)).toMatchObject({ fileCount: 0, reserved: 0 })
+    expect(await usageOf(service, user)).toMatchObject({ fileCount: 3, reserved: 0 })
     await context.close()
   })
 

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
+import { startBrowser } from '../support/browser.ts'
+import { startFront } from '../support/front.ts'
 import { createFolder } from '../support/local-server.ts'
 import { startTcpSwitch } from '../support/tcp-switch.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
@@ -12,6 +14,7 @@ import {
   openWithPage,
   pick,
   secretOf,
+  slowDown,
   uploaded,
   visitAs,
 } from './fixture.ts'
@@ -99,10 +102,10 @@ describeInBrowser('uploads', (browser) => {
 
   it('show how far they are and how long it takes, and can be cancelled', async () => {
     const page = await open()
-    await slowDown(page, 2 * MIB)
+    await slowDown(page, MIB / 2)
     await pick(page, [{ path: 'large.bin', content: Buffer.alloc(20 * MIB) }])
     await page.getByText(/ MiB of 20 MiB/).waitFor()
-    await page.getByText(/MiB\/s, \d+ s left/).waitFor()
+    await page.getByText(/iB\/s, \d+ (s|min) left/).waitFor()
     const bar = page.getByRole('progressbar', { name: 'Progress of all uploads' })
     await expect
       .poll(async () => Number(await bar.getAttribute('aria-valuenow')))
@@ -172,13 +175,13 @@ describeInBrowser('uploads', (browser) => {
   it('say the same when it is the service that finds out', async () => {
     user = await service.createUser(4 * MIB)
     const page = await open()
-    await slowDown(page, MIB)
+    await slowDown(page, MIB / 4)
     await pick(page, [{ path: 'a.bin', content: Buffer.alloc(3 * MIB) }])
     await page.getByText(/of 3 MiB/).waitFor()
     await service.setCapacity(user, 2 * MIB)
     await page
       .getByText('It does not fit: 1 MiB more would have to be free.')
-      .waitFor({ timeout: 20_000 })
+      .waitFor({ timeout: 60_000 })
     expect((await usageOf(service, user)).used).toBe(0)
   })
 
@@ -256,7 +259,7 @@ describeInBrowser('uploads', (browser) => {
     const gate = await startTcpSwitch([service.port])
     opened.defer(() => gate.close())
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
-    await slowDown(page, 2 * MIB)
+    await slowDown(page, MIB)
     await pick(page, [
       { path: 'a.bin', content: Buffer.alloc(6 * MIB, 'a') },
       { path: 'b.bin', content: Buffer.alloc(6 * MIB, 'b') },
@@ -276,6 +279,50 @@ describeInBrowser('uploads', (browser) => {
     expect(await contentOf('b.bin')).toBe('b'.repeat(6 * MIB))
   })
 
+  it('wait as long as the service asks for before they are tried again', async () => {
+    const front = await startFront(service)
+    opened.defer(() => front.stop())
+    const page = await open(front)
+    const tries = triesOf(page)
+    front.refusals.set('PUT', { 'retry-after': '5' })
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
+    await expect.poll(() => tries.length).toBe(1)
+    await page.getByText('Waiting, 1 MiB').waitFor()
+    front.refusals.clear()
+    await uploaded(page, 1)
+    const [first = 0, second = 0] = tries
+    expect(tries).toHaveLength(2)
+    expect(second - first).toBeGreaterThan(4_500)
+  })
+
+  it('are tried again ever more slowly, and then not before the user says so', async () => {
+    const front = await startFront(service)
+    opened.defer(() => front.stop())
+    const page = await open(front)
+    const tries = triesOf(page)
+    front.refusals.set('PUT', {})
+    await page.clock.install()
+    await pick(page, [{ path: 'a.bin', content: Buffer.alloc(MIB) }])
+    for (let count = 1; count < MOST_TRIES - 1; count += 1) {
+      await expect.poll(() => tries.length).toBe(count)
+      await page.getByText('Waiting, 1 MiB').waitFor()
+      await page.clock.fastForward(20_000)
+    }
+    await expect.poll(() => tries.length).toBe(MOST_TRIES - 1)
+    await page.getByText('Waiting, 1 MiB').waitFor()
+    await page.clock.fastForward(8_000)
+    await page.waitForTimeout(300)
+    expect(tries).toHaveLength(MOST_TRIES - 1)
+    await page.clock.fastForward(20_000)
+    await page.getByText('It failed again and again.').waitFor()
+    await page.clock.fastForward(60_000)
+    await page.waitForTimeout(300)
+    expect(tries).toHaveLength(MOST_TRIES)
+    front.refusals.clear()
+    await page.getByRole('button', { name: 'Try a.bin again' }).click()
+    await uploaded(page, 1)
+  })
+
   it('are found to have arrived when only the answer was lost', async () => {
     const gate = await startTcpSwitch([service.port])
     opened.defer(() => gate.close())
@@ -290,6 +337,17 @@ describeInBrowser('uploads', (browser) => {
     await uploaded(page, 1)
     expect(await contentOf('a.txt')).toBe('hello')
     await Promise.race([lost, page.waitForTimeout(10)])
+  })
+
+  it('work over plain HTTP on the host of a local network, which gives a page less than a loopback host does', async () => {
+    const lan = await startBrowser('--host-resolver-rules=MAP lan.test 127.0.0.1')
+    opened.defer(() => lan.close())
+    const url = `http://lan.test:${service.port}`
+    const { page } = await visitAs({ browser: lan, service: { url }, user })
+    expect(await page.evaluate('isSecureContext')).toBe(false)
+    await pick(page, [{ path: 'a.txt', content: 'hello' }])
+    await uploaded(page, 1)
+    expect(await contentOf('a.txt')).toBe('hello')
   })
 
   it('appear in another tab as they end', async () => {
@@ -310,16 +368,16 @@ describeInBrowser('uploads', (browser) => {
   })
 })
 
-/** Makes uploads of a tab that slow, in bytes a second. */
-async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Network.enable')
-  await session.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: 0,
-    downloadThroughput: -1,
-    uploadThroughput: bytesPerSecond,
+/** The first one, and those after it that the page makes by itself. */
+const MOST_TRIES = 9
+
+/** When the tries to upload of a page began, in milliseconds, as they come. */
+function triesOf(page: Page): readonly number[] {
+  const tries: number[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'PUT') tries.push(performance.now())
   })
+  return tries
 }
 
 /** Drops what lies on the disk, folders and all, in the middle of the page. */

@@ -7,13 +7,20 @@ export class ProblemError extends Error {
   readonly code: string
   /** The figures that come with some codes. */
   readonly facts: Readonly<Record<string, unknown>>
+  /** How long to wait before another try, where the service says so; else 0. */
+  readonly retryAfterMs: number
 
-  constructor(status: number, problem: Readonly<Record<string, unknown>>) {
+  constructor(
+    status: number,
+    problem: Readonly<Record<string, unknown>>,
+    retryAfter: string | null,
+  ) {
     super(typeof problem['detail'] === 'string' ? problem['detail'] : `Status ${status}.`)
     this.name = 'ProblemError'
     this.status = status
     this.code = typeof problem['code'] === 'string' ? problem['code'] : 'internal_error'
     this.facts = problem
+    this.retryAfterMs = Math.min(Number(/^\d+$/.exec(retryAfter ?? '')), MAX_RETRY_SECONDS) * 1000
   }
 
   fact(name: string): number {
@@ -21,6 +28,8 @@ export class ProblemError extends Error {
     return typeof value === 'number' ? value : 0
   }
 }
+
+const MAX_RETRY_SECONDS = 3600
 
 /** Nobody answered. */
 export class ConnectionError extends Error {
@@ -76,7 +85,8 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
     })
     const text = await response.text()
     if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T
-    const problem = problemOf(response.status, text)
+    const retryAfter = response.headers.get('retry-after')
+    const problem = problemOf({ status: response.status, text, retryAfter })
     if (isTokenCode(problem.code)) onRefusedToken(problem.code)
     throw problem
   }
@@ -102,12 +112,19 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
   return { isConnected, urlOf, read, call }
 }
 
-/** What a response with this body says is wrong. A proxy's own answers are no problem documents. */
-export function problemOf(status: number, text: string): ProblemError {
+export interface Refusal {
+  readonly status: number
+  readonly text: string
+  /** The header of this name. */
+  readonly retryAfter: string | null
+}
+
+/** What a response says is wrong. A proxy's own answers are no problem documents. */
+export function problemOf({ status, text, retryAfter }: Refusal): ProblemError {
   try {
-    return new ProblemError(status, JSON.parse(text) as Record<string, unknown>)
+    return new ProblemError(status, JSON.parse(text) as Record<string, unknown>, retryAfter)
   } catch {
-    return new ProblemError(status, {})
+    return new ProblemError(status, {}, retryAfter)
   }
 }
 

@@ -2,14 +2,14 @@ import { texts } from '../texts.ts'
 import { Icon } from '../shared/icon.tsx'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './file-browser.tsx'
+import { LinkQuestion } from './link-question.tsx'
 import type { Page } from './page.ts'
 import { SignIn } from './sign-in.tsx'
 import { UploadPanel } from './upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
-  const { session, uploads, api, toasts } = page
-  const state = session.state.value
-  const kept = uploads.figures.value.active
+  const { session, api, toasts, capacity } = page
+  const user = session.state.value.kind === 'open' ? capacity.figures.value?.user_id : undefined
   return (
     <>
       {!api.isConnected.value && (
@@ -18,19 +18,38 @@ export function App({ page }: { readonly page: Page }) {
           {texts.connectionLost}
         </p>
       )}
-      {state.kind === 'closed' && (
-        <SignIn session={session} reason={state.reason} keptUploads={kept} />
+      {session.hasLink.value ? (
+        <LinkQuestion session={session} user={user} />
+      ) : (
+        <View page={page} />
       )}
-      {state.kind === 'opening' && (
+      <toasts.View />
+    </>
+  )
+}
+
+function View({ page }: { readonly page: Page }) {
+  const { session, uploads } = page
+  const state = session.state.value
+  switch (state.kind) {
+    case 'opening':
+      return (
         <main class="opening" aria-busy="true">
           <h1 class="unseen">{texts.product}</h1>
           <p class="quiet">{texts.files.loading}</p>
         </main>
-      )}
-      {state.kind === 'open' && <Repository page={page} />}
-      <toasts.View />
-    </>
-  )
+      )
+    case 'closed':
+      return (
+        <SignIn
+          session={session}
+          reason={state.reason}
+          keptUploads={uploads.figures.value.active}
+        />
+      )
+    case 'open':
+      return <Repository page={page} />
+  }
 }
 
 function Repository({ page }: { readonly page: Page }) {

@@ -38,10 +38,11 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
   useEffect(() => {
     // Who is signed out meanwhile sees that elsewhere.
     if (isNearEnd && list.hasMore.value) list.loadMore().catch(() => undefined)
-  }, [isNearEnd, files.length])
+    // Not by how many there are: those of another order may be as many.
+  }, [isNearEnd, files])
 
   function move(event: KeyboardEvent): void {
-    const to = targetOf(event.key, { current, count: files.length, region: region })
+    const to = targetOf(event.key, { current: active, count: files.length, region })
     if (to === undefined || !(event.target instanceof HTMLElement)) return
     if (event.target.closest('[role=row]') === null) return
     event.preventDefault()
@@ -53,7 +54,8 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
   function act(kind: FileAction['kind'], file: FileEntry): void {
     onAct(kind, file)
     // The row takes the focus along, which would begin at the top again.
-    if (kind === 'remove') requestAnimationFrame(() => focusRow(region, active))
+    if (kind !== 'remove') return
+    requestAnimationFrame(() => focusRow(region, Math.min(active, list.files.value.length - 1)))
   }
 
   if (files.length === 0) return <Empty page={page} />

@@ -1,6 +1,7 @@
 import { effect, untracked } from '@preact/signals'
 import { createApi } from '../shared/api.ts'
 import { messageOf } from '../shared/message-of.ts'
+import { pause } from '../shared/pause.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { texts } from '../texts.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
@@ -8,6 +9,7 @@ import { createFileList } from './file-list.ts'
 import { createRemovals } from './removals.ts'
 import { createSender, type Sender } from './sender.ts'
 import { createSession } from './session.ts'
+import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './tabs.ts'
 import { createUploads } from './uploads.ts'
 
@@ -15,6 +17,12 @@ export type Page = ReturnType<typeof createPage>
 
 /** How often the figures are read while something is being uploaded. */
 const WATCH_MS = 2_000
+
+/** In which other tabs have heard what they were told. */
+const HEARD_MS = 50
+
+/** A tab that said that somebody signs in, and has said nothing since, was closed. */
+const CHANGE_MS = 10_000
 
 /** Puts the parts of the page together. `base` is its folder, `target` where files can be dropped. */
 export function createPage({
@@ -32,7 +40,13 @@ export function createPage({
   const session = createSession({
     api: () => api,
     capacity: () => capacity,
+    trustsLinks: isLoopback(location.hostname),
+    async onChanging() {
+      tabs.tell({ kind: 'session_changing' })
+      await Promise.all([hold(), pause(HEARD_MS)])
+    },
     onChange: () => tabs.tell({ kind: 'session' }),
+    onRefused: (reason) => toasts.show(reason),
   })
   const removals = createRemovals({
     api,
@@ -61,14 +75,30 @@ export function createPage({
     if (session.state.value.kind === 'open') uploads.add(files)
   }
 
+  /** What one user has begun is not sent under the name of the next. */
+  async function hold(): Promise<void> {
+    uploads.hold()
+    await removals.settleAll()
+  }
+
   function hear(message: TabMessage): void {
-    if (message.kind === 'session') {
-      void session.look()
-      return
+    switch (message.kind) {
+      case 'session_changing':
+        void hold()
+        setTimeout(() => void session.look(), CHANGE_MS)
+        break
+      case 'session':
+        void session.look()
+        break
+      case 'put':
+        list.put(message.file)
+        capacity.refresh()
+        break
+      case 'drop':
+        list.drop(message.name)
+        capacity.refresh()
+        break
     }
-    if (message.kind === 'put') list.put(message.file)
-    else list.drop(message.name)
-    capacity.refresh()
   }
 
   let lastUser: string | undefined
@@ -76,7 +106,10 @@ export function createPage({
   /** What one user was uploading is none of the next one's business. */
   function welcome(): void {
     const user = capacity.figures.value?.user_id
-    if (user !== lastUser) uploads.remove(uploads.items.value)
+    if (user !== lastUser) {
+      uploads.remove(uploads.items.value)
+      list.clear()
+    }
     lastUser = user
     // Who is signed out meanwhile sees that elsewhere.
     list.reload().catch(() => undefined)
@@ -117,6 +150,11 @@ export function createPage({
     })
     addEventListener('beforeunload', (event) => {
       if (uploads.figures.value.active > 0) event.preventDefault()
+    })
+    // A link that is pasted into the address of an open tab.
+    addEventListener('hashchange', () => {
+      const pasted = takeAccessToken()
+      if (pasted !== undefined) void session.begin(pasted)
     })
     void session.begin(accessToken)
   }

@@ -43,6 +43,7 @@ const SOURCE = 'queue'
 export function createSender({ target, onDropped }: SenderOptions): Sender {
   const uppy = new Uppy<Meta, Body>({ logger: SILENT })
   const sendings = new Map<string, Sending>()
+  let count = 0
   const sendingOf = ({ id }: { readonly id: string }) => sendings.get(id)
   uppy.use(DropTarget, { target })
   uppy.use(XHRUpload, {
@@ -63,7 +64,9 @@ export function createSender({ target, onDropped }: SenderOptions): Sender {
       ),
     )
   })
-  return { send: (sending, signal) => send({ uppy, sendings, sending, signal }) }
+  return {
+    send: (sending, signal) => send({ uppy, sendings, sending, number: (count += 1), signal }),
+  }
 }
 
 const SILENT = { debug: () => undefined, warn: () => undefined, error: () => undefined }
@@ -73,16 +76,18 @@ interface SendOptions {
   /** By the id of their file. */
   readonly sendings: Map<string, Sending>
   readonly sending: Sending
+  /** Another one for each. */
+  readonly number: number
   readonly signal: AbortSignal
 }
 
-function send({ uppy, sendings, sending, signal }: SendOptions): Promise<UploadReply> {
+function send({ uppy, sendings, sending, number, signal }: SendOptions): Promise<UploadReply> {
   const { content, url, onProgress } = sending
   const { promise, resolve, reject } = Promise.withResolvers<UploadReply>()
   const id = uppy.addFile({
     source: SOURCE,
-    // Unique, since the same content may be on its way under two names.
-    name: `${url} ${crypto.randomUUID()}`,
+    // Unique, since the same content may be on its way under two names. Over plain HTTP a page has no `randomUUID`.
+    name: `${url} ${number}`,
     type: content.type,
     data: content,
   })
@@ -123,5 +128,6 @@ function send({ uppy, sendings, sending, signal }: SendOptions): Promise<UploadR
 function errorOf(error: Error, response: unknown): ProblemError | ConnectionError {
   if (!(response instanceof XMLHttpRequest) || response.status === 0)
     return new ConnectionError(error)
-  return problemOf(response.status, response.responseText)
+  const retryAfter = response.getResponseHeader('retry-after')
+  return problemOf({ status: response.status, text: response.responseText, retryAfter })
 }

@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { type Api, ProblemError } from '../shared/api.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { texts } from '../texts.ts'
@@ -12,8 +12,15 @@ export type SessionState =
 
 export interface Session {
   readonly state: ReadonlySignal<SessionState>
-  /** Signs in with what the address or nothing says. */
+  /** Whether there is a link that wants to sign somebody in, and has to be asked about. */
+  readonly hasLink: ReadonlySignal<boolean>
+  /**
+   * Finds out whose page this is. A link's token signs in at once where the program itself prints such links and nobody is
+   * signed in. Else it could make somebody give files to whoever made the link, so it waits for `followLink`.
+   */
   begin(accessToken: string | undefined): Promise<void>
+  followLink(): Promise<void>
+  dismissLink(): void
   signIn(accessToken: string): Promise<void>
   signOut(): Promise<void>
   /** Another tab has signed in or out. */
@@ -25,38 +32,54 @@ export interface Session {
 export interface SessionOptions {
   readonly api: () => Api
   readonly capacity: () => CapacityFigures
-  /** Somebody signed in, or out, here. */
+  /** Whether links sign in at once. */
+  readonly trustsLinks: boolean
+  /** Before somebody signs in here: resolves when nothing is sent any more for whoever it was before. */
+  readonly onChanging: () => Promise<void>
+  /** Somebody signed in or out here, or tried to. */
   readonly onChange: () => void
+  /** The token of a link was refused, and whoever was signed in still is. */
+  readonly onRefused: (reason: string) => void
 }
 
 /** Whose page this is. The token itself is in a cookie that no script can read, and nowhere else. */
-export function createSession({ api, capacity, onChange }: SessionOptions): Session {
+export function createSession(options: SessionOptions): Session {
+  const { api, capacity, trustsLinks, onChanging, onChange, onRefused } = options
   const state = signal<SessionState>({ kind: 'opening' })
+  const link = signal<string | undefined>(undefined)
 
   function close(reason?: string): void {
     state.value = { kind: 'closed', reason }
   }
 
-  async function look(): Promise<void> {
+  async function find(): Promise<SessionState> {
     try {
       await capacity().read()
-      state.value = { kind: 'open' }
+      return { kind: 'open' }
     } catch (error) {
       const isClosed = error instanceof ProblemError && error.code === 'access_token_missing'
-      close(isClosed ? undefined : reasonOf(error))
+      return { kind: 'closed', reason: isClosed ? undefined : reasonOf(error) }
     }
   }
 
+  async function look(): Promise<void> {
+    state.value = await find()
+  }
+
   async function signIn(accessToken: string): Promise<void> {
+    const wasOpen = state.value.kind === 'open'
+    await onChanging()
     try {
       await api().call('session', { method: 'POST', json: { access_token: accessToken } })
+      await look()
+      if (state.value.kind === 'closed') close(texts.signIn.notKept)
     } catch (error) {
-      close(reasonOf(error))
-      return
+      if (wasOpen) {
+        await look()
+        onRefused(reasonOf(error))
+      } else close(reasonOf(error))
     }
-    await look()
-    if (state.value.kind === 'open') onChange()
-    else close(texts.signIn.notKept)
+    onChange()
   }
 
   return {
@@ -64,8 +87,26 @@ export function createSession({ api, capacity, onChange }: SessionOptions): Sess
     look,
     signIn,
 
+    hasLink: computed(() => link.value !== undefined),
+
     async begin(accessToken) {
-      await (accessToken === undefined ? look() : signIn(accessToken))
+      const found = await find()
+      if (accessToken !== undefined && trustsLinks && found.kind === 'closed') {
+        await signIn(accessToken)
+        return
+      }
+      state.value = found
+      link.value = accessToken
+    },
+
+    async followLink() {
+      const accessToken = link.value
+      if (accessToken !== undefined) await signIn(accessToken)
+      link.value = undefined
+    },
+
+    dismissLink() {
+      link.value = undefined
     },
 
     async signOut() {

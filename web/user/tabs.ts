@@ -4,6 +4,8 @@ import type { FileEntry } from '../shared/model.ts'
 export type TabMessage =
   | { readonly kind: 'put'; readonly file: FileEntry }
   | { readonly kind: 'drop'; readonly name: string }
+  /** Somebody is about to sign in. */
+  | { readonly kind: 'session_changing' }
   | { readonly kind: 'session' }
 
 export interface Tabs {

@@ -22,7 +22,7 @@ export interface UploadItem {
   state: UploadState
   /** Bytes that have left. */
   sent: number
-  /** Tries that failed since the last one that got anywhere. */
+  /** Tries that failed since the user last asked for one. */
   tries: number
   /** When the first try began, in milliseconds since 1970; 0 before. */
   startedAt: number
@@ -66,9 +66,9 @@ function nameOf(path: string): string {
 // oxlint-disable-next-line no-control-regex
 const UNNAMEABLE = /[\\\u0000-\u001f\u007f]/g
 
-/** `photo.jpg`, `photo (2).jpg`, `photo (3).jpg` and so on. */
+/** `photo.jpg`, `photo (2).jpg`, `photo (3).jpg` and so on. What cannot be counted up exactly is no number. */
 export function nextName(name: string): string {
   const [, stem = name, extension = ''] = /^(.+?)(\.[^.]*)?$/s.exec(name) ?? []
-  const [, base = stem, number = '1'] = /^(.*) \((\d+)\)$/s.exec(stem) ?? []
+  const [, base = stem, number = '1'] = /^(.*) \((\d{1,9})\)$/s.exec(stem) ?? []
   return `${base} (${Number(number) + 1})${extension}`
 }

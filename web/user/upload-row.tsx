@@ -2,8 +2,9 @@ import { formatBytes } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
 import { texts } from '../texts.ts'
 import { kindOf } from './file-kind.ts'
+import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'
-import type { UploadFigures, Uploads } from './uploads.ts'
+import type { Uploads } from './uploads.ts'
 
 const words = texts.uploads
 
@@ -60,7 +61,7 @@ function Choices({ item, uploads }: Pick<UploadRowProps, 'item' | 'uploads'>) {
       </div>
     )
   }
-  const canRetry = ['full', 'refused', 'lost'].includes(state.kind)
+  const canRetry = ['full', 'refused', 'lost', 'paused'].includes(state.kind)
   const isOver = ['full', 'refused', 'done'].includes(state.kind)
   return (
     <div class="upload-choices">

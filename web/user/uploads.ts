@@ -6,6 +6,7 @@ import { texts } from '../texts.ts'
 import type { CapacityFigures } from './capacity-figures.ts'
 import type { FileList } from './file-list.ts'
 import type { Sender, UploadReply } from './sender.ts'
+import { figuresOf, type UploadFigures } from './upload-figures.ts'
 import {
   createItem,
   type GatheredFile,
@@ -25,16 +26,6 @@ export interface UploadsOptions {
   readonly onUploaded: (reply: UploadReply) => void
 }
 
-export interface UploadFigures {
-  readonly all: number
-  readonly done: number
-  /** That will go on by themselves, or are going on. */
-  readonly active: number
-  readonly bytes: number
-  readonly sent: number
-  readonly bytesPerSecond: number
-}
-
 export interface Uploads {
   readonly items: ReadonlySignal<readonly UploadItem[]>
   /** Changes with every change of an item. */
@@ -45,12 +36,17 @@ export interface Uploads {
   retry(items: readonly UploadItem[]): void
   replace(items: readonly UploadItem[]): void
   keepBoth(item: UploadItem): void
-  /** Whoever was signed out is back. */
+  /** Begins nothing more, until it is known who is signed in. */
+  hold(): void
+  /** Whoever was signed out is back, or is still there. */
   resume(): void
 }
 
 /** A browser has six connections to a host, and lists and figures want some. */
 const AT_ONCE = 3
+
+/** Of an upload, after the first, before the user has to ask for more. */
+const MAX_TRIES = 8
 
 /** Many a second come in; nobody can read as many. */
 const SHOW_MS = 150
@@ -64,6 +60,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   const rate = createUploadRate()
   let lastId = 0
   let isShowDue = false
+  let isHeld = false
 
   function show(): void {
     if (isShowDue) return
@@ -84,7 +81,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   function pump(): void {
     for (const item of items.value) {
-      if (running.size >= AT_ONCE) break
+      if (isHeld || running.size >= AT_ONCE) break
       if (item.state.kind === 'waiting' && !running.has(item)) void run(item)
     }
     show()
@@ -95,9 +92,10 @@ export function createUploads(options: UploadsOptions): Uploads {
     running.set(item, controller)
     try {
       set(item, { kind: 'checking' })
-      const refusal = await refusalOf(item)
+      const refusal = await refusalOf(item, controller.signal)
       if (controller.signal.aborted) return
-      if (refusal === undefined) await send(item, controller.signal)
+      if (isHeld) set(item, { kind: 'waiting' })
+      else if (refusal === undefined) await send(item, controller.signal)
       else set(item, refusal)
     } catch (error) {
       if (!controller.signal.aborted) await fail(item, error)
@@ -108,13 +106,17 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   /** What is known to be refused, before a byte of it is sent. */
-  async function refusalOf(item: UploadItem): Promise<UploadState | undefined> {
+  async function refusalOf(
+    item: UploadItem,
+    signal: AbortSignal,
+  ): Promise<UploadState | undefined> {
     if (!isFileName(item.name)) {
       return { kind: 'refused', text: texts.uploads.refusals.invalid_file_name }
     }
     await settle(item.name)
     for (;;) {
       item.replaced = await list.find(item.name)
+      signal.throwIfAborted()
       if (item.replaced === undefined || isAllowed(item, item.replaced)) break
       if (!item.findsName) return { kind: 'exists' }
       item.name = nextName(item.name)
@@ -143,7 +145,6 @@ export function createUploads(options: UploadsOptions): Uploads {
           replaced === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${replaced.etag}"` },
         onProgress(sent) {
           item.sent = sent
-          item.tries = 0
           show()
         },
       },
@@ -161,7 +162,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       if (error instanceof ConnectionError && (await isReadable(item.content))) later(item, 'lost')
       else set(item, { kind: 'refused', text: texts.uploads.refusals.unreadable })
     } else if (isTokenCode(error.code)) set(item, { kind: 'signed_out' })
-    else if (PASSING.has(error.status)) later(item, 'paused')
+    else if (PASSING.has(error.status)) later(item, 'paused', error.retryAfterMs)
     else if (CHANGED.has(error.code)) {
       item.mayReplace = false
       later(item, 'paused')
@@ -169,21 +170,29 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   /** Gives its place to others, and comes back by itself. */
-  function later(item: UploadItem, kind: 'lost' | 'paused'): void {
-    set(item, { kind })
-    const ms = backOffMs(item.tries)
+  function later(item: UploadItem, kind: 'lost' | 'paused', leastMs = 0): void {
+    const ms = Math.max(leastMs, backOffMs(item.tries))
     item.tries += 1
+    // Without a network it is not the service that fails.
+    if (item.tries > MAX_TRIES && (kind === 'paused' || navigator.onLine)) {
+      set(item, { kind: 'refused', text: texts.uploads.refusals.given_up })
+      return
+    }
+    set(item, { kind })
     void comeBack(item, ms)
   }
 
   async function comeBack(item: UploadItem, ms: number): Promise<void> {
+    const { state } = item
     await pause(ms)
-    if (item.state.kind === 'lost' || item.state.kind === 'paused') set(item, { kind: 'waiting' })
+    // The user may have been faster.
+    if (item.state === state) set(item, { kind: 'waiting' })
     pump()
   }
 
   function wake(woken: readonly UploadItem[]): void {
     for (const item of woken) {
+      item.tries = 0
       if (!running.has(item)) item.state = { kind: 'waiting' }
     }
     pump()
@@ -223,7 +232,12 @@ export function createUploads(options: UploadsOptions): Uploads {
       wake([item])
     },
 
+    hold() {
+      isHeld = true
+    },
+
     resume() {
+      isHeld = false
       wake(items.value.filter(({ state }) => state.kind === 'signed_out'))
     },
   }
@@ -275,20 +289,4 @@ async function isReadable(content: Blob): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-const ACTIVE = new Set(['waiting', 'checking', 'sending', 'lost', 'paused', 'signed_out'])
-
-function figuresOf(items: readonly UploadItem[], bytesPerSecond: number): UploadFigures {
-  const counted = { all: items.length, done: 0, active: 0, bytes: 0, sent: 0, bytesPerSecond }
-  for (const { state, size, sent } of items) {
-    const isActive = ACTIVE.has(state.kind)
-    if (state.kind === 'done') counted.done += 1
-    if (isActive) counted.active += 1
-    if (isActive || state.kind === 'done') {
-      counted.bytes += size
-      counted.sent += sent
-    }
-  }
-  return counted
 }

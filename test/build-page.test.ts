@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import {
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { temporaryFolder } from './support/program.ts'
+
+const execute = promisify(execFile)
+
+let opened: AsyncDisposableStack
+let root: string
+let built: string
+beforeEach(async () => {
+  opened = new AsyncDisposableStack()
+  root = await temporaryFolder(opened)
+  built = join(root, 'dist', 'web')
+  for (const name of ['package-lock.json', 'tsconfig.json', 'scripts', 'web']) {
+    await cp(name, join(root, name), { recursive: true, preserveTimestamps: true })
+  }
+  await symlink(resolve('node_modules'), join(root, 'node_modules'))
+  await logBuilds()
+})
+afterEach(() => opened.disposeAsync())
+
+const build = () => execute(process.execPath, [join(root, 'scripts', 'build-page.mjs')])
+
+/** Has each build leave a line in a file, where nothing else tells how many there were. */
+async function logBuilds(): Promise<void> {
+  const config = join(root, 'web', 'vite.config.ts')
+  const text = await readFile(config, 'utf8')
+  const log = `import { appendFileSync } from 'node:fs'\nappendFileSync('builds', 'build\\n')\n`
+  await writeFile(config, log + text)
+  await utimes(config, 0, 0)
+}
+
+async function builds(): Promise<number> {
+  const text = await readFile(join(root, 'builds'), 'utf8')
+  return text.trimEnd().split('\n').length
+}
+
+/** Makes what was built older than a source. */
+async function touch(): Promise<void> {
+  const later = new Date((await stat(join(built, 'index.html'))).mtimeMs + 1)
+  await utimes(join(root, 'web', 'index.html'), later, later)
+}
+
+describe('what builds the page', () => {
+  it('builds once, however many want it at once, and leaves nothing else', async () => {
+    await Promise.all([build(), build(), build()])
+    expect(await builds()).toBe(1)
+    expect(await readdir(join(root, 'dist'))).toEqual(['web'])
+  })
+
+  it('builds again what was cut: a compressed form that is missing', async () => {
+    await build()
+    await build()
+    expect(await builds()).toBe(1)
+    const assets = await readdir(join(built, 'assets'))
+    const form = assets.find((name) => name.endsWith('.br')) ?? ''
+    for (const cut of [join('assets', form), 'index.html.gz', 'index.html']) {
+      await rm(join(built, cut))
+      await build()
+      await stat(join(built, cut))
+    }
+    expect(await builds()).toBe(4)
+  })
+
+  it('puts what is new into the folder that is read, which is never away, and takes out what is old', async () => {
+    await build()
+    const { ino } = await stat(built)
+    await writeFile(join(built, 'assets', 'old.js'), '')
+    await touch()
+    await build()
+    expect(await builds()).toBe(2)
+    expect((await stat(built)).ino).toBe(ino)
+    expect(await readdir(join(built, 'assets'))).not.toContain('old.js')
+  })
+
+  it('does not wait for one that has died', async () => {
+    const gone = execute(process.execPath, ['--eval', ''])
+    await gone
+    await mkdir(join(root, 'dist'))
+    await writeFile(join(root, 'dist', 'web.lock'), String(gone.child.pid))
+    await build()
+    expect(await builds()).toBe(1)
+    expect(await readdir(join(root, 'dist'))).toEqual(['web'])
+  })
+})

@@ -1,0 +1,44 @@
+import { useState } from 'preact/hooks'
+import { texts } from '../texts.ts'
+import type { Session } from './session.ts'
+
+export interface LinkQuestionProps {
+  readonly session: Session
+  /** Who is signed in now. */
+  readonly user: string | undefined
+}
+
+/** Asks whether to sign in as a link says: whoever made it could be somebody else, who wants to be given files. */
+export function LinkQuestion({ session, user }: LinkQuestionProps) {
+  const [isBusy, setBusy] = useState(false)
+  const words = texts.signIn.link
+  return (
+    <main class="sign-in">
+      <div class="card sign-in-card">
+        <span class="mark" aria-hidden="true" />
+        <h1>{words.title}</h1>
+        <p>{words.warning}</p>
+        {user !== undefined && <p class="notice">{words.replaces(user)}</p>}
+        <button
+          type="button"
+          class="button button-main"
+          disabled={isBusy}
+          onClick={() => {
+            setBusy(true)
+            void session.followLink()
+          }}
+        >
+          {words.action}
+        </button>
+        <button
+          type="button"
+          class="button"
+          disabled={isBusy}
+          onClick={() => session.dismissLink()}
+        >
+          {user === undefined ? texts.cancel : words.stay(user)}
+        </button>
+      </div>
+    </main>
+  )
+}
