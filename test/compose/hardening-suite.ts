@@ -74,7 +74,14 @@ export function hardeningSuite(project: Project): void {
 }
 
 /** What the image says, or the file itself of its own MinIO; who wants another changes the file. */
-const OF_THE_IMAGE = new Set(['HOST', 'PORT', 'DATA_DIR', 'S3_FORCE_PATH_STYLE', 'AWS_ENDPOINT_URL', 'AWS_SESSION_TOKEN'])
+const OF_THE_IMAGE = new Set([
+  'HOST',
+  'PORT',
+  'DATA_DIR',
+  'S3_FORCE_PATH_STYLE',
+  'AWS_ENDPOINT_URL',
+  'AWS_SESSION_TOKEN',
+])
 
 interface ComposeConfig {
   readonly services: Readonly<Record<string, { ports?: { host_ip?: string }[] }>>
