@@ -41,6 +41,14 @@ export async function haveObject(
   return answers.every((answer) => answer.endsWith('bytes'))
 }
 
+/** Whether the folder of each node holds some of it: what was written while a node lacked does so only later. */
+export async function isOnAll(
+  nodes: readonly ClusterNode[],
+  object: StoredObject,
+): Promise<boolean> {
+  return !(await filesOn(nodes, object)).includes('none')
+}
+
 async function filesOn(
   nodes: readonly ClusterNode[],
   { bucket, key }: StoredObject,
