@@ -15,7 +15,7 @@ export interface PutObject {
   /** Where the store accounts for the content that it holds: it takes all of it by way of `hold`. Without limit when left out. */
   readonly memory?: Pick<MemoryShare, 'hold' | 'release'>
   /** Called before `put` rejects when nothing of the object can be in the store, now or later: there is nothing to remove. */
-  readonly onUntouched?: () => void
+  readonly onUntouched?: (() => void) | undefined
   readonly signal: AbortSignal
 }
 

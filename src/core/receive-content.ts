@@ -70,7 +70,7 @@ async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size
       body: meter.stream,
       metadata,
       memory,
-      ...(onUntouched && { onUntouched }),
+      onUntouched,
       signal,
       mayFreeChunks,
       ...(expectedSize === undefined ? {} : { expectedSize }),

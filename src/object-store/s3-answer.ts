@@ -20,11 +20,9 @@ export interface S3AnsweringOptions {
  * large one comes as it is read. Until its end `signal` ends the request, also one that still waits for a connection.
  */
 export class S3Answering implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<S3Response>
   readonly #options: S3AnsweringOptions
   readonly #abort = (): void => this.#giveUp()
-  #resolve: (answer: S3Response) => void = () => undefined
-  #reject: (reason: unknown) => void = () => undefined
+  readonly #answer = Promise.withResolvers<S3Response>()
   #controller: Controller | undefined
   #head: Pick<S3Response, 'statusCode' | 'headers'> | undefined
   /** Of a small content, or else there is a body. */
@@ -34,12 +32,12 @@ export class S3Answering implements Dispatcher.DispatchHandler {
 
   constructor(options: S3AnsweringOptions) {
     this.#options = options
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-    })
     options.signal.addEventListener('abort', this.#abort)
     if (options.signal.aborted) this.#giveUp()
+  }
+
+  get answer(): Promise<S3Response> {
+    return this.#answer.promise
   }
 
   onRequestStart(controller: Controller): void {
@@ -53,7 +51,7 @@ export class S3Answering implements Dispatcher.DispatchHandler {
     this.#head = { statusCode, headers: headers as S3Headers }
     if (this.#isSmall(this.#head.headers)) return
     this.#body = this.#stream(controller)
-    this.#resolve({ ...this.#head, body: this.#body })
+    this.#answer.resolve({ ...this.#head, body: this.#body })
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
@@ -64,12 +62,13 @@ export class S3Answering implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#end()
     if (this.#body !== undefined) this.#body.push(null)
-    else if (this.#head !== undefined) this.#resolve({ ...this.#head, content: joined(this.#held) })
+    else if (this.#head !== undefined)
+      this.#answer.resolve({ ...this.#head, content: joined(this.#held) })
   }
 
   onResponseError(_controller: Controller, error: Error): void {
     this.#end()
-    this.#reject(error)
+    this.#answer.reject(error)
     this.#body?.destroy(error)
   }
 
@@ -95,7 +94,7 @@ export class S3Answering implements Dispatcher.DispatchHandler {
     const { signal, onAbort } = this.#options
     const reason: unknown = signal.reason
     onAbort()
-    this.#reject(reason)
+    this.#answer.reject(reason)
     this.#controller?.abort(reason instanceof Error ? reason : new Error('It was given up'))
   }
 

@@ -1,4 +1,4 @@
-import { heldObject } from '../core/held-object.ts'
+import { heldObject } from './held-object.ts'
 import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
 import { createS3Body } from './s3-body.ts'
 import type { S3Bucket } from './s3-bucket.ts'
