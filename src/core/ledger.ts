@@ -106,6 +106,12 @@ export interface ChangeFile extends RemoveFile {
   readonly overwrite: boolean
 }
 
+export interface FindFile {
+  readonly userId: UserId
+  readonly name: FileName
+  readonly audience: Audience
+}
+
 export interface ListFiles {
   readonly userId: UserId
   readonly audience: Audience
@@ -199,8 +205,11 @@ export interface Ledger extends SweepLedger {
   /** Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. */
   check(): Promise<number>
 
-  /** The file of that name, or `undefined`. Files of suspended and of deleted users are found by no one. */
-  findFile(file: { readonly userId: UserId; readonly name: FileName }): Promise<File | undefined>
+  /**
+   * The file of that name, or `undefined` when there is none that the audience may see. Files of suspended and of deleted
+   * users are found by no one.
+   */
+  findFile(file: FindFile): Promise<File | undefined>
 
   /** The user's figures, or `undefined` for an unknown or deleted user. */
   usage(userId: UserId): Promise<Usage | undefined>

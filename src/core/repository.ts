@@ -92,9 +92,10 @@ export function createRepository(options: RepositoryOptions): Repository {
   const { ledger, objects, garbageDelayMs, missPausesMs = MISS_PAUSES_MS } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
-    const file = await ledger.findFile({ userId, name })
-    if (file !== undefined && maySee(file, viewer)) return file
-    if (viewer === userId) await requireActive(userId)
+    const audience = audienceOf(userId, viewer)
+    const file = await ledger.findFile({ userId, name, audience })
+    if (file !== undefined) return file
+    if (audience === 'owner') await requireActive(userId)
     throw fileNotFound()
   }
 
@@ -163,17 +164,6 @@ function openedFile(opened: OpenedObject, of: Pick<OpenedFile, 'file' | 'selecti
 function audienceOf(owner: UserId, viewer: UserId | undefined): Audience {
   if (viewer === undefined) return 'anyone'
   return viewer === owner ? 'owner' : 'users'
-}
-
-function maySee(file: File, viewer: UserId | undefined): boolean {
-  switch (file.visibility) {
-    case 'public':
-      return true
-    case 'users':
-      return viewer !== undefined
-    case 'private':
-      return viewer === file.userId
-  }
 }
 
 /** Each is for a node of the store that has not found the others yet; while too few are there, none is long enough. */

@@ -143,14 +143,15 @@ export function createUploads(options: UploadsOptions): Uploads {
     request: Pick<UploadFile, 'userId' | 'name' | 'precondition'>,
   ): Promise<boolean> {
     const { precondition } = request
-    return precondition === undefined || isMet(precondition, await ledger.findFile(request))
+    if (precondition === undefined) return true
+    return isMet(precondition, await ledger.findFile({ ...request, audience: 'owner' }))
   }
 
   async function admit(request: AdmitFile): Promise<void> {
     const { userId, least, precondition = {} } = request
     const [usage, old, uploads] = await Promise.all([
       ledger.usage(userId),
-      ledger.findFile(request),
+      ledger.findFile({ ...request, audience: 'owner' }),
       ledger.countUploads(userId),
     ])
     if (usage === undefined) return

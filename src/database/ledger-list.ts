@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../core/byte-size.ts'
 import type { File } from '../core/file.ts'
 import { MAX_FILE_NAME_BYTES } from '../core/file-name.ts'
-import type { Audience, FileOrder } from '../core/file-page.ts'
+import type { FileOrder } from '../core/file-page.ts'
 import type { ListFiles } from '../core/ledger.ts'
 import type { Books } from './books.ts'
-import { toFile } from './ledger-reads.ts'
+import { toFile, VISIBLE_TO } from './ledger-reads.ts'
 import type { FileRow } from './schema.ts'
 
 /**
@@ -23,13 +23,6 @@ export async function listFiles({ db }: Books, page: ListFiles): Promise<readonl
   `.execute(db)
   return rows.map(toFile)
 }
-
-/** In the words of the partial indexes. */
-const VISIBLE_TO = {
-  owner: sql``,
-  users: sql`AND visibility <> 'private'`,
-  anyone: sql`AND visibility = 'public'`,
-} as const satisfies Record<Audience, RawBuilder<unknown>>
 
 const ORDER = {
   name: sql`name`,

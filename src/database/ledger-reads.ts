@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../core/file.ts'
+import type { Audience } from '../core/file-page.ts'
 import type { FileName } from '../core/file-name.ts'
-import type { CommittedUpload } from '../core/ledger.ts'
+import type { CommittedUpload, FindFile } from '../core/ledger.ts'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
@@ -19,17 +20,26 @@ interface NamedFile {
   readonly name: FileName
 }
 
-/** The file as others see it: none when its user is suspended or deleted. */
-export async function findFile(
-  { db }: Books,
-  { userId, name }: NamedFile,
-): Promise<File | undefined> {
+/**
+ * The file as its audience sees it: none when its user is suspended or deleted. What may not be seen is not read either, so
+ * that it takes no longer than what is not there.
+ */
+export async function findFile({ db }: Books, file: FindFile): Promise<File | undefined> {
+  const { userId, name, audience } = file
   const { rows } = await sql<FileRow>`
     SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
     WHERE files.user_id = ${userId} AND files.name = ${name} AND users.status = 'active'
+      ${VISIBLE_TO[audience]}
   `.execute(db)
   return rows[0] && toFile(rows[0])
 }
+
+/** In the words of the partial indexes. */
+export const VISIBLE_TO = {
+  owner: sql``,
+  users: sql`AND files.visibility <> 'private'`,
+  anyone: sql`AND files.visibility = 'public'`,
+} as const satisfies Record<Audience, RawBuilder<unknown>>
 
 /** Those of a `FileRow`, whatever a migration adds. */
 export const FILE_COLUMNS = sql`

@@ -36,6 +36,21 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
       expect(Math.abs(lateness)).toBeLessThan(5_000)
     }
 
+    describe('findFile', () => {
+      it.each([
+        ['private', ['owner']],
+        ['users', ['owner', 'users']],
+        ['public', ['owner', 'users', 'anyone']],
+      ] as const)('finds a file that is %s for %s alone', async (visibility, seen) => {
+        const { userId } = account
+        const { file } = await account.put('a', 10, { visibility })
+        for (const audience of ['owner', 'users', 'anyone'] as const) {
+          const found = await harness.ledger.findFile({ userId, name: file.name, audience })
+          expect(found).toEqual(seen.some((each) => each === audience) ? file : undefined)
+        }
+      })
+    })
+
     describe('removeFile', () => {
       it('takes the file away, frees its bytes and makes its object garbage', async () => {
         const { file } = await account.put('a', 60)
@@ -134,7 +149,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         expect(open.updatedAt).toBeGreaterThan(file.updatedAt)
         const both = await account.change('a', { visibility: 'users', newName: 'b' })
         expect(both).toMatchObject({ name: 'b', visibility: 'users', version: file.version })
-        expect(await harness.ledger.findFile(both)).toEqual(both)
+        expect(await harness.ledger.findFile({ ...both, audience: 'owner' })).toEqual(both)
       })
 
       it.each([false, true])('renames onto itself with overwrite %s', async (overwrite) => {
@@ -230,7 +245,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         await expectRefused('user_suspended')
         expect(await account.list()).toEqual([])
         await harness.users.setUserStatus(account.userId, 'active')
-        expect(await harness.ledger.findFile(file)).toEqual(file)
+        expect(await harness.ledger.findFile({ ...file, audience: 'owner' })).toEqual(file)
         expect(await account.usage()).toMatchObject({ used: 20, fileCount: 2 })
       })
 

@@ -122,7 +122,7 @@ export function ledgerFilesRaceContract(name: string, open: () => Promise<Ledger
           expect(won).toHaveLength(1)
           expect(lost).toMatchObject([{ code: 'precondition_failed' }])
           file = won[0]?.file ?? file
-          expect(await harness.ledger.findFile(file)).toEqual(file)
+          expect(await harness.ledger.findFile({ ...file, audience: 'owner' })).toEqual(file)
         }
         expect(await account.usage()).toMatchObject({ used: file.size, reserved: 0, fileCount: 1 })
         await expectSound()

@@ -149,7 +149,8 @@ export function accountOf(parts: {
         ...listing,
         prefix: parseFileNamePrefix(prefix),
       }),
-    size: async (name) => (await ledger.findFile({ userId, name: parseFileName(name) }))?.size,
+    size: async (name) =>
+      (await ledger.findFile({ userId, name: parseFileName(name), audience: 'owner' }))?.size,
     usage: () => ledger.usage(userId),
     grant: async (reference, bytes) => {
       await users.putGrant({ ...grantOf(userId, reference), bytes })

@@ -84,7 +84,7 @@ export async function contentIn(
   bed: VerifyBed,
   { userId, name }: { userId: UserId; name: string },
 ): Promise<string | undefined> {
-  const file = await bed.ledger.findFile({ userId, name: parseFileName(name) })
+  const file = await bed.ledger.findFile({ userId, name: parseFileName(name), audience: 'owner' })
   if (file === undefined) return undefined
   const opened = await bed.objects.open({ key: file.objectKey, signal: never() })
   return (await bytesOf(opened?.body)).toString()

@@ -71,7 +71,9 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       const version = versionOf(key)
       const began = isVersion(version) ? timeOf(version) : 0
       expect(Math.abs(Date.now() - began)).toBeLessThan(60_000)
-      expect(await ledger.findFile({ userId: ALICE, name: parseFileName('a') })).toEqual({
+      expect(
+        await ledger.findFile({ userId: ALICE, name: parseFileName('a'), audience: 'owner' }),
+      ).toEqual({
         userId: ALICE,
         name: 'a',
         version,

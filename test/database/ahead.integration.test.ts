@@ -52,7 +52,7 @@ describe.skipIf(server === undefined)('statements sent ahead to PostgreSQL', () 
       expect(way.count()).toBe(3)
       await account.commit(version, 1)
       expect(way.count()).toBe(5)
-      await ledger.findFile({ userId, name: parseFileName('a') })
+      await ledger.findFile({ userId, name: parseFileName('a'), audience: 'owner' })
       expect(way.count()).toBe(1)
     }
     await far.close()

@@ -55,7 +55,9 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.findAccount(userId)
   await ledger.reportCapacity(userId)
   await ledger.listAccounts({ after: userId, limit: 10 })
-  await ledger.findFile({ userId, name: parseFileName('a') })
+  for (const audience of ['owner', 'users', 'anyone'] as const) {
+    await ledger.findFile({ userId, name: parseFileName('a'), audience })
+  }
   await account.change('a', { newName: 'c' })
   await account.remove('c')
   await ledger.countUploads(userId)

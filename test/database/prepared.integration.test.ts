@@ -37,7 +37,7 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
       await account.change('a', { visibility: 'public' })
       await account.put('c', 1)
       await account.remove('c')
-      await ledger.findFile({ userId, name: parseFileName('a') })
+      await ledger.findFile({ userId, name: parseFileName('a'), audience: 'owner' })
       await users.findAccessTokenUser(digestOf(1))
     }
     await run()

@@ -282,7 +282,7 @@ export async function keysOf(
   { user, names }: { readonly user: TestUser; readonly names: readonly string[] },
 ): Promise<readonly string[]> {
   const files = names.map((name) =>
-    service.ledger.findFile({ userId: user.userId, name: parseFileName(name) }),
+    service.ledger.findFile({ userId: user.userId, name: parseFileName(name), audience: 'owner' }),
   )
   return (await Promise.all(files)).map((file) => file?.objectKey ?? 'no such file')
 }

@@ -81,7 +81,11 @@ export function connectionsSuite(open: OpenService): void {
     it('H07 that asks for a head is answered without the object', async () => {
       const { user, name, content } = await placeFile(service, { size: 100_000 })
       const { headers } = await download(service, { user })
-      const file = await service.ledger.findFile({ userId: user.userId, name: parseFileName(name) })
+      const file = await service.ledger.findFile({
+        userId: user.userId,
+        name: parseFileName(name),
+        audience: 'owner',
+      })
       if (file === undefined) throw new Error('There is no such file.')
       await service.objects.remove({ key: file.objectKey, signal: AbortSignal.timeout(10_000) })
       const head = await download(service, { user, method: 'HEAD' })

@@ -181,7 +181,11 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
 
 /** Where the content of the file is. */
 async function keyOf({ service, user, name }: Scene) {
-  const file = await service.ledger.findFile({ userId: user.userId, name: parseFileName(name) })
+  const file = await service.ledger.findFile({
+    userId: user.userId,
+    name: parseFileName(name),
+    audience: 'owner',
+  })
   if (file === undefined) throw new Error('There is no such file.')
   return file.objectKey
 }

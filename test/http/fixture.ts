@@ -253,7 +253,7 @@ export async function expectOnlyObjectsOf(
 ): Promise<void> {
   await service.sweep()
   const files = names.map((name) =>
-    service.ledger.findFile({ userId: user.userId, name: parseFileName(name) }),
+    service.ledger.findFile({ userId: user.userId, name: parseFileName(name), audience: 'owner' }),
   )
   const referenced = (await Promise.all(files)).map((file) => file?.objectKey ?? 'no such file')
   expect((await service.storedKeys(user)).sort()).toEqual(referenced.sort())

@@ -28,7 +28,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
       return {
         begin,
         async commit(upload) {
-          const old = await ledger.findFile(begun(upload.version))
+          const old = await ledger.findFile({ ...begun(upload.version), audience: 'owner' })
           if (old !== undefined) {
             const { signal } = new AbortController()
             await objects.remove({ key: old.objectKey, signal }).catch(() => undefined)
@@ -155,7 +155,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
     ledger: ({ ledger }, { database }) => ({
       async removeFile(file) {
         const { userId } = file
-        const [usage, old] = [await ledger.usage(userId), await ledger.findFile(file)]
+        const [usage, old] = [
+          await ledger.usage(userId),
+          await ledger.findFile({ ...file, audience: 'owner' }),
+        ]
         await ledger.removeFile(file)
         await sql`
           UPDATE quotas SET used_bytes = ${(usage?.used ?? 0) - (old?.size ?? 0)}
