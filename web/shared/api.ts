@@ -31,7 +31,7 @@ export class ConnectionError extends Error {
 }
 
 export interface Call {
-  readonly method?: 'POST' | 'PATCH' | 'DELETE'
+  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly json?: object
   readonly headers?: Readonly<Record<string, string>>
   /** Goes on when the page is left. */
@@ -47,6 +47,8 @@ export interface Api {
   read<T>(path: string): Promise<T>
   /** Does something once. Rejects with a `ProblemError` or a `ConnectionError`. */
   call<T>(path: string, call: Call): Promise<T>
+  /** Reads what is no JSON, once. Rejects as `call` does. */
+  text(path: string): Promise<string>
 }
 
 export interface ApiOptions {
@@ -56,7 +58,13 @@ export interface ApiOptions {
   readonly onRefusedToken: (code: string) => void
 }
 
-const TOKEN_CODES = new Set(['access_token_missing', 'access_token_invalid', 'user_suspended'])
+const TOKEN_CODES = new Set([
+  'access_token_missing',
+  'access_token_invalid',
+  'user_suspended',
+  // Of the admin token.
+  'unauthorized',
+])
 
 export function isTokenCode(code: string): boolean {
   return TOKEN_CODES.has(code)
@@ -66,7 +74,12 @@ export function isTokenCode(code: string): boolean {
 export function createApi({ base, onRefusedToken }: ApiOptions): Api {
   const isConnected = signal(true)
 
-  async function call<T>(path: string, { method, json, headers, keepalive }: Call): Promise<T> {
+  async function call<T>(path: string, call: Call): Promise<T> {
+    const text = await ask(path, call)
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+
+  async function ask(path: string, { method, json, headers, keepalive }: Call): Promise<string> {
     const body = json === undefined ? {} : { body: JSON.stringify(json) }
     const type = json === undefined ? {} : { 'content-type': 'application/json' }
     const init = { ...body, headers: { ...type, ...headers } }
@@ -75,7 +88,7 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
       throw new ConnectionError(cause)
     })
     const text = await response.text()
-    if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T
+    if (response.ok) return text
     const problem = problemOf(response.status, text)
     if (isTokenCode(problem.code)) onRefusedToken(problem.code)
     throw problem
@@ -99,7 +112,7 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
     return new URL(path, base).href
   }
 
-  return { isConnected, urlOf, read, call }
+  return { isConnected, urlOf, read, call, text: (path) => ask(path, {}) }
 }
 
 /** What a response with this body says is wrong. A proxy's own answers are no problem documents. */

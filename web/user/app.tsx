@@ -1,9 +1,9 @@
 import { texts } from '../texts.ts'
 import { Icon } from '../shared/icon.tsx'
+import { SignIn } from '../shared/sign-in.tsx'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './file-browser.tsx'
 import type { Page } from './page.ts'
-import { SignIn } from './sign-in.tsx'
 import { UploadPanel } from './upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
@@ -19,7 +19,13 @@ export function App({ page }: { readonly page: Page }) {
         </p>
       )}
       {state.kind === 'closed' && (
-        <SignIn session={session} reason={state.reason} keptUploads={kept} />
+        <SignIn
+          session={session}
+          words={texts.signIn}
+          placeholder="crt_…"
+          reason={state.reason}
+          kept={kept > 0 ? texts.signIn.uploadsKept(kept) : undefined}
+        />
       )}
       {state.kind === 'opening' && (
         <main class="opening" aria-busy="true">
