@@ -341,12 +341,13 @@ const english = {
       collecting: '…',
       received: 'Received',
       sent: 'Sent',
-      uploads: 'Uploads under way',
+      uploads: 'Uploads in a minute',
       refusals: 'Refusals in a minute',
       bytesPerSecond: (value: number) => `${formatBytes(value)}/s`,
       chart: (title: string, most: string) => `${title} over time, ${most} at most`,
       most: (value: string) => `At most ${value}`,
-      uploaded: (bytes: string) => `${bytes} uploaded`,
+      uploaded: ({ running, bytes }: { running: number; bytes: number }) =>
+        `${formatCount(running)} under way, ${formatBytes(bytes)}`,
       refused: ({ code, count }: { code: string; count: number }) =>
         `${formatCount(count)} × ${code}`,
       scope: 'Of this instance, since this page was opened.',

@@ -65,6 +65,8 @@ describeInBrowser('the operator', (browser) => {
     const { page, context, expectClean } = await open()
     const row = page.getByRole('row').filter({ hasText: user.userId })
     expect(await row.textContent()).toContain('2 KiB of 9.7 KiB')
+    await upload(service, { user, name: 'b.bin', content: 'x'.repeat(1024) })
+    await expect.poll(() => row.textContent(), { timeout: 15_000 }).toContain('3 KiB of 9.7 KiB')
     await page.getByRole('searchbox').fill('nobody')
     await page.keyboard.press('Enter')
     await page.getByText('There is no user “nobody”').waitFor()
@@ -221,7 +223,9 @@ describeInBrowser('the operator', (browser) => {
     await expect.poll(() => panel.textContent()).toContain('Object storeAnswers')
     await upload(service, { user, name: 'big.bin', content: 'x'.repeat(5000) })
     await upload(service, { user, name: 'too-big.bin', content: 'x'.repeat(50_000) })
-    await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('4.8 KiB uploaded')
+    await expect
+      .poll(() => panel.textContent(), { timeout: 15_000 })
+      .toContain('0 under way, 4.8 KiB')
     await expect.poll(() => panel.textContent()).toContain('1 × capacity_exceeded')
     const line = panel.getByRole('img', {
       name: /Received over time, (?!0 )[\d.]+ (bytes|KiB)\/s at most/,
@@ -237,6 +241,7 @@ describeInBrowser('the operator', (browser) => {
     await page.keyboard.press('Enter')
     const focused = () => page.evaluate('document.activeElement.textContent')
     await expect.poll(focused).toBe(user.userId)
+    await page.getByRole('button', { name: 'Suspend' }).waitFor()
     await page.keyboard.press('Tab')
     await expect.poll(focused).toBe('Suspend')
     await page.keyboard.press('Enter')

@@ -4,6 +4,8 @@ export interface Sample {
   readonly at: number
   readonly receivedBytes: number
   readonly sentBytes: number
+  /** That have made a file. */
+  readonly uploads: number
   readonly uploadsRunning: number
   readonly uploadedBytes: number
   readonly refusals: number
@@ -15,12 +17,18 @@ const PREFIX = 'cloud_repository_'
 // What the page itself asks for is none of the service's traffic.
 const PUBLIC = 'listener="public"'
 
+const UPLOADED = [
+  /method="(PUT|POST)"/,
+  /route="[^"]*\/users\/me\/repo\/:/,
+  'status="200"',
+] as const
+
 /** Reads what the charts show out of Prometheus' text format. */
 export function readSample(text: string, at: number): Sample {
   const lines = text.split('\n').filter((line) => line.startsWith(PREFIX))
-  const sum = (name: string, label = ''): number =>
+  const sum = (name: string, ...labels: readonly (string | RegExp)[]): number =>
     lines
-      .filter((line) => isOf(line, PREFIX + name) && line.includes(label))
+      .filter((line) => isOf(line, PREFIX + name) && labels.every((label) => has(line, label)))
       .reduce((total, line) => total + valueOf(line), 0)
   const refusalsByCode = new Map<string, number>()
   for (const line of lines) {
@@ -31,6 +39,7 @@ export function readSample(text: string, at: number): Sample {
     at,
     receivedBytes: sum('received_bytes_total', PUBLIC),
     sentBytes: sum('sent_bytes_total', PUBLIC),
+    uploads: sum('requests_total', PUBLIC, ...UPLOADED),
     uploadsRunning: sum('uploads_running'),
     uploadedBytes: sum('uploaded_bytes_total'),
     refusals: sum('refusals_total'),
@@ -40,6 +49,10 @@ export function readSample(text: string, at: number): Sample {
 
 function isOf(line: string, name: string): boolean {
   return line.startsWith(name) && (line[name.length] === '{' || line[name.length] === ' ')
+}
+
+function has(line: string, label: string | RegExp): boolean {
+  return typeof label === 'string' ? line.includes(label) : label.test(line)
 }
 
 function valueOf(line: string): number {

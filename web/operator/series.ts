@@ -6,14 +6,6 @@ export interface Point {
   readonly value: number
 }
 
-/** Values as they were. */
-export function levels(
-  samples: readonly Sample[],
-  read: (sample: Sample) => number,
-): readonly Point[] {
-  return samples.map((sample) => ({ at: sample.at, value: read(sample) }))
-}
-
 /** How fast a count has grown, in so many milliseconds. A service that was started anew counts from 0. */
 export function rates(
   samples: readonly Sample[],

@@ -1,9 +1,9 @@
-import { formatBytes, formatCount } from '../shared/format.ts'
+import { formatCount } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
 import { texts } from '../texts.ts'
 import { Chart } from './chart.tsx'
 import type { Sample } from './metrics-text.ts'
-import { growths, levels, rates } from './series.ts'
+import { growths, rates } from './series.ts'
 import { type Health, type Part, PARTS, type ServiceWatch } from './service-watch.ts'
 
 const words = texts.operator.service
@@ -30,9 +30,12 @@ export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
       />
       <Chart
         title={words.uploads}
-        points={levels(samples, (sample) => sample.uploadsRunning)}
+        points={growths(samples, { read: (sample) => sample.uploads, within: MINUTE_MS })}
         format={formatCount}
-        note={words.uploaded(formatBytes(grown(samples, (sample) => sample.uploadedBytes)))}
+        note={words.uploaded({
+          running: samples.at(-1)?.uploadsRunning ?? 0,
+          bytes: grown(samples, (sample) => sample.uploadedBytes),
+        })}
       />
       <Chart
         title={words.refusals}

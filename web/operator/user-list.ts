@@ -9,6 +9,8 @@ export interface UserList {
   /** Reads the first page anew. */
   load(): Promise<void>
   loadMore(): Promise<void>
+  /** Reads the first page anew where it is the only one, and where nothing else is being read. */
+  refresh(): Promise<void>
   clear(): void
 }
 
@@ -18,18 +20,26 @@ export function createUserList(api: Api): UserList {
   const users = signal<readonly Account[]>([])
   const hasMore = signal(false)
   let cursor: string | null = null
-  let reading = 0
+  let lastAsked = 0
+  let pending = 0
+  let isFirst = true
 
   /** What was asked for before something else was is not wanted any more. */
   async function read(after: string | null): Promise<void> {
     const query = after === null ? '' : `&cursor=${encodeURIComponent(after)}`
-    reading += 1
-    const mine = reading
-    const page = await api.read<AccountPage>(`admin/users?limit=${PAGE_USERS}${query}`)
-    if (mine !== reading) return
-    users.value = after === null ? page.users : [...users.value, ...page.users]
-    cursor = page.next_cursor
-    hasMore.value = cursor !== null
+    lastAsked += 1
+    const asked = lastAsked
+    pending += 1
+    try {
+      const page = await api.read<AccountPage>(`admin/users?limit=${PAGE_USERS}${query}`)
+      if (asked !== lastAsked) return
+      isFirst = after === null
+      users.value = isFirst ? page.users : [...users.value, ...page.users]
+      cursor = page.next_cursor
+      hasMore.value = cursor !== null
+    } finally {
+      pending -= 1
+    }
   }
 
   return {
@@ -37,8 +47,11 @@ export function createUserList(api: Api): UserList {
     hasMore,
     load: () => read(null),
     loadMore: () => read(cursor),
+    async refresh() {
+      if (isFirst && pending === 0) await read(null)
+    },
     clear() {
-      reading += 1
+      lastAsked += 1
       users.value = []
       hasMore.value = false
     },

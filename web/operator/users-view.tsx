@@ -25,6 +25,9 @@ export function UsersView({ page }: { readonly page: Page }) {
   }
 
   useEffect(() => void read(() => users.load()), [])
+  // As often as the charts move. Who is signed out meanwhile sees that elsewhere.
+  const moment = page.watch.samples.value.at(-1)?.at
+  useEffect(() => void users.refresh().catch(() => undefined), [moment])
   return (
     <main class="list card">
       <div class="toolbar">
