@@ -235,6 +235,19 @@ describeInBrowser('the operator', (browser) => {
     await context.close()
   })
 
+  it('is told which part fails', async () => {
+    const { page, context } = await open()
+    const panel = page.getByRole('complementary', { name: 'Service' })
+    const problem = { code: 'unavailable', database: 'ok', object_store: 'failing' }
+    await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
+    await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('Object storeFails')
+    expect(await panel.textContent()).toContain('DatabaseAnswers')
+    await page.unroute('**/readyz')
+    const healthy = expect.poll(() => panel.textContent(), { timeout: 15_000 })
+    await healthy.toContain('Object storeAnswers')
+    await context.close()
+  })
+
   it('works with the keyboard, and the focus goes where a link leads', async () => {
     const { page, context } = await open()
     await page.getByRole('link', { name: user.userId }).focus()
