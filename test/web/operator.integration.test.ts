@@ -243,8 +243,9 @@ describeInBrowser('the operator', (browser) => {
     await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('Object storeFails')
     expect(await panel.textContent()).toContain('DatabaseAnswers')
     await page.unroute('**/readyz')
-    const healthy = expect.poll(() => panel.textContent(), { timeout: 15_000 })
-    await healthy.toContain('Object storeAnswers')
+    await expect
+      .poll(() => panel.textContent(), { timeout: 15_000 })
+      .toContain('Object storeAnswers')
     await context.close()
   })
 
