@@ -70,7 +70,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
-    const app = await buildAdmin({ ...common, meter: metrics.meterRequests('admin'), token })
+    const page = config.webPage ? await readWebPage(PAGES, 'operator.html') : undefined
+    const meter = metrics.meterRequests('admin')
+    const app = await buildAdmin({ ...common, meter, token, page })
     listeners.push({ name: 'the admin API', app, host, port })
   }
   if (config.metrics !== undefined) {

@@ -199,6 +199,165 @@ const english = {
       unreadable: 'The file could not be read. It may have been moved or changed.',
     },
   },
+
+  operator: {
+    title: 'Administration',
+    signIn: {
+      title: 'Sign in as operator',
+      explanation:
+        'The admin token is the ADMIN_TOKEN of this deployment. It can do everything, so sign out when you are done; your browser keeps it ' +
+        'for 12 hours, where no script can read it.',
+      label: 'Admin token',
+      needed: 'Enter the admin token.',
+      notKept: 'Your browser did not keep the token. Allow cookies for this address and try again.',
+      reasons: {
+        unauthorized: 'This is not the admin token of this deployment.',
+        too_many_requests:
+          'There were too many wrong tokens from here. Try again in a few minutes.',
+        ended: 'You are signed out, here or in another tab, or the admin token has changed.',
+      },
+    },
+    statuses: { active: 'Active', suspended: 'Suspended', deleted: 'Being deleted' },
+
+    users: {
+      title: 'Users',
+      id: 'User',
+      used: 'Used',
+      of: (used: string, capacity: string) => `${used} of ${capacity}`,
+      files: 'Files',
+      since: 'Since',
+      status: 'Status',
+      find: 'Open the user with the id …',
+      none: (userId: string) => `There is no user “${userId}”.`,
+      more: 'Show more',
+      empty: 'No users yet',
+      emptyHint: 'Make one here, by the admin API or by the command line.',
+      make: 'New user',
+      makeAction: 'Make user',
+      newId: 'Id',
+      newIdHint: '1 to 64 letters, digits, - or _. Leave it empty and one is made up.',
+    },
+
+    user: {
+      back: 'All users',
+      used: 'Used',
+      reserved: 'Being uploaded',
+      available: 'Free',
+      capacity: 'Capacity',
+      files: 'Files',
+      since: 'Since',
+      deleted: 'This user is deleted. Files and rows are purged by the next sweeps.',
+      suspend: 'Suspend',
+      suspendTitle: 'Suspend this user?',
+      suspendText:
+        'Every request with one of their tokens is refused, and their public files are hidden, until you let them in again. Nothing is deleted.',
+      activate: 'Let in again',
+      activateTitle: 'Let this user in again?',
+      activateText: 'Their tokens and public links work again.',
+      remove: 'Delete user',
+      removeTitle: 'Delete this user?',
+      removeText: (count: string) =>
+        `Their files (${count}), tokens, devices and grants are deleted. This can’t be undone.`,
+      confirm: (userId: string) => `Type ${userId} to confirm`,
+      removed: (userId: string) => `“${userId}” is being deleted.`,
+    },
+
+    forms: { unit: 'Unit' },
+
+    devices: {
+      title: 'Devices',
+      empty: 'No devices.',
+      add: 'Add a device',
+      addAction: 'Add',
+      id: 'Device id',
+      idHint: '1 to 128 letters, digits or . _ : @ -',
+      model: 'Model (optional)',
+      bytes: 'Capacity (optional)',
+      bytesHint: 'Without one, the device adds what its model, or any device, does.',
+      since: (time: string) => `since ${time}`,
+      remove: 'Remove',
+      removeNamed: (deviceId: string) => `Remove ${deviceId}`,
+      removeTitle: 'Remove this device?',
+      removeText: (bytes: string) =>
+        `The capacity shrinks by ${bytes}. No file is deleted, but nothing new fits while more is used than there is.`,
+    },
+
+    grants: {
+      title: 'Other grants',
+      empty: 'No other grants.',
+      add: 'Grant capacity',
+      addAction: 'Grant',
+      bytes: 'Capacity',
+      source: 'Source',
+      usualSource: 'support',
+      sourceHint: 'Why: a word such as promotion, purchase or support.',
+      reference: 'Reference',
+      referenceHint: 'Which one of that source; granting it again counts once.',
+      end: 'Last day (optional)',
+      endHint: 'Without one, it stays in force until it is revoked.',
+      from: (time: string) => `from ${time}`,
+      until: (time: string) => `until ${time}`,
+      forEver: 'without end',
+      revoke: 'Revoke',
+      revokeNamed: (reference: string) => `Revoke ${reference}`,
+      revokeTitle: 'Revoke this grant?',
+    },
+
+    tokens: {
+      title: 'Access tokens',
+      empty: 'No access tokens.',
+      unnamed: 'Without a label',
+      issue: 'Issue a token',
+      issueAction: 'Issue',
+      label: 'Label (optional)',
+      labelHint: 'What it is for, such as the device that gets it.',
+      term: 'Good for',
+      days: (days: number) =>
+        days === 0
+          ? 'Until it is revoked'
+          : days === 1
+            ? 'A day'
+            : days === 365
+              ? 'A year'
+              : `${days} days`,
+      issued: 'The token is issued',
+      once: 'Copy it now: it is shown this once, and nobody can look it up later.',
+      copy: 'Copy token',
+      copied: 'Token copied.',
+      notCopied: 'Your browser did not let the token be copied. Select and copy it yourself.',
+      since: (time: string) => `issued ${time}`,
+      until: (time: string) => `good until ${time}`,
+      expired: (time: string) => `expired ${time}`,
+      forEver: 'good until revoked',
+      used: (time: string) => `last used ${time}`,
+      unused: 'never used',
+      revoked: (time: string) => `revoked ${time}`,
+      revoke: 'Revoke',
+      revokeNamed: (label: string) => `Revoke ${label}`,
+      revokeTitle: 'Revoke this token?',
+      revokeText: 'Whoever uses it is refused within seconds. This can’t be undone.',
+    },
+
+    service: {
+      title: 'Service',
+      health: 'Health of the parts',
+      parts: { database: 'Database', object_store: 'Object store' },
+      states: { ok: 'Answers', failing: 'Fails', stopping: 'Shutting down', unknown: 'Not known' },
+      collecting: '…',
+      received: 'Received',
+      sent: 'Sent',
+      uploads: 'Uploads in a minute',
+      refusals: 'Refusals in a minute',
+      bytesPerSecond: (value: number) => `${formatBytes(value)}/s`,
+      chart: (title: string, most: string) => `${title} over time, ${most} at most`,
+      most: (value: string) => `At most ${value}`,
+      uploaded: ({ running, bytes }: { running: number; bytes: number }) =>
+        `${formatCount(running)} under way, ${formatBytes(bytes)}`,
+      refused: ({ code, count }: { code: string; count: number }) =>
+        `${formatCount(count)} × ${code}`,
+      scope: 'Of this instance, since this page was opened.',
+    },
+  },
 }
 
 export const texts: Texts = english

@@ -15,6 +15,7 @@ export default defineConfig({
   build: {
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,
+    rolldownOptions: { input: [`${here}index.html`, `${here}operator.html`] },
     target: 'es2023',
     // A content security policy without data: in it wants files.
     assetsInlineLimit: 0,

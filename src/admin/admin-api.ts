@@ -6,7 +6,8 @@ import { ALWAYS } from '../http/openapi/problem-responses.ts'
 export const ADMIN_API = {
   title: 'Cloud Repository: administration',
   description:
-    'Users, their access tokens, their devices and other grants. Every request but a probe shows the bearer token. Bodies are JSON in ' +
+    'Users, their access tokens, their devices and other grants. Every request but a probe shows the bearer token; from the page ' +
+    'of this listener it is a cookie. Bodies are JSON in ' +
     'UTF-8 of at most 16 KiB; nothing in them is coerced, nothing unknown ignored. Every `PUT` and `DELETE` can be ' +
     'repeated safely. Every refusal is a problem document (RFC 9457) with a `code`.',
   basePath: '',
@@ -19,6 +20,7 @@ export const ADMIN_API = {
     { name: 'access tokens', description: 'What users prove themselves with.' },
     { name: 'devices', description: 'Each is a grant of capacity.' },
     { name: 'grants', description: 'Any other reason for capacity.' },
+    { name: 'session', description: 'How the page of this listener signs in.' },
     { name: 'health', description: 'Probes.' },
     { name: 'about', description: 'The API itself.' },
   ],
@@ -26,6 +28,12 @@ export const ADMIN_API = {
 
 /** What any call can be refused with. */
 export const ANY_CALL = [...ALWAYS, 'unauthorized'] as const satisfies Operation['problems']
+
+/** What a call that changes something can: `cross_site_request` where the token is a cookie. */
+export const ANY_WRITE = [
+  ...ANY_CALL,
+  'cross_site_request',
+] as const satisfies Operation['problems']
 
 /** The reference of a grant, or the id of a device, which is one. */
 export const REFERENCE_SCHEMA = { type: 'string', pattern: '^[A-Za-z0-9._:@-]{1,128}$' } as const

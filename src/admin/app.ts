@@ -1,3 +1,4 @@
+import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../core/access-tokens.ts'
 import type { Grants } from '../core/grants.ts'
@@ -7,15 +8,20 @@ import type { Users } from '../core/users.ts'
 import { createListener, type ListenerOptions } from '../http/listener.ts'
 import { describeRoutes } from '../http/openapi/document.ts'
 import { fallbackRoutes } from '../http/routes/fallback.ts'
+import { sameSitePlugin } from '../http/plugins/same-site.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { openApiRoutes } from '../http/routes/openapi.ts'
+import { pageRoutes } from '../http/routes/page.ts'
+import type { WebPage } from '../http/web-page.ts'
 import { ADMIN_API, ANY_CALL } from './admin-api.ts'
+import { type AdminToken, createAdminToken } from './admin-token.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { strictBodyPlugin } from './plugins/strict-body.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { grantRoutes } from './routes/grants.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
+import { sessionRoutes } from './routes/session.ts'
 import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
@@ -30,16 +36,24 @@ export interface AdminOptions extends Pick<
   readonly guesses: GuessLimiter
   /** What a request has to show in `Authorization: Bearer`. */
   readonly token: string
+  /** The operator's page, which brings the session along; without it neither is there. */
+  readonly page?: WebPage | undefined
 }
 
-/** Builds the admin listener. Every request but a probe's shows the token before anything else of it is looked at. */
+/**
+ * Builds the admin listener. Every request but a probe's, and those by which a browser gets the page and signs in, shows
+ * the token before anything else of it is looked at.
+ */
 export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, server: SERVER })
   app.addHook('onSend', async (_request, reply) => {
-    void reply.header('cache-control', 'no-store')
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
   const document = describeRoutes(app, ADMIN_API)
-  await app.register(bearerPlugin, options)
+  const adminToken = createAdminToken(options)
+  const { page } = options
+  if (page !== undefined) await app.register(fastifyCookie)
+  await app.register(bearerPlugin, { adminToken, takesCookie: page !== undefined })
   await app.register(strictBodyPlugin)
   await app.register(healthRoutes, options)
   const access = { credentials: 'required', problems: ANY_CALL } as const
@@ -66,7 +80,30 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
       '/admin/users/:user_id/grants/:source/:reference': ['PUT', 'DELETE'],
     },
   })
+  if (page !== undefined) await app.register((scope) => pageScope(scope, { page, adminToken }))
   return app
+}
+
+/** What a browser is served before it has signed in. */
+async function pageScope(
+  app: FastifyInstance,
+  options: { readonly page: WebPage; readonly adminToken: AdminToken },
+): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, needsNoToken: true }
+  })
+  await app.register(pageRoutes, options)
+  await app.register(async (scope) => {
+    await scope.register(sameSitePlugin, { allowedOrigins: [] })
+    await scope.register(sessionRoutes, options)
+  })
+  await app.register(fallbackRoutes, {
+    allowed: {
+      '/': ['GET', 'HEAD'],
+      '/assets/:name': ['GET', 'HEAD'],
+      '/session': ['POST', 'DELETE'],
+    },
+  })
 }
 
 const SERVER = {

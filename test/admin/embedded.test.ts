@@ -4,6 +4,7 @@ import { adminBadInputSuite } from './bad-input-suite.ts'
 import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'
 import { adminGuessingSuite } from './guessing-suite.ts'
+import { adminSessionSuite } from './session-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
 
 describe('the admin API on SQLite and local files', () => {
@@ -12,4 +13,5 @@ describe('the admin API on SQLite and local files', () => {
   adminMetricsSuite(openEmbedded)
   adminBadInputSuite(openEmbedded)
   adminGuessingSuite(openEmbedded)
+  adminSessionSuite(openEmbedded)
 })

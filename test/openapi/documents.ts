@@ -11,7 +11,11 @@ const ADMIN_TOKEN = 'the-admin-token-of-the-documents'
 
 /** The text of both documents as the service answers them, laid out for people. */
 export async function readDocuments(): Promise<Record<keyof typeof DOCUMENT_FILES, string>> {
-  const service = await openEmbedded({ adminToken: ADMIN_TOKEN, page: NO_BUILD })
+  const service = await openEmbedded({
+    adminToken: ADMIN_TOKEN,
+    page: NO_BUILD,
+    operatorPage: NO_BUILD,
+  })
   try {
     const [own, admin] = await Promise.all([
       textOf(service.port, {}),

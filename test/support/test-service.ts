@@ -45,6 +45,8 @@ export interface TestServiceOptions {
   readonly basePath?: string
   /** The user's page, with its session; neither when left out. */
   readonly page?: WebPage
+  /** The operator's page, with its session; neither when left out. */
+  readonly operatorPage?: WebPage
   /** How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once. */
   readonly tokenCacheMs?: number
   readonly jwt?: Omit<JwtUsersOptions, 'users'>
@@ -167,6 +169,7 @@ export async function startTestService(
       ...useCases,
       meter: metrics.meterRequests('admin'),
       token: options.adminToken,
+      page: options.operatorPage,
     })
     const headers = { authorization: `Bearer ${options.adminToken}` }
     conformance.push(await holdToDocument({ app: admin, headers }))

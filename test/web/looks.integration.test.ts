@@ -1,15 +1,11 @@
 import { mkdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
+import { NARROW, PICTURES, violationsIn, WIDE } from './looks.ts'
 import { describeInBrowser, openWithPage, pick, secretOf, visit, type Visit } from './fixture.ts'
-
-/** Where pictures of what the tests see are put, for people to look at. */
-const PICTURES = process.env['PICTURES'] ?? join(tmpdir(), 'cloud-repository-pictures')
 
 const FILES = {
   'Beach at dawn.jpg': 500_000,
@@ -20,9 +16,6 @@ const FILES = {
   'notes.md': 300,
   'song.flac': 400_000,
 } as const
-
-const WIDE = { width: 1280, height: 800 }
-const NARROW = { width: 390, height: 780 }
 
 describeInBrowser('each view', (browser) => {
   beforeAll(async () => {
@@ -63,12 +56,7 @@ describeInBrowser('each view', (browser) => {
       views += 1
       const name = [colorScheme, viewport.width, views, view].join('-')
       await page.screenshot({ path: join(PICTURES, `${name}.png`) })
-      await page.evaluate(axe.source)
-      const { violations } = (await page.evaluate('axe.run()')) as {
-        readonly violations: readonly { id: string; nodes: { html: string }[] }[]
-      }
-      const found = violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))
-      expect({ view, found }).toEqual({ view, found: [] })
+      expect({ view, found: await violationsIn(page) }).toEqual({ view, found: [] })
       expectClean()
     }
 

@@ -3,8 +3,9 @@ import type { Page } from 'playwright-core'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { startBrowser } from '../support/browser.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
-import { buildPage } from '../support/page.ts'
+import { buildOperatorPage, buildPage } from '../support/page.ts'
 import type { TestService } from '../support/test-service.ts'
+import { takeOperatorPictures } from './operator-pictures.ts'
 
 // `npm run pictures`: takes the pictures of README anew, of a repository with these files and devices.
 
@@ -26,7 +27,13 @@ const FILES = {
 const DEVICES = { 'Living room camera': 'camera-2', 'Front door': 'doorbell-1' } as const
 
 await mkdir(FOLDER, { recursive: true })
-const service = await openEmbedded({ page: await buildPage(), baseCapacity: 64 * MIB })
+const adminToken = 'the-admin-token-of-the-pictures'
+const service = await openEmbedded({
+  page: await buildPage(),
+  operatorPage: await buildOperatorPage(),
+  adminToken,
+  baseCapacity: 64 * MIB,
+})
 const browser = await startBrowser()
 try {
   const secret = await seed(service)
@@ -41,6 +48,7 @@ try {
     await page.screenshot({ path: `${FOLDER}/page-${colorScheme}.png` })
     await context.close()
   }
+  await takeOperatorPictures({ browser, service, adminToken, folder: FOLDER })
 } finally {
   await browser.close()
   await service.stop()

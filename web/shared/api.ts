@@ -40,7 +40,7 @@ export class ConnectionError extends Error {
 }
 
 export interface Call {
-  readonly method?: 'POST' | 'PATCH' | 'DELETE'
+  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly json?: object
   readonly headers?: Readonly<Record<string, string>>
   /** Goes on when the page is left. */
@@ -56,6 +56,8 @@ export interface Api {
   read<T>(path: string): Promise<T>
   /** Does something once. Rejects with a `ProblemError` or a `ConnectionError`. */
   call<T>(path: string, call: Call): Promise<T>
+  /** Reads what is no JSON, once. Rejects as `call` does. */
+  text(path: string): Promise<string>
 }
 
 export interface ApiOptions {
@@ -65,7 +67,13 @@ export interface ApiOptions {
   readonly onRefusedToken: (code: string) => void
 }
 
-const TOKEN_CODES = new Set(['access_token_missing', 'access_token_invalid', 'user_suspended'])
+const TOKEN_CODES = new Set([
+  'access_token_missing',
+  'access_token_invalid',
+  'user_suspended',
+  // Of the admin token.
+  'unauthorized',
+])
 
 export function isTokenCode(code: string): boolean {
   return TOKEN_CODES.has(code)
@@ -75,7 +83,12 @@ export function isTokenCode(code: string): boolean {
 export function createApi({ base, onRefusedToken }: ApiOptions): Api {
   const isConnected = signal(true)
 
-  async function call<T>(path: string, { method, json, headers, keepalive }: Call): Promise<T> {
+  async function call<T>(path: string, call: Call): Promise<T> {
+    const text = await ask(path, call)
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+
+  async function ask(path: string, { method, json, headers, keepalive }: Call): Promise<string> {
     const body = json === undefined ? {} : { body: JSON.stringify(json) }
     const type = json === undefined ? {} : { 'content-type': 'application/json' }
     const init = { ...body, headers: { ...type, ...headers } }
@@ -84,7 +97,7 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
       throw new ConnectionError(cause)
     })
     const text = await response.text()
-    if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as T
+    if (response.ok) return text
     const retryAfter = response.headers.get('retry-after')
     const problem = problemOf({ status: response.status, text, retryAfter })
     if (isTokenCode(problem.code)) onRefusedToken(problem.code)
@@ -109,7 +122,7 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
     return new URL(path, base).href
   }
 
-  return { isConnected, urlOf, read, call }
+  return { isConnected, urlOf, read, call, text: (path) => ask(path, {}) }
 }
 
 export interface Refusal {

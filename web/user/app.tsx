@@ -1,10 +1,10 @@
 import { texts } from '../texts.ts'
 import { Icon } from '../shared/icon.tsx'
+import { SignIn } from '../shared/sign-in.tsx'
 import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './file-browser.tsx'
 import { LinkQuestion } from './link-question.tsx'
 import type { Page } from './page.ts'
-import { SignIn } from './sign-in.tsx'
 import { UploadPanel } from './upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
@@ -39,14 +39,18 @@ function View({ page }: { readonly page: Page }) {
           <p class="quiet">{texts.files.loading}</p>
         </main>
       )
-    case 'closed':
+    case 'closed': {
+      const kept = uploads.figures.value.active
       return (
         <SignIn
           session={session}
+          words={texts.signIn}
+          placeholder="crt_…"
           reason={state.reason}
-          keptUploads={uploads.figures.value.active}
+          kept={kept > 0 ? texts.signIn.uploadsKept(kept) : undefined}
         />
       )
+    }
     case 'open':
       return <Repository page={page} />
   }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
-import type { Session } from './session.ts'
+import type { Session } from '../shared/session.ts'
 
 export interface LinkQuestionProps {
   readonly session: Session

@@ -2,13 +2,13 @@ import { effect, untracked } from '@preact/signals'
 import { createApi } from '../shared/api.ts'
 import { messageOf } from '../shared/message-of.ts'
 import { pause } from '../shared/pause.ts'
+import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { texts } from '../texts.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
 import { createFileList } from './file-list.ts'
 import { createRemovals } from './removals.ts'
 import { createSender, type Sender } from './sender.ts'
-import { createSession } from './session.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './tabs.ts'
 import { createUploads } from './uploads.ts'
@@ -39,7 +39,10 @@ export function createPage({
   const list = createFileList(api)
   const session = createSession({
     api: () => api,
-    capacity: () => capacity,
+    ask: () => capacity.read(),
+    member: 'access_token',
+    nobody: 'access_token_missing',
+    words: texts.signIn,
     trustsLinks: isLoopback(location.hostname),
     async onChanging() {
       tabs.tell({ kind: 'session_changing' })

@@ -1,49 +1,57 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { type ClientAddress, parseClientAddress } from '../../core/client-address.ts'
+import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
-import { type GuessLimiter, tooManyGuesses } from '../../core/guess-limiter.ts'
+import { assertSameSite } from '../../http/plugins/same-site.ts'
+import { ADMIN_TOKEN_COOKIE, type AdminToken } from '../admin-token.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether whoever asks is let in: what the route does is no secret, and the token is not known yet. */
+    needsNoToken?: boolean
+  }
+}
 
 export interface BearerOptions {
-  readonly token: string
-  readonly guesses: GuessLimiter
+  readonly adminToken: AdminToken
+  /** Whether a browser may show the token as the cookie of its session. */
+  readonly takesCookie: boolean
 }
 
 /**
- * Refuses every request that does not show the token, but to a route whose operation says that it needs none (a probe,
- * whose orchestrator has none), before its body is read: with `unauthorized`, or with
- * `too_many_requests` where its address has shown too many wrong ones. The right one is let in from everywhere.
+ * Refuses every request that does not show the token, but to a route that says that it needs none (a probe,
+ * whose orchestrator has none; the page, by which one signs in), before its body is read: with `unauthorized`, or with
+ * `too_many_requests` where its address has shown too many wrong ones. The right one is let in from everywhere. Where it
+ * is a cookie, which a browser sends for whichever page has it do so, another site's page is refused with
+ * `cross_site_request`.
  */
 export const bearerPlugin = fp<BearerOptions>(
-  async (app, { token, guesses }) => {
-    const expected = digestOf(token)
+  async (app, { adminToken, takesCookie }) => {
     app.addHook('onRequest', async (request, reply) => {
       if (isOpen(request)) return
-      const [, shown] = BEARER.exec(request.headers.authorization ?? '') ?? []
-      if (shown !== undefined && timingSafeEqual(digestOf(shown), expected)) return
-      if (shown !== undefined) countGuess(guesses, parseClientAddress(request.ip))
-      void reply.header('www-authenticate', 'Bearer')
-      throw new AppError('unauthorized', 'This request needs the bearer token of the admin API.')
+      const { authorization } = request.headers
+      const [, bearer] = BEARER.exec(authorization ?? '') ?? []
+      const usesCookie = takesCookie && authorization === undefined
+      const shown = usesCookie ? request.cookies[ADMIN_TOKEN_COOKIE] : bearer
+      if (shown === undefined || !adminToken.isRight(shown, parseClientAddress(request.ip))) {
+        throw unauthorized(reply)
+      }
+      if (usesCookie) assertSameSite(request, reply)
     })
   },
   { name: 'bearer', fastify: '5.x' },
 )
 
-function isOpen({ routeOptions }: FastifyRequest): boolean {
-  const operations = [routeOptions.config.operation ?? []].flat()
+function isOpen({ routeOptions: { config } }: FastifyRequest): boolean {
+  if (config.needsNoToken === true) return true
+  const operations = [config.operation ?? []].flat()
   return operations.length > 0 && operations.every(({ credentials }) => credentials === 'none')
 }
 
 const BEARER = /^Bearer +([!-~]+)$/i
 
-function countGuess(guesses: GuessLimiter, address: ClientAddress): void {
-  const blockedMs = guesses.blockedMs(address)
-  if (blockedMs > 0) throw tooManyGuesses(blockedMs)
-  guesses.note(address)
-}
-
-// Digests are of one length, so that comparing them takes one time whatever was shown.
-function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+/** The refusal of whoever does not show the right token. */
+export function unauthorized(reply: FastifyReply): AppError {
+  void reply.header('www-authenticate', 'Bearer')
+  return new AppError('unauthorized', 'This request needs the bearer token of the admin API.')
 }

@@ -1,13 +1,15 @@
 import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL, TOKEN_ID } from '../admin-api.ts'
+import { ANY_CALL, ANY_WRITE, TOKEN_ID } from '../admin-api.ts'
 
 const common = {
   tag: 'access tokens',
   credentials: 'required',
   problems: [...ANY_CALL, 'not_found'],
 } as const
+
+const write = { ...common, problems: [...ANY_WRITE, 'not_found'] } as const
 
 const TERMS = {
   token_id: '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44',
@@ -20,7 +22,7 @@ const TERMS = {
 export const ACCESS_TOKENS = {
   issue: {
     operation: {
-      ...common,
+      ...write,
       operationId: 'issueAccessToken',
       summary: 'Issue an access token',
       parameters: [USER_ID],
@@ -74,7 +76,7 @@ export const ACCESS_TOKENS = {
   },
   revoke: {
     operation: {
-      ...common,
+      ...write,
       operationId: 'revokeAccessToken',
       summary: 'Revoke an access token',
       parameters: [USER_ID, TOKEN_ID],

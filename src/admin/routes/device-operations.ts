@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL, DEVICE_ID } from '../admin-api.ts'
+import { ANY_CALL, ANY_WRITE, DEVICE_ID } from '../admin-api.ts'
 
 const common = {
   tag: 'devices',
@@ -9,6 +9,8 @@ const common = {
   parameters: [USER_ID, DEVICE_ID],
   problems: [...ANY_CALL, 'not_found'],
 } as const
+
+const write = { ...common, problems: [...ANY_WRITE, 'not_found'] } as const
 
 const EXAMPLE = {
   device_id: 'camera-17',
@@ -21,7 +23,7 @@ const EXAMPLE = {
 export const DEVICES = {
   join: {
     operation: {
-      ...common,
+      ...write,
       operationId: 'putDevice',
       summary: 'Let a device join, which grows the capacity',
       description: 'Repeating it counts once; the last terms count.',
@@ -52,7 +54,7 @@ export const DEVICES = {
   },
   leave: {
     operation: {
-      ...common,
+      ...write,
       operationId: 'deleteDevice',
       summary: 'Let a device leave, which shrinks the capacity and deletes nothing',
       responses: { 204: { description: 'It is not there, or not any more.' } },

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL, REFERENCE, SOURCE } from '../admin-api.ts'
+import { ANY_CALL, ANY_WRITE, REFERENCE, SOURCE } from '../admin-api.ts'
 
 const common = {
   tag: 'grants',
@@ -9,6 +9,8 @@ const common = {
   parameters: [USER_ID, SOURCE, REFERENCE],
   problems: [...ANY_CALL, 'not_found'],
 } as const
+
+const write = { ...common, problems: [...ANY_WRITE, 'not_found'] } as const
 
 const EXAMPLE = {
   source: 'promotion',
@@ -25,7 +27,7 @@ const TIME = { type: 'string', format: 'date-time' } as const
 export const GRANTS = {
   put: {
     operation: {
-      ...common,
+      ...write,
       operationId: 'putGrant',
       summary: 'Grant capacity',
       description: 'Repeating it counts once; the last terms count.',
@@ -57,7 +59,7 @@ export const GRANTS = {
   },
   revoke: {
     operation: {
-      ...common,
+      ...write,
       operationId: 'revokeGrant',
       summary: 'Revoke a grant, which shrinks the capacity and deletes nothing',
       responses: { 204: { description: 'It is not there, or not any more.' } },

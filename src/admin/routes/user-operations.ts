@@ -2,7 +2,7 @@ import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import type { Operation } from '../../http/openapi/operation.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../http/openapi/parameters.ts'
-import { ANY_CALL } from '../admin-api.ts'
+import { ANY_CALL, ANY_WRITE } from '../admin-api.ts'
 
 const EXAMPLE = {
   user_id: 'alice',
@@ -28,6 +28,8 @@ const common = { tag: 'users', credentials: 'required' } as const satisfies Part
 
 const ONE = { ...common, parameters: [USER_ID], problems: [...ANY_CALL, 'not_found'] } as const
 
+const WRITE = { ...ONE, problems: [...ANY_WRITE, 'not_found'] } as const
+
 /** What the OpenAPI document says of each call. */
 export const USERS = {
   make: {
@@ -37,12 +39,12 @@ export const USERS = {
       summary: 'Make a user with a generated id',
       requestBody: EMPTY,
       responses: { 201: { description: 'The user is made.', example: EXAMPLE } },
-      problems: ANY_CALL,
+      problems: ANY_WRITE,
     },
   },
   put: {
     operation: {
-      ...ONE,
+      ...WRITE,
       operationId: 'putUser',
       summary: 'Make a user of this id, if there is none',
       requestBody: EMPTY,
@@ -50,7 +52,7 @@ export const USERS = {
         200: { description: 'The user was there already.', example: EXAMPLE },
         201: { description: 'The user is made.', example: EXAMPLE },
       },
-      problems: [...ANY_CALL, 'user_exists'],
+      problems: [...ANY_WRITE, 'user_exists'],
     },
   },
   list: {
@@ -75,7 +77,7 @@ export const USERS = {
   },
   patch: {
     operation: {
-      ...ONE,
+      ...WRITE,
       operationId: 'setUserStatus',
       summary: 'Suspend a user, or let one in again',
       description: 'In force from the next request on, on other instances within 5 s.',
@@ -99,7 +101,7 @@ export const USERS = {
   },
   remove: {
     operation: {
-      ...ONE,
+      ...WRITE,
       operationId: 'deleteUser',
       summary: 'Delete a user and all files',
       description:

@@ -58,9 +58,9 @@ export const HEADERS = {
     example: 5,
   },
   'Set-Cookie': {
-    description: 'The cookie `access_token`: HttpOnly, and SameSite=Strict.',
+    description: 'The cookie of the session: HttpOnly, and SameSite=Strict.',
     required: true,
-    schema: { type: 'string', pattern: '^access_token=' },
+    schema: { type: 'string', pattern: '^(access|admin)_token=' },
     example: 'access_token=crt_...; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict',
   },
   'WWW-Authenticate': {

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError } from '../../core/errors.ts'
 import { addVary } from '../vary.ts'
@@ -19,14 +19,24 @@ export const sameSitePlugin = fp<SameSiteOptions>(
   async (app, { allowedOrigins }) => {
     const allowed = new Set(allowedOrigins)
     app.addHook('onRequest', (request, reply, done) => {
-      if (SAFE_METHODS.has(request.method)) return done()
-      addVary(reply, 'Origin', 'Sec-Fetch-Site')
-      if (isSameSite(request, allowed)) return done()
-      throw new AppError('cross_site_request', 'Pages of another site may not write here.')
+      assertSameSite(request, reply, allowed)
+      done()
     })
   },
   { name: 'same-site', fastify: '5.x' },
 )
+
+/** The same for a route that asks by itself. */
+export function assertSameSite(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowed: ReadonlySet<string> = new Set(),
+): void {
+  if (SAFE_METHODS.has(request.method)) return
+  addVary(reply, 'Origin', 'Sec-Fetch-Site')
+  if (isSameSite(request, allowed)) return
+  throw new AppError('cross_site_request', 'Pages of another site may not write here.')
+}
 
 function isSameSite(request: FastifyRequest, allowed: ReadonlySet<string>): boolean {
   const { origin } = request.headers

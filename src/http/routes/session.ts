@@ -1,12 +1,13 @@
-import fastifyCookie, { type CookieSerializeOptions } from '@fastify/cookie'
+import fastifyCookie from '@fastify/cookie'
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig } from 'fastify'
 import type { AccessTokens } from '../../core/access-tokens.ts'
 import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
+import { sessionCookie } from '../session-cookie.ts'
 import { passBody } from '../unused-body.ts'
 
 export interface SessionOptions extends TakeJsonOptions {
@@ -31,7 +32,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
 
   app.delete('/session', { config: CLOSE }, async (request, reply) => {
     await passBody({ request, reply }, { signal, idleTimeoutMs })
-    return reply.clearCookie(NAME, attributes(request, path)).code(204).send()
+    return reply.clearCookie(NAME, sessionCookie(request, path)).code(204).send()
   })
 
   await app.register(async (scope) => {
@@ -44,7 +45,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
         const secret = request.body.access_token
         const token = await accessTokens.inspect(secret, parseClientAddress(request.ip))
         const maxAge = secondsOf(token.expiresInMs)
-        const cookie = { ...attributes(request, path), maxAge }
+        const cookie = { ...sessionCookie(request, path), maxAge }
         return reply.setCookie(NAME, secret, cookie).code(204).send()
       },
     )
@@ -52,15 +53,6 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
 }
 
 const NAME = 'access_token'
-
-function attributes(request: FastifyRequest, path: string): CookieSerializeOptions {
-  return { path, httpOnly: true, sameSite: 'strict', secure: isHttps(request) }
-}
-
-/** As a proxy that is trusted says, or the browser itself, whose page came by it; else as the connection is. */
-function isHttps({ protocol, headers }: FastifyRequest): boolean {
-  return protocol === 'https' || headers.origin?.startsWith('https://') === true
-}
 
 function secondsOf(expiresInMs = Infinity): number {
   const seconds = Math.min(MAX_SESSION_SECONDS, Math.floor(expiresInMs / 1000))

@@ -1,8 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ProblemError } from '../shared/api.ts'
-import { messageOf } from '../shared/message-of.ts'
 import { texts } from '../texts.ts'
-import type { CapacityFigures } from './capacity-figures.ts'
+import { type Api, ProblemError } from './api.ts'
+import { messageOf } from './message-of.ts'
 
 export type SessionState =
   | { readonly kind: 'opening' }
@@ -18,10 +17,10 @@ export interface Session {
    * Finds out whose page this is. A link's token signs in at once where the program itself prints such links and nobody is
    * signed in. Else it could make somebody give files to whoever made the link, so it waits for `followLink`.
    */
-  begin(accessToken: string | undefined): Promise<void>
+  begin(token: string | undefined): Promise<void>
   followLink(): Promise<void>
   dismissLink(): void
-  signIn(accessToken: string): Promise<void>
+  signIn(token: string): Promise<void>
   signOut(): Promise<void>
   /** Another tab has signed in or out. */
   look(): Promise<void>
@@ -31,7 +30,17 @@ export interface Session {
 
 export interface SessionOptions {
   readonly api: () => Api
-  readonly capacity: () => CapacityFigures
+  /** Asks for something that only whoever is signed in gets. */
+  readonly ask: () => Promise<unknown>
+  /** What the service calls the token. */
+  readonly member: 'access_token' | 'admin_token'
+  /** The code of what it refuses while nobody is signed in. */
+  readonly nobody: string
+  /** What is said of the codes of refusals, of an `ended` session, and of a cookie that the browser did `notKeep`. */
+  readonly words: {
+    readonly notKept: string
+    readonly reasons: Readonly<Record<string, string> & { ended: string }>
+  }
   /** Whether links sign in at once. */
   readonly trustsLinks: boolean
   /** Before somebody signs in here: resolves when nothing is sent any more for whoever it was before. */
@@ -44,7 +53,8 @@ export interface SessionOptions {
 
 /** Whose page this is. The token itself is in a cookie that no script can read, and nowhere else. */
 export function createSession(options: SessionOptions): Session {
-  const { api, capacity, trustsLinks, onChanging, onChange, onRefused } = options
+  const { api, ask, member, nobody, words, trustsLinks, onChanging, onChange, onRefused } = options
+  const { reasons } = words
   const state = signal<SessionState>({ kind: 'opening' })
   const link = signal<string | undefined>(undefined)
 
@@ -54,11 +64,10 @@ export function createSession(options: SessionOptions): Session {
 
   async function find(): Promise<SessionState> {
     try {
-      await capacity().read()
+      await ask()
       return { kind: 'open' }
     } catch (error) {
-      const isClosed = error instanceof ProblemError && error.code === 'access_token_missing'
-      return { kind: 'closed', reason: isClosed ? undefined : reasonOf(error) }
+      return { kind: 'closed', reason: codeOf(error) === nobody ? undefined : reasonOf(error) }
     }
   }
 
@@ -66,13 +75,13 @@ export function createSession(options: SessionOptions): Session {
     state.value = await find()
   }
 
-  async function signIn(accessToken: string): Promise<void> {
+  async function signIn(token: string): Promise<void> {
     const wasOpen = state.value.kind === 'open'
     await onChanging()
     try {
-      await api().call('session', { method: 'POST', json: { access_token: accessToken } })
+      await api().call('session', { method: 'POST', json: { [member]: token } })
       await look()
-      if (state.value.kind === 'closed') close(texts.signIn.notKept)
+      if (state.value.kind === 'closed') close(words.notKept)
     } catch (error) {
       if (wasOpen) {
         await look()
@@ -82,6 +91,14 @@ export function createSession(options: SessionOptions): Session {
     onChange()
   }
 
+  function reasonOf(error: unknown): string {
+    return wordOf(codeOf(error)) ?? texts.failed(messageOf(error))
+  }
+
+  function wordOf(code: string): string | undefined {
+    return Object.hasOwn(reasons, code) ? reasons[code] : undefined
+  }
+
   return {
     state,
     look,
@@ -89,19 +106,19 @@ export function createSession(options: SessionOptions): Session {
 
     hasLink: computed(() => link.value !== undefined),
 
-    async begin(accessToken) {
+    async begin(token) {
       const found = await find()
-      if (accessToken !== undefined && trustsLinks && found.kind === 'closed') {
-        await signIn(accessToken)
+      if (token !== undefined && trustsLinks && found.kind === 'closed') {
+        await signIn(token)
         return
       }
       state.value = found
-      link.value = accessToken
+      link.value = token
     },
 
     async followLink() {
-      const accessToken = link.value
-      if (accessToken !== undefined) await signIn(accessToken)
+      const token = link.value
+      if (token !== undefined) await signIn(token)
       link.value = undefined
     },
 
@@ -117,18 +134,11 @@ export function createSession(options: SessionOptions): Session {
 
     refuse(code) {
       if (state.value.kind !== 'open') return
-      close(code === 'user_suspended' ? reasons.user_suspended : reasons.ended)
+      close(code === 'user_suspended' ? wordOf(code) : reasons.ended)
     },
   }
 }
 
-const { reasons } = texts.signIn
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof ProblemError ? error.code : ''
-  return isReason(code) ? reasons[code] : texts.failed(messageOf(error))
-}
-
-function isReason(code: string): code is keyof typeof reasons {
-  return Object.hasOwn(reasons, code)
+function codeOf(error: unknown): string {
+  return error instanceof ProblemError ? error.code : ''
 }

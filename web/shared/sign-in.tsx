@@ -2,19 +2,24 @@ import { useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import type { Session } from './session.ts'
 
+type Words = typeof texts.signIn
+
 export interface SignInProps {
   readonly session: Session
+  /** Which token is asked for, and where it comes from. */
+  readonly words: Pick<Words, 'title' | 'explanation' | 'label' | 'needed'>
+  readonly placeholder?: string
   readonly reason: string | undefined
-  /** Uploads that wait for the user to come back. */
-  readonly keptUploads: number
+  /** What waits for whoever comes back. */
+  readonly kept?: string | undefined
 }
 
-export function SignIn({ session, reason, keptUploads }: SignInProps) {
+export function SignIn({ session, words, placeholder, reason, kept }: SignInProps) {
   const [token, setToken] = useState('')
   const [isShown, setShown] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [isMissing, setMissing] = useState(false)
-  const words = texts.signIn
+  const { show, action } = texts.signIn
   const problem = isMissing ? words.needed : reason
 
   async function submit(): Promise<void> {
@@ -41,14 +46,14 @@ export function SignIn({ session, reason, keptUploads }: SignInProps) {
             {problem}
           </p>
         )}
-        {keptUploads > 0 && <p class="notice">{words.uploadsKept(keptUploads)}</p>}
+        {kept !== undefined && <p class="notice">{kept}</p>}
         <label for="token">{words.label}</label>
         <input
           id="token"
           class="field"
           type={isShown ? 'text' : 'password'}
           value={token}
-          placeholder="crt_…"
+          placeholder={placeholder}
           autocomplete="off"
           autocapitalize="none"
           spellcheck={false}
@@ -58,10 +63,10 @@ export function SignIn({ session, reason, keptUploads }: SignInProps) {
         />
         <label class="check">
           <input type="checkbox" checked={isShown} onChange={() => setShown(!isShown)} />
-          {words.show}
+          {show}
         </label>
         <button type="submit" class="button button-main" disabled={isBusy}>
-          {words.action}
+          {action}
         </button>
         <p id="token-explanation" class="quiet">
           {words.explanation}

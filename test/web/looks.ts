@@ -1,0 +1,19 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** Where pictures of what the tests see are put, for people to look at. */
+export const PICTURES = process.env['PICTURES'] ?? join(tmpdir(), 'cloud-repository-pictures')
+
+export const WIDE = { width: 1280, height: 800 }
+export const NARROW = { width: 390, height: 780 }
+
+/** What, as axe has it, keeps whom from using what the page shows. */
+export async function violationsIn(page: Page): Promise<readonly { id: string; html: string[] }[]> {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    readonly violations: readonly { id: string; nodes: { html: string }[] }[]
+  }
+  return violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))
+}

@@ -1,0 +1,123 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ADMIN_TOKEN, done } from '../admin/fixture.ts'
+import { upload } from '../http/fixture.ts'
+import type { TestService, TestUser } from '../support/test-service.ts'
+import { describeInBrowser, type Visit } from './fixture.ts'
+import { NARROW, PICTURES, violationsIn, WIDE } from './looks.ts'
+import { openWithOperatorPage, signIn, visitAdmin } from './operator-fixture.ts'
+
+describeInBrowser('each view of the operator', (browser) => {
+  beforeAll(async () => {
+    await mkdir(PICTURES, { recursive: true })
+  })
+
+  describe.each([
+    ['light', WIDE],
+    ['dark', WIDE],
+    ['light', NARROW],
+    ['dark', NARROW],
+  ] as const)('%s, %j', (colorScheme, viewport) => {
+    let service: TestService
+    let user: TestUser
+    let opened: Visit
+    let views = 0
+    beforeAll(async () => {
+      service = await openWithOperatorPage({ baseCapacity: 2 ** 30 })
+      user = await service.createUser(2 ** 20)
+      for (const [path, bytes] of [
+        ['alice', 5_000_000],
+        ['an-id-that-is-as-long-as-one-may-be-and-has-no-place-to-break-it', 0],
+        ['bob', 700],
+      ] as const) {
+        await done(service, { method: 'PUT', path: `/${path}`, status: 201 })
+        const device = { method: 'PUT', path: `/${path}/devices/camera-1`, body: { bytes } }
+        await done(service, { ...device, status: 201 })
+      }
+      const path = '/bob'
+      await done(service, { method: 'PATCH', path, body: { status: 'suspended' }, status: 200 })
+      const below = `/${user.userId}`
+      const device = { path: `${below}/devices/Front.door`, body: { model: 'doorbell-1' } }
+      await done(service, { method: 'PUT', ...device, status: 201 })
+      const grant = { bytes: 5e9, ends_at: '2099-01-01T00:00:00Z' }
+      const promotion = { path: `${below}/grants/promotion/spring`, body: grant }
+      await done(service, { method: 'PUT', ...promotion, status: 201 })
+      await upload(service, { user, name: 'a.bin', content: Buffer.alloc(300_000) })
+      opened = await visitAdmin({ browser: browser(), service, colorScheme, viewport })
+    })
+    afterAll(async () => {
+      await opened?.context.close()
+      await service?.stop()
+    })
+
+    /** Takes a picture, and asks axe what keeps whom from using it. */
+    async function expectAccessible(view: string): Promise<void> {
+      const { page, expectClean } = opened
+      views += 1
+      // What moves is not judged before it has come to rest.
+      await page.waitForTimeout(300)
+      const name = ['operator', colorScheme, viewport.width, views, view].join('-')
+      await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+      expect({ view, found: await violationsIn(page) }).toEqual({ view, found: [] })
+      const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
+      expect({ view, width }).toEqual({ view, width: viewport.width })
+      expectClean()
+    }
+
+    it('of signing in', async () => {
+      const { page } = opened
+      await page.getByRole('heading', { name: 'Sign in as operator' }).waitFor()
+      await expectAccessible('sign-in')
+      await signIn(page, 'mistyped')
+      await page.getByRole('alert').waitFor()
+      await expectAccessible('sign-in-refused')
+    })
+
+    it('of the users', async () => {
+      const { page } = opened
+      await signIn(page, ADMIN_TOKEN)
+      await page.getByRole('rowheader', { name: 'alice' }).waitFor()
+      await page.getByRole('searchbox').fill('nobody')
+      await page.keyboard.press('Enter')
+      await page.getByRole('alert').waitFor()
+      await expectAccessible('users')
+      await page.getByRole('button', { name: 'New user' }).click()
+      await expectAccessible('new-user')
+      await page.keyboard.press('Escape')
+    })
+
+    it('of one user', async () => {
+      const { page } = opened
+      await page.getByRole('link', { name: user.userId }).click()
+      await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
+      await page
+        .getByRole('img', { name: /over time/ })
+        .first()
+        .waitFor()
+      await expectAccessible('user')
+    })
+
+    it.each([
+      ['Delete user', 'delete'],
+      ['Add a device', 'device'],
+      ['Grant capacity', 'grant'],
+      ['Issue a token', 'token'],
+      ['Revoke test', 'revoke'],
+    ])('of the dialog: %s', async (button, view) => {
+      const { page } = opened
+      await page.getByRole('button', { name: button }).click()
+      await expectAccessible(view)
+      await page.keyboard.press('Escape')
+    })
+
+    it('of a token that was issued', async () => {
+      const { page } = opened
+      await page.getByRole('button', { name: 'Issue a token' }).click()
+      await page.getByRole('button', { name: 'Issue', exact: true }).click()
+      await page.getByText('Copy it now').waitFor()
+      await expectAccessible('issued')
+      await page.keyboard.press('Escape')
+    })
+  })
+})

@@ -1,0 +1,303 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { ADMIN_TOKEN, call, done } from '../admin/fixture.ts'
+import { upload } from '../http/fixture.ts'
+import type { TestService, TestUser } from '../support/test-service.ts'
+import { describeInBrowser, secretOf } from './fixture.ts'
+import { openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './operator-fixture.ts'
+
+describeInBrowser('the operator', (browser) => {
+  let service: TestService
+  let user: TestUser
+  beforeAll(async () => {
+    service = await openWithOperatorPage()
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(9000)
+  })
+
+  const open = (path = '/') => visitAsOperator({ browser: browser(), service, path })
+  const openUser = async () => {
+    const opened = await open(`/#/users/${user.userId}`)
+    await opened.page.getByRole('heading', { name: 'Access tokens' }).waitFor()
+    return opened
+  }
+  const listOf = async (below: string): Promise<string> =>
+    JSON.stringify(
+      await done(service, { method: 'GET', path: `/${user.userId}/${below}`, status: 200 }),
+    )
+
+  it('signs in with the admin token, which no script finds then', async () => {
+    const { page, context, expectClean } = await visitAdmin({ browser: browser(), service })
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.url()))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    expect(await page.getByRole('alert').textContent()).toBe('Enter the admin token.')
+    await signIn(page, 'not-the-token')
+    await page.getByText('This is not the admin token').waitFor()
+    await signIn(page, ADMIN_TOKEN)
+    await page.getByRole('rowheader', { name: user.userId }).waitFor()
+    expect(await page.evaluate('document.cookie')).toBe('')
+    expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
+    expect(page.url() + sent.join(' ')).not.toContain(ADMIN_TOKEN)
+    const cookies = await context.cookies()
+    expect(cookies).toMatchObject([{ name: 'admin_token', httpOnly: true, sameSite: 'Strict' }])
+    expectClean()
+    await context.close()
+  })
+
+  it('signs out, in every tab', async () => {
+    const { page, context } = await open()
+    const other = await context.newPage()
+    await other.goto(page.url())
+    await other.getByRole('rowheader', { name: user.userId }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in as operator' }).waitFor()
+    expect(await context.cookies()).toEqual([])
+    await other.bringToFront()
+    await other.getByText('You are signed out').waitFor({ timeout: 15_000 })
+    await context.close()
+  })
+
+  it('sees users with what they use, and finds one by id', async () => {
+    await upload(service, { user, name: 'a.bin', content: 'x'.repeat(2048) })
+    const { page, context, expectClean } = await open()
+    const row = page.getByRole('row').filter({ hasText: user.userId })
+    expect(await row.textContent()).toContain('2 KiB of 9.7 KiB')
+    await upload(service, { user, name: 'b.bin', content: 'x'.repeat(1024) })
+    await expect.poll(() => row.textContent(), { timeout: 15_000 }).toContain('3 KiB of 9.7 KiB')
+    await page.getByRole('searchbox').fill('nobody')
+    await page.keyboard.press('Enter')
+    await page.getByText('There is no user “nobody”').waitFor()
+    await page.getByRole('searchbox').fill(user.userId)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: user.userId }).waitFor()
+    await page.goBack()
+    await row.waitFor()
+    expectClean()
+    await context.close()
+  })
+
+  it('makes users, with an id and without', async () => {
+    const { page, context } = await open()
+    await page.getByRole('button', { name: 'New user' }).click()
+    await page.getByLabel('Id', { exact: true }).fill('not an id')
+    await page.getByRole('button', { name: 'Make user' }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Id', { exact: true }).fill('newcomer')
+    await page.getByRole('button', { name: 'Make user' }).click()
+    await page.getByRole('heading', { name: 'newcomer' }).waitFor()
+    expect((await call(service, { method: 'GET', path: '/newcomer' })).status).toBe(200)
+    await page.getByRole('link', { name: 'All users' }).click()
+    await page.getByRole('button', { name: 'New user' }).click()
+    await page.getByRole('button', { name: 'Make user' }).click()
+    await page.getByRole('heading', { name: /^[0-9a-f-]{36}$/ }).waitFor()
+    await context.close()
+  })
+
+  it('suspends a user, and lets one in again', async () => {
+    const { page, context } = await openUser()
+    const statusOf = async () =>
+      (await done(service, { method: 'GET', path: `/${user.userId}`, status: 200 }))['status']
+    await page.getByRole('button', { name: 'Suspend' }).click()
+    expect(await statusOf()).toBe('active')
+    await confirm(page, 'Suspend')
+    await page.getByText('Suspended').waitFor()
+    expect(await statusOf()).toBe('suspended')
+    await page.getByRole('button', { name: 'Let in again' }).click()
+    await confirm(page, 'Let in again')
+    await page.getByText('Active').waitFor()
+    expect(await statusOf()).toBe('active')
+    await context.close()
+  })
+
+  it('deletes a user only when the id is typed', async () => {
+    const { page, context } = await openUser()
+    await page.getByRole('button', { name: 'Delete user' }).click()
+    const dialog = page.getByRole('dialog')
+    const action = dialog.getByRole('button', { name: 'Delete user' })
+    await dialog.getByRole('textbox').fill(user.userId.slice(1))
+    expect(await action.isDisabled()).toBe(true)
+    await page.keyboard.press('Enter')
+    expect((await call(service, { method: 'GET', path: `/${user.userId}` })).status).toBe(200)
+    await dialog.getByRole('textbox').fill(user.userId)
+    await action.click()
+    await page.getByText('is being deleted').waitFor()
+    const row = page.getByRole('row').filter({ hasText: user.userId })
+    await row.getByText('Being deleted').waitFor()
+    await context.close()
+  })
+
+  it('lets a device join and leave, which moves the capacity', async () => {
+    const { page, context } = await openUser()
+    await page.getByRole('button', { name: 'Add a device' }).click()
+    await page.getByLabel('Device id').fill('camera-17')
+    await page.getByLabel('Model').fill('camera')
+    await confirm(page, 'Add')
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'camera-17' })
+      .getByText('200 bytes')
+      .waitFor()
+    await page.getByRole('button', { name: 'Add a device' }).click()
+    await page.getByLabel('Device id').fill('bell-1')
+    await page.getByLabel('Capacity (optional)').fill('1.5')
+    await page.getByLabel('Unit').selectOption('MiB')
+    await confirm(page, 'Add')
+    await page.getByRole('listitem').filter({ hasText: 'bell-1' }).getByText('1.5 MiB').waitFor()
+    expect(await listOf('devices')).toContain('1572864')
+    await page.getByRole('button', { name: 'Remove camera-17' }).click()
+    expect(await listOf('devices')).toContain('camera-17')
+    await confirm(page, 'Remove')
+    await page.getByRole('listitem').filter({ hasText: 'camera-17' }).waitFor({ state: 'detached' })
+    expect(await listOf('devices')).not.toContain('camera-17')
+    await context.close()
+  })
+
+  it('grants capacity for a while, and revokes it', async () => {
+    const { page, context } = await openUser()
+    await page.getByRole('button', { name: 'Grant capacity' }).click()
+    await page.getByLabel('Capacity', { exact: true }).fill('2')
+    await page.getByLabel('Reference').fill('ticket-9')
+    await page.getByLabel('Last day').fill('2099-05-01')
+    await confirm(page, 'Grant')
+    const entry = page.getByRole('listitem').filter({ hasText: 'ticket-9' })
+    await entry.getByText('2 GiB').waitFor()
+    expect(await entry.textContent()).toContain('support')
+    expect(await listOf('grants')).toMatch(/"ends_at":"2099-05-0[12]T/)
+    await page.getByRole('button', { name: 'Revoke ticket-9' }).click()
+    await confirm(page, 'Revoke')
+    await entry.waitFor({ state: 'detached' })
+    expect(await listOf('grants')).not.toContain('ticket-9')
+    await context.close()
+  })
+
+  it('says what of a form the service does not take', async () => {
+    const { page, context } = await openUser()
+    await page.getByRole('button', { name: 'Grant capacity' }).click()
+    await page.getByLabel('Capacity', { exact: true }).fill('2')
+    await page.getByLabel('Source').fill('device')
+    await page.getByLabel('Reference').fill('x')
+    await confirm(page, 'Grant')
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByRole('alert').textContent()).toContain('source')
+    await context.close()
+  })
+
+  it('issues a token that is shown once, and revokes it', async () => {
+    const { page, context, expectClean } = await openUser()
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Issue a token' }).click()
+    await page.getByLabel('Label').fill('phone')
+    await page.getByRole('radio', { name: 'A day' }).check()
+    await confirm(page, 'Issue')
+    await page.getByRole('button', { name: 'Copy token' }).click()
+    await page.getByText('Token copied.').waitFor()
+    const secret = String(await page.evaluate('navigator.clipboard.readText()'))
+    const headers = { cookie: `access_token=${secret}` }
+    const capacity = () => fetch(`${service.url}/users/me/capacity`, { headers })
+    expect((await capacity()).status).toBe(200)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'phone' }).waitFor()
+    expect(await page.content()).not.toContain(secret)
+    await page.getByRole('button', { name: 'Revoke phone' }).click()
+    expect((await capacity()).status).toBe(200)
+    await confirm(page, 'Revoke')
+    await page.getByText(/^revoked /).waitFor()
+    expect((await capacity()).status).toBe(403)
+    expectClean()
+    await context.close()
+  })
+
+  it('is shown what of the tokens only their users have', async () => {
+    const { page, context } = await openUser()
+    expect(await page.content()).not.toContain(secretOf(user))
+    await context.close()
+  })
+
+  it('sees charts of what the service does, and the health of its parts', async () => {
+    const { page, context, expectClean } = await open()
+    const panel = page.getByRole('complementary', { name: 'Service' })
+    await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('DatabaseAnswers')
+    await expect.poll(() => panel.textContent()).toContain('Object storeAnswers')
+    await upload(service, { user, name: 'big.bin', content: 'x'.repeat(5000) })
+    await upload(service, { user, name: 'too-big.bin', content: 'x'.repeat(50_000) })
+    await expect
+      .poll(() => panel.textContent(), { timeout: 15_000 })
+      .toContain('0 under way, 4.8 KiB')
+    await expect.poll(() => panel.textContent()).toContain('1 × capacity_exceeded')
+    const line = panel.getByRole('img', {
+      name: /Received over time, (?!0 )[\d.]+ (bytes|KiB)\/s at most/,
+    })
+    expect(await line.locator('path').first().getAttribute('d')).toMatch(/^M.*L.*Z$/)
+    expectClean()
+    await context.close()
+  })
+
+  it('is told which part fails', async () => {
+    const { page, context } = await open()
+    const panel = page.getByRole('complementary', { name: 'Service' })
+    const problem = { code: 'unavailable', database: 'ok', object_store: 'failing' }
+    await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
+    await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('Object storeFails')
+    expect(await panel.textContent()).toContain('DatabaseAnswers')
+    await page.unroute('**/readyz')
+    await expect
+      .poll(() => panel.textContent(), { timeout: 15_000 })
+      .toContain('Object storeAnswers')
+    await context.close()
+  })
+
+  it('works with the keyboard, and the focus goes where a link leads', async () => {
+    const { page, context } = await open()
+    await page.getByRole('link', { name: user.userId }).focus()
+    await page.keyboard.press('Enter')
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    await expect.poll(focused).toBe(user.userId)
+    await page.getByRole('button', { name: 'Suspend' }).waitFor()
+    await page.keyboard.press('Tab')
+    await expect.poll(focused).toBe('Suspend')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await expect.poll(focused).toBe('Suspend')
+    await context.close()
+  })
+})
+
+describeInBrowser('the operator of many users', (browser) => {
+  it('reads them a page at a time', async () => {
+    const service = await openWithOperatorPage()
+    for (let id = 100; id < 250; id += 1) {
+      await done(service, { method: 'PUT', path: `/user-${id}`, status: 201 })
+    }
+    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const rows = page.getByRole('rowheader')
+    await expect.poll(() => rows.count()).toBe(100)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(() => rows.count()).toBe(150)
+    const ids = await rows.allTextContents()
+    expect(ids).toEqual(ids.toSorted())
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0)
+    await context.close()
+    await service.stop()
+  })
+
+  it('is told when nobody answers any more, and goes on when the service is back', async () => {
+    const service = await openWithOperatorPage()
+    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    await context.setOffline(true)
+    await page.getByText('No connection.').waitFor({ timeout: 15_000 })
+    await context.setOffline(false)
+    await page.getByText('No connection.').waitFor({ state: 'detached', timeout: 15_000 })
+    expect(await page.getByText('Answers').count()).toBe(2)
+    await context.close()
+    await service.stop()
+  })
+})
+
+/** Presses the button of the dialog. */
+async function confirm(page: Page, name: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+}

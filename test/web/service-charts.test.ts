@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { readSample, type Sample } from '../../web/operator/metrics-text.ts'
+import { growths, rates } from '../../web/operator/series.ts'
+
+const TEXT = `# HELP cloud_repository_received_bytes_total Bytes that came.
+# TYPE cloud_repository_received_bytes_total counter
+cloud_repository_received_bytes_total{listener="public",method="PUT",route="/a b"} 1000
+cloud_repository_received_bytes_total{listener="public",method="GET",route="/c"} 24
+cloud_repository_received_bytes_total{listener="public",method="GET",route="/d"} NaN
+cloud_repository_received_bytes_total{listener="admin",method="GET",route="/metrics"} 5000
+cloud_repository_sent_bytes_total{listener="public",method="GET",route="/c"} 7
+cloud_repository_uploads_running 3
+cloud_repository_requests_total{listener="public",method="PUT",route="/b/users/me/repo/:file_name",status="200"} 8
+cloud_repository_requests_total{listener="public",method="POST",route="/b/users/me/repo/:file_name",status="200"} 1
+cloud_repository_requests_total{listener="public",method="PUT",route="/b/users/me/repo/:file_name",status="403"} 5
+cloud_repository_requests_total{listener="public",method="GET",route="/b/users/me/repo/:file_name",status="200"} 9
+cloud_repository_uploads_running_ever 99
+cloud_repository_uploaded_bytes_total 2e3
+cloud_repository_refusals_total{code="not_found"} 4
+cloud_repository_refusals_total{code="capacity_exceeded"} 2
+process_cpu_seconds_total 5
+`
+
+describe("what is read out of the service's metrics", () => {
+  it('is what came and went on the public listener, uploads and refusals', () => {
+    expect(readSample(TEXT, 5)).toEqual({
+      at: 5,
+      receivedBytes: 1024,
+      sentBytes: 7,
+      uploads: 9,
+      uploadsRunning: 3,
+      uploadedBytes: 2000,
+      refusals: 6,
+      refusalsByCode: new Map([
+        ['not_found', 4],
+        ['capacity_exceeded', 2],
+      ]),
+    })
+  })
+
+  it('is nothing, where nothing is told', () => {
+    expect(readSample('', 0)).toMatchObject({ receivedBytes: 0, uploadsRunning: 0, refusals: 0 })
+  })
+})
+
+describe('a series', () => {
+  const samples = [
+    [0, 100],
+    [2000, 300],
+    [4000, 300],
+    [5000, 50],
+    [6000, 60],
+  ].map(([at = 0, refusals = 0]): Sample => Object.assign(readSample('', at), { refusals }))
+  const read = ({ refusals }: Sample): number => refusals
+  const valuesOf = (points: readonly { value: number }[]) => points.map(({ value }) => value)
+
+  it('has how fast a count has grown, also of a service that was started anew', () => {
+    expect(valuesOf(rates(samples, { read, per: 1000 }))).toEqual([100, 0, 0, 10])
+  })
+
+  it('has how much a count has grown within a while', () => {
+    expect(valuesOf(growths(samples, { read, within: 3000 }))).toEqual([200, 200, 0, 10])
+    expect(valuesOf(growths(samples, { read, within: 60_000 }))).toEqual([200, 200, 200, 210])
+  })
+})

@@ -1,0 +1,67 @@
+import { Icon } from '../shared/icon.tsx'
+import { SignIn } from '../shared/sign-in.tsx'
+import { texts } from '../texts.ts'
+import type { Page } from './page.ts'
+import { ServicePanel } from './service-panel.tsx'
+import { UserView } from './user-view.tsx'
+import { UsersView } from './users-view.tsx'
+
+const words = texts.operator
+
+export function App({ page }: { readonly page: Page }) {
+  const { session, api, watch, toasts } = page
+  const state = session.state.value
+  const isLost = !api.isConnected.value || watch.health.value.kind === 'unreachable'
+  return (
+    <>
+      {isLost && (
+        <p class="banner" role="alert">
+          <Icon name="warning" />
+          {texts.connectionLost}
+        </p>
+      )}
+      {state.kind === 'closed' && (
+        <SignIn session={session} words={words.signIn} reason={state.reason} />
+      )}
+      {state.kind === 'opening' && (
+        <main class="opening" aria-busy="true">
+          <h1 class="unseen">{texts.product}</h1>
+          <p class="quiet">{texts.files.loading}</p>
+        </main>
+      )}
+      {state.kind === 'open' && <Desk page={page} />}
+      <toasts.View />
+    </>
+  )
+}
+
+function Desk({ page }: { readonly page: Page }) {
+  const place = page.place.value
+  return (
+    <div class="shell desk">
+      <header class="top">
+        <span class="mark" aria-hidden="true" />
+        <h1 class="product">
+          {texts.product} <span class="quiet">{words.title}</span>
+        </h1>
+        <button
+          type="button"
+          class="button button-plain"
+          aria-label={texts.signIn.signOut}
+          onClick={() => void page.signOut()}
+        >
+          <Icon name="signOut" />
+          <span>{texts.signIn.signOut}</span>
+        </button>
+      </header>
+      <div class="columns">
+        {place.kind === 'users' ? (
+          <UsersView page={page} />
+        ) : (
+          <UserView key={place.userId} page={page} userId={place.userId} />
+        )}
+        <ServicePanel watch={page.watch} />
+      </div>
+    </div>
+  )
+}

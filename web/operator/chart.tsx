@@ -1,0 +1,68 @@
+import { texts } from '../texts.ts'
+import type { Point } from './series.ts'
+
+const words = texts.operator.service
+
+const WIDTH = 300
+const HEIGHT = 64
+
+export interface ChartProps {
+  readonly title: string
+  readonly points: readonly Point[]
+  readonly format: (value: number) => string
+  /** More to say below. */
+  readonly note?: string | undefined
+}
+
+/** A line over time, with its last and its highest value in words, which is what a screen reader gets. */
+export function Chart({ title, points, format, note }: ChartProps) {
+  const last = points.at(-1)
+  const most = Math.max(0, ...points.map(({ value }) => value))
+  return (
+    <figure class="chart">
+      <figcaption>
+        <span>{title}</span>
+        <strong>{last === undefined ? words.collecting : format(last.value)}</strong>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={last === undefined ? title : words.chart(title, format(most))}
+      >
+        <path class="chart-area" d={areaOf(points, most)} />
+        <path class="chart-line" d={lineOf(points, most)} />
+      </svg>
+      <p class="quiet chart-note">
+        {last === undefined ? '\u00a0' : words.most(format(most))}
+        {note !== undefined && <span>{note}</span>}
+      </p>
+    </figure>
+  )
+}
+
+function lineOf(points: readonly Point[], most: number): string {
+  return points
+    .map((point, index) => `${index === 0 ? 'M' : 'L'}${placeOf(point, { points, most })}`)
+    .join('')
+}
+
+function areaOf(points: readonly Point[], most: number): string {
+  const [first] = points
+  if (first === undefined) return ''
+  const left = placeOf({ ...first, value: 0 }, { points, most })
+  return `${lineOf(points, most)}L${WIDTH} ${HEIGHT}L${left}Z`
+}
+
+interface Field {
+  readonly points: readonly Point[]
+  readonly most: number
+}
+
+/** The latest is at the right; the line never touches the upper edge. */
+function placeOf({ at, value }: Point, { points, most }: Field): string {
+  const [from = at, to = at] = [points[0]?.at, points.at(-1)?.at]
+  const x = to === from ? WIDTH : ((at - from) / (to - from)) * WIDTH
+  const y = HEIGHT - 1 - (most === 0 ? 0 : (value / most) * (HEIGHT - 6))
+  return `${x.toFixed(1)} ${y.toFixed(1)}`
+}

@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../shared/form-dialog.tsx'
+import { formatBytes, formatTime } from '../shared/format.ts'
+import { texts } from '../texts.ts'
+import { bytesOf, NO_SIZE, SizeField, TextField } from './form-fields.tsx'
+import type { Device } from './model.ts'
+import { Entry, SectionFrame } from './section.tsx'
+import type { SectionProps } from './user-view.tsx'
+
+const words = texts.operator.devices
+
+export function DeviceSection(props: SectionProps) {
+  const [isAdding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<Device>()
+  return (
+    <>
+      <SectionFrame
+        title={words.title}
+        empty={words.empty}
+        add={words.add}
+        onAdd={() => setAdding(true)}
+      >
+        {props.record.devices.map((device) => (
+          <Entry
+            key={device.device_id}
+            icon="device"
+            name={device.device_id}
+            details={[device.model ?? '', words.since(formatTime(device.created_at))]}
+            figure={formatBytes(device.bytes)}
+            remove={{
+              label: words.removeNamed(device.device_id),
+              text: words.remove,
+              run: () => setLeaving(device),
+            }}
+          />
+        ))}
+      </SectionFrame>
+      {isAdding && <AddDevice {...props} onClose={() => setAdding(false)} />}
+      {leaving !== undefined && (
+        <RemoveDevice {...props} device={leaving} onClose={() => setLeaving(undefined)} />
+      )}
+    </>
+  )
+}
+
+function AddDevice({ page, path, onChange, onClose }: SectionProps & { onClose: () => void }) {
+  const [deviceId, setDeviceId] = useState('')
+  const [model, setModel] = useState('')
+  const [size, setSize] = useState(NO_SIZE)
+  const bytes = bytesOf(size)
+
+  async function add(): Promise<void> {
+    const json = {
+      ...(model.trim() === '' ? {} : { model: model.trim() }),
+      ...(bytes === undefined ? {} : { bytes }),
+    }
+    const id = encodeURIComponent(deviceId.trim())
+    await page.api.call(`${path}/devices/${id}`, { method: 'PUT', json })
+    await onChange()
+  }
+
+  return (
+    <FormDialog
+      title={words.add}
+      action={words.addAction}
+      isReady={deviceId.trim() !== '' && (size.amount === '' || bytes !== undefined)}
+      submit={add}
+      onClose={onClose}
+    >
+      <TextField label={words.id} hint={words.idHint} value={deviceId} onInput={setDeviceId} />
+      <TextField label={words.model} value={model} onInput={setModel} />
+      <SizeField label={words.bytes} hint={words.bytesHint} size={size} onInput={setSize} />
+    </FormDialog>
+  )
+}
+
+interface RemoveDeviceProps extends SectionProps {
+  readonly device: Device
+  readonly onClose: () => void
+}
+
+function RemoveDevice({ page, path, device, onChange, onClose }: RemoveDeviceProps) {
+  async function remove(): Promise<void> {
+    const id = encodeURIComponent(device.device_id)
+    await page.api.call(`${path}/devices/${id}`, { method: 'DELETE' })
+    await onChange()
+  }
+
+  return (
+    <FormDialog
+      title={words.removeTitle}
+      subject={device.device_id}
+      action={words.remove}
+      isGrave
+      submit={remove}
+      onClose={onClose}
+    >
+      <p>{words.removeText(formatBytes(device.bytes))}</p>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../shared/form-dialog.tsx'
+import { formatBytes, formatTime } from '../shared/format.ts'
+import { texts } from '../texts.ts'
+import { bytesOf, NO_SIZE, SizeField, TextField } from './form-fields.tsx'
+import type { Grant } from './model.ts'
+import { Entry, SectionFrame } from './section.tsx'
+import type { SectionProps } from './user-view.tsx'
+
+const words = texts.operator.grants
+
+export function GrantSection(props: SectionProps) {
+  const [isAdding, setAdding] = useState(false)
+  const [ending, setEnding] = useState<Grant>()
+  return (
+    <>
+      <SectionFrame
+        title={words.title}
+        empty={words.empty}
+        add={words.add}
+        onAdd={() => setAdding(true)}
+      >
+        {props.record.grants.map((grant) => (
+          <Entry
+            key={`${grant.source} ${grant.reference}`}
+            icon="gift"
+            name={grant.reference}
+            details={[grant.source, ...periodOf(grant)]}
+            figure={formatBytes(grant.bytes)}
+            remove={{
+              label: words.revokeNamed(grant.reference),
+              text: words.revoke,
+              run: () => setEnding(grant),
+            }}
+          />
+        ))}
+      </SectionFrame>
+      {isAdding && <AddGrant {...props} onClose={() => setAdding(false)} />}
+      {ending !== undefined && (
+        <RevokeGrant {...props} grant={ending} onClose={() => setEnding(undefined)} />
+      )}
+    </>
+  )
+}
+
+function periodOf({ starts_at: from, ends_at: to }: Grant): readonly string[] {
+  return [
+    from === null ? '' : words.from(formatTime(from)),
+    to === null ? words.forEver : words.until(formatTime(to)),
+  ]
+}
+
+function addressOf({ source, reference }: Pick<Grant, 'source' | 'reference'>): string {
+  return `grants/${encodeURIComponent(source)}/${encodeURIComponent(reference)}`
+}
+
+function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: () => void }) {
+  const [source, setSource] = useState<string>(words.usualSource)
+  const [reference, setReference] = useState('')
+  const [size, setSize] = useState(NO_SIZE)
+  const [end, setEnd] = useState('')
+  const bytes = bytesOf(size)
+
+  async function add(): Promise<void> {
+    // At the end of that day here, where the operator is.
+    const json = end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T24:00`).toISOString() }
+    const grant = { source: source.trim(), reference: reference.trim() }
+    await page.api.call(`${path}/${addressOf(grant)}`, { method: 'PUT', json })
+    await onChange()
+  }
+
+  return (
+    <FormDialog
+      title={words.add}
+      action={words.addAction}
+      isReady={source.trim() !== '' && reference.trim() !== '' && bytes !== undefined}
+      submit={add}
+      onClose={onClose}
+    >
+      <SizeField label={words.bytes} size={size} onInput={setSize} />
+      <TextField label={words.source} hint={words.sourceHint} value={source} onInput={setSource} />
+      <TextField
+        label={words.reference}
+        hint={words.referenceHint}
+        value={reference}
+        onInput={setReference}
+      />
+      <TextField label={words.end} hint={words.endHint} type="date" value={end} onInput={setEnd} />
+    </FormDialog>
+  )
+}
+
+interface RevokeGrantProps extends SectionProps {
+  readonly grant: Grant
+  readonly onClose: () => void
+}
+
+function RevokeGrant({ page, path, grant, onChange, onClose }: RevokeGrantProps) {
+  async function revoke(): Promise<void> {
+    await page.api.call(`${path}/${addressOf(grant)}`, { method: 'DELETE' })
+    await onChange()
+  }
+
+  return (
+    <FormDialog
+      title={words.revokeTitle}
+      subject={`${grant.source} ${grant.reference}`}
+      action={words.revoke}
+      isGrave
+      submit={revoke}
+      onClose={onClose}
+    >
+      <p>{texts.operator.devices.removeText(formatBytes(grant.bytes))}</p>
+    </FormDialog>
+  )
+}

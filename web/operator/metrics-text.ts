@@ -1,0 +1,62 @@
+/** What the service has counted up to a moment. Counts begin at its start. */
+export interface Sample {
+  /** Milliseconds, by the browser's clock that never goes back. */
+  readonly at: number
+  readonly receivedBytes: number
+  readonly sentBytes: number
+  /** That have made a file. */
+  readonly uploads: number
+  readonly uploadsRunning: number
+  readonly uploadedBytes: number
+  readonly refusals: number
+  readonly refusalsByCode: ReadonlyMap<string, number>
+}
+
+const PREFIX = 'cloud_repository_'
+
+// What the page itself asks for is none of the service's traffic.
+const PUBLIC = 'listener="public"'
+
+const UPLOADED = [
+  /method="(PUT|POST)"/,
+  /route="[^"]*\/users\/me\/repo\/:/,
+  'status="200"',
+] as const
+
+/** Reads what the charts show out of Prometheus' text format. */
+export function readSample(text: string, at: number): Sample {
+  const lines = text.split('\n').filter((line) => line.startsWith(PREFIX))
+  const sum = (name: string, ...labels: readonly (string | RegExp)[]): number =>
+    lines
+      .filter((line) => isOf(line, PREFIX + name) && labels.every((label) => has(line, label)))
+      .reduce((total, line) => total + valueOf(line), 0)
+  const refusalsByCode = new Map<string, number>()
+  for (const line of lines) {
+    const [, code] = /^cloud_repository_refusals_total\{code="(\w+)"\}/.exec(line) ?? []
+    if (code !== undefined) refusalsByCode.set(code, valueOf(line))
+  }
+  return {
+    at,
+    receivedBytes: sum('received_bytes_total', PUBLIC),
+    sentBytes: sum('sent_bytes_total', PUBLIC),
+    uploads: sum('requests_total', PUBLIC, ...UPLOADED),
+    uploadsRunning: sum('uploads_running'),
+    uploadedBytes: sum('uploaded_bytes_total'),
+    refusals: sum('refusals_total'),
+    refusalsByCode,
+  }
+}
+
+function isOf(line: string, name: string): boolean {
+  return line.startsWith(name) && (line[name.length] === '{' || line[name.length] === ' ')
+}
+
+function has(line: string, label: string | RegExp): boolean {
+  return typeof label === 'string' ? line.includes(label) : label.test(line)
+}
+
+function valueOf(line: string): number {
+  const value = Number(line.slice(line.lastIndexOf(' ') + 1))
+  // The format has NaN for what is not known.
+  return Number.isFinite(value) ? value : 0
+}

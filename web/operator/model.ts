@@ -1,0 +1,44 @@
+import type { Figures } from '../shared/model.ts'
+
+export type AccountStatus = 'active' | 'suspended' | 'deleted'
+
+/** A user as the admin API describes one. */
+export interface Account {
+  readonly user_id: string
+  readonly status: AccountStatus
+  readonly created_at: string
+  readonly capacity: Figures & {
+    readonly file_count: number
+    readonly state: 'normal' | 'nearing' | 'critical' | 'exceeded'
+  }
+}
+
+export interface AccountPage {
+  readonly users: readonly Account[]
+  readonly next_cursor: string | null
+}
+
+export interface Device {
+  readonly device_id: string
+  readonly model: string | null
+  readonly bytes: number
+  readonly created_at: string
+}
+
+/** Any reason for capacity; devices are among them. */
+export interface Grant {
+  readonly source: string
+  readonly reference: string
+  readonly bytes: number
+  readonly starts_at: string | null
+  readonly ends_at: string | null
+}
+
+export interface AccessToken {
+  readonly token_id: string
+  readonly label: string
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  readonly last_used_at: string | null
+}

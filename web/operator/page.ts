@@ -1,0 +1,54 @@
+import { effect, untracked } from '@preact/signals'
+import { createApi } from '../shared/api.ts'
+import { messageOf } from '../shared/message-of.ts'
+import { createSession } from '../shared/session.ts'
+import { createToasts } from '../shared/toasts.tsx'
+import { texts } from '../texts.ts'
+import { watchPlace } from './place.ts'
+import { createServiceWatch } from './service-watch.ts'
+import { createUserList } from './user-list.ts'
+
+export type Page = ReturnType<typeof createPage>
+
+/** Puts the parts of the operator's page together. `base` is its folder. */
+export function createPage(base: string) {
+  const toasts = createToasts()
+  const place = watchPlace()
+  const api = createApi({ base, onRefusedToken: (code) => session.refuse(code) })
+  const users = createUserList(api)
+  const session = createSession({
+    api: () => api,
+    ask: () => users.load(),
+    member: 'admin_token',
+    nobody: 'unauthorized',
+    words: texts.operator.signIn,
+    trustsLinks: false,
+    onChanging: async () => undefined,
+    // What other tabs ask for next is refused, which tells them.
+    onChange: () => watch.clear(),
+    onRefused: (reason) => toasts.show(reason),
+  })
+  const watch = createServiceWatch({
+    api,
+    isWanted: () => session.state.value.kind === 'open' && !document.hidden,
+  })
+
+  async function signOut(): Promise<void> {
+    try {
+      await session.signOut()
+      users.clear()
+    } catch (error) {
+      toasts.show(texts.failed(messageOf(error)))
+    }
+  }
+
+  function start(): void {
+    watch.start()
+    effect(() => {
+      if (session.state.value.kind === 'open') untracked(() => void watch.look())
+    })
+    void session.begin(undefined)
+  }
+
+  return { api, place, session, signOut, toasts, users, watch, start }
+}

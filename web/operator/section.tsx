@@ -1,0 +1,60 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import { Icon, type IconName } from '../shared/icon.tsx'
+
+export interface SectionFrameProps {
+  readonly title: string
+  readonly empty: string
+  readonly add: string
+  readonly onAdd: () => void
+  /** Rows of the list; the word for none when there are none. */
+  readonly children: readonly ComponentChildren[]
+}
+
+/** A list of what a user has, and the button that adds to it. */
+export function SectionFrame({ title, empty, add, onAdd, children }: SectionFrameProps) {
+  const id = useId()
+  return (
+    <section class="section" aria-labelledby={id}>
+      <header class="section-head">
+        <h3 id={id}>{title}</h3>
+        <button type="button" class="button button-small" onClick={onAdd}>
+          {add}
+        </button>
+      </header>
+      {children.length === 0 ? <p class="quiet">{empty}</p> : <ul class="grants">{children}</ul>}
+    </section>
+  )
+}
+
+export interface EntryProps {
+  readonly icon: IconName
+  readonly name: string
+  readonly details: readonly string[]
+  readonly figure?: string
+  /** Takes it away; none when it is gone already. */
+  readonly remove?: { readonly label: string; readonly text: string; readonly run: () => void }
+}
+
+export function Entry({ icon, name, details, figure, remove }: EntryProps) {
+  return (
+    <li class="grant">
+      <Icon name={icon} />
+      <div class="grant-words">
+        <strong>{name}</strong>
+        <span class="quiet">{details.filter(Boolean).join(', ')}</span>
+      </div>
+      {figure !== undefined && <span class="grant-bytes">{figure}</span>}
+      {remove !== undefined && (
+        <button
+          type="button"
+          class="button button-small"
+          aria-label={remove.label}
+          onClick={remove.run}
+        >
+          {remove.text}
+        </button>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,93 @@
+import { formatCount } from '../shared/format.ts'
+import { Icon } from '../shared/icon.tsx'
+import { texts } from '../texts.ts'
+import { Chart } from './chart.tsx'
+import type { Sample } from './metrics-text.ts'
+import { growths, rates } from './series.ts'
+import { type Health, type Part, PARTS, type ServiceWatch } from './service-watch.ts'
+
+const words = texts.operator.service
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
+
+/** How the service is, and what it has been doing since the page was opened. */
+export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
+  const samples = watch.samples.value
+  return (
+    <aside class="service card" aria-label={words.title}>
+      <h2>{words.title}</h2>
+      <HealthOfParts health={watch.health.value} />
+      <Chart
+        title={words.received}
+        points={rates(samples, { read: (sample) => sample.receivedBytes, per: SECOND_MS })}
+        format={words.bytesPerSecond}
+      />
+      <Chart
+        title={words.sent}
+        points={rates(samples, { read: (sample) => sample.sentBytes, per: SECOND_MS })}
+        format={words.bytesPerSecond}
+      />
+      <Chart
+        title={words.uploads}
+        points={growths(samples, { read: (sample) => sample.uploads, within: MINUTE_MS })}
+        format={formatCount}
+        note={words.uploaded({
+          running: samples.at(-1)?.uploadsRunning ?? 0,
+          bytes: grown(samples, (sample) => sample.uploadedBytes),
+        })}
+      />
+      <Chart
+        title={words.refusals}
+        points={growths(samples, { read: (sample) => sample.refusals, within: MINUTE_MS })}
+        format={formatCount}
+        note={mostRefused(samples)}
+      />
+      <p class="quiet">{words.scope}</p>
+    </aside>
+  )
+}
+
+function HealthOfParts({ health }: { readonly health: Health }) {
+  return (
+    <div role="status">
+      {' '}
+      <ul class="parts" aria-label={words.health}>
+        {PARTS.map((part) => {
+          const state = stateOf(part, health)
+          return (
+            <li key={part} class={`part part-${state}`}>
+              <Icon name={state === 'ok' ? 'check' : 'warning'} />
+              <span>{words.parts[part]}</span>
+              <strong>{words.states[state]}</strong>
+            </li>
+          )
+        })}
+      </ul>
+    </div>
+  )
+}
+
+function stateOf(part: Part, health: Health): keyof typeof words.states {
+  if (health.kind === 'ready') return 'ok'
+  if (health.kind !== 'failing') return 'unknown'
+  if (health.parts.size === 0) return 'stopping'
+  return health.parts.has(part) ? 'failing' : 'ok'
+}
+
+/** How much a count has grown since the page was opened. */
+function grown(samples: readonly Sample[], read: (sample: Sample) => number): number {
+  const [first, last] = [samples[0], samples.at(-1)]
+  return first === undefined || last === undefined ? 0 : Math.max(0, read(last) - read(first))
+}
+
+/** The code that most requests were refused with since then. */
+function mostRefused(samples: readonly Sample[]): string | undefined {
+  const codes = [...(samples.at(-1)?.refusalsByCode.keys() ?? [])]
+  const counts = codes.map((code) => ({
+    code,
+    count: grown(samples, ({ refusalsByCode }) => refusalsByCode.get(code) ?? 0),
+  }))
+  const [first] = counts.sort((a, b) => b.count - a.count)
+  return first === undefined || first.count === 0 ? undefined : words.refused(first)
+}

@@ -1,0 +1,91 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { type Api, ConnectionError, ProblemError } from '../shared/api.ts'
+import { readSample, type Sample } from './metrics-text.ts'
+
+/** How the parts of the service are. */
+export type Health =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'ready' }
+  /** By the part, as far as the service says. */
+  | { readonly kind: 'failing'; readonly parts: ReadonlySet<Part> }
+  | { readonly kind: 'unreachable' }
+
+export type Part = 'database' | 'object_store'
+
+export const PARTS: readonly Part[] = ['database', 'object_store']
+
+export interface ServiceWatch {
+  readonly health: ReadonlySignal<Health>
+  /** The oldest first. */
+  readonly samples: ReadonlySignal<readonly Sample[]>
+  /** Asks now, where it is wanted. Never rejects. */
+  look(): Promise<void>
+  /** Asks every few seconds from now on. */
+  start(): void
+  /** Forgets what was seen. */
+  clear(): void
+}
+
+export interface ServiceWatchOptions {
+  readonly api: Api
+  readonly isWanted: () => boolean
+}
+
+const INTERVAL_MS = 3_000
+
+/** A quarter of an hour; charts are no archive. */
+const MAX_SAMPLES = 300
+
+/** Looks at the service from time to time, and keeps what it saw as long as the page is there. */
+export function createServiceWatch({ api, isWanted }: ServiceWatchOptions): ServiceWatch {
+  const health = signal<Health>({ kind: 'unknown' })
+  const samples = signal<readonly Sample[]>([])
+
+  let isLooking = false
+
+  async function ask(): Promise<void> {
+    health.value = await askHealth(api)
+    if (health.value.kind === 'unreachable') return
+    const text = await api.text('metrics')
+    const sample = readSample(text, performance.now())
+    samples.value = [...samples.value, sample].slice(-MAX_SAMPLES)
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking || !isWanted()) return
+    isLooking = true
+    // Who is signed out sees that elsewhere, and what fails is asked for again.
+    await ask().catch(() => undefined)
+    isLooking = false
+  }
+
+  return {
+    health,
+    samples,
+    look,
+
+    start() {
+      setInterval(() => void look(), INTERVAL_MS)
+      document.addEventListener('visibilitychange', () => void look())
+    },
+
+    clear() {
+      samples.value = []
+      health.value = { kind: 'unknown' }
+    },
+  }
+}
+
+async function askHealth(api: Api): Promise<Health> {
+  try {
+    await api.call('readyz', {})
+    return { kind: 'ready' }
+  } catch (error) {
+    if (error instanceof ConnectionError) return { kind: 'unreachable' }
+    const facts = error instanceof ProblemError ? error.facts : {}
+    return {
+      kind: 'failing',
+      parts: new Set(PARTS.filter((part) => facts[part] === 'failing')),
+    }
+  }
+}

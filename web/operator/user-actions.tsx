@@ -1,0 +1,81 @@
+import { useState } from 'preact/hooks'
+import { FormDialog } from '../shared/form-dialog.tsx'
+import { formatCount } from '../shared/format.ts'
+import { texts } from '../texts.ts'
+import { TextField } from './form-fields.tsx'
+import { ALL_USERS } from './place.ts'
+import type { SectionProps } from './user-view.tsx'
+
+const words = texts.operator.user
+
+/** Suspends, lets in again, and deletes. */
+export function UserActions(props: SectionProps) {
+  const [asked, setAsked] = useState<'status' | 'removal'>()
+  const isActive = props.record.account.status === 'active'
+  const close = (): void => setAsked(undefined)
+  return (
+    <div class="record-actions">
+      <button type="button" class="button" onClick={() => setAsked('status')}>
+        {isActive ? words.suspend : words.activate}
+      </button>
+      <button type="button" class="button button-bad" onClick={() => setAsked('removal')}>
+        {words.remove}
+      </button>
+      {asked === 'status' && <StatusDialog {...props} onClose={close} />}
+      {asked === 'removal' && <RemovalDialog {...props} onClose={close} />}
+    </div>
+  )
+}
+
+type DialogProps = SectionProps & { readonly onClose: () => void }
+
+function StatusDialog({ page, record, path, onChange, onClose }: DialogProps) {
+  const { account } = record
+  // What it was when it was asked for, whatever happens to it meanwhile.
+  const [isActive] = useState(account.status === 'active')
+
+  async function change(): Promise<void> {
+    const json = { status: isActive ? 'suspended' : 'active' }
+    await page.api.call(path, { method: 'PATCH', json })
+    await onChange()
+  }
+
+  return (
+    <FormDialog
+      title={isActive ? words.suspendTitle : words.activateTitle}
+      subject={account.user_id}
+      action={isActive ? words.suspend : words.activate}
+      isGrave={isActive}
+      submit={change}
+      onClose={onClose}
+    >
+      <p>{isActive ? words.suspendText : words.activateText}</p>
+    </FormDialog>
+  )
+}
+
+function RemovalDialog({ page, record, path, onClose }: DialogProps) {
+  const { user_id: userId, capacity } = record.account
+  const [typed, setTyped] = useState('')
+
+  async function remove(): Promise<void> {
+    await page.api.call(path, { method: 'DELETE' })
+    page.toasts.show(words.removed(userId))
+    location.hash = ALL_USERS
+  }
+
+  return (
+    <FormDialog
+      title={words.removeTitle}
+      subject={userId}
+      action={words.remove}
+      isGrave
+      isReady={typed === userId}
+      submit={remove}
+      onClose={onClose}
+    >
+      <p>{words.removeText(formatCount(capacity.file_count))}</p>
+      <TextField label={words.confirm(userId)} value={typed} onInput={setTyped} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,67 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { type Api, ProblemError } from '../shared/api.ts'
+import type { AccessToken, Account, Device, Grant } from './model.ts'
+
+/** All that an operator can know of a user, whose files are their own. */
+export interface UserRecord {
+  readonly account: Account
+  readonly devices: readonly Device[]
+  /** Without the devices. */
+  readonly grants: readonly Grant[]
+  readonly tokens: readonly AccessToken[]
+}
+
+export interface WatchedRecord {
+  /** `null` when there is no such user. */
+  readonly record: ReadonlySignal<UserRecord | null | undefined>
+  readonly path: string
+  /** Reads it anew. */
+  read(): Promise<void>
+}
+
+export function createUserRecord(api: Api, userId: string): WatchedRecord {
+  const path = `admin/users/${encodeURIComponent(userId)}`
+  const record = signal<UserRecord | null>()
+  let lastAsked = 0
+
+  async function ask(): Promise<UserRecord | null> {
+    try {
+      const [account, devices, grants, tokens] = await Promise.all([
+        api.read<Account>(path),
+        readAll<Device>(api, { path: `${path}/devices`, member: 'devices' }),
+        readAll<Grant>(api, { path: `${path}/grants`, member: 'grants' }),
+        readAll<AccessToken>(api, { path: `${path}/access-tokens`, member: 'access_tokens' }),
+      ])
+      const others = grants.filter(({ source }) => source !== 'device')
+      return { account, devices, grants: others, tokens }
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.code !== 'not_found') throw error
+      return null
+    }
+  }
+
+  /** An answer that others have overtaken is older than theirs. */
+  async function read(): Promise<void> {
+    lastAsked += 1
+    const asked = lastAsked
+    const answer = await ask()
+    if (asked === lastAsked) record.value = answer
+  }
+
+  return { record, path, read }
+}
+
+async function readAll<T>(
+  api: Api,
+  { path, member }: { readonly path: string; readonly member: string },
+): Promise<readonly T[]> {
+  const entries: T[] = []
+  let cursor: string | null = null
+  do {
+    const after = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`
+    const page: Record<string, unknown> = await api.read(`${path}?limit=1000${after}`)
+    entries.push(...(page[member] as readonly T[]))
+    cursor = page['next_cursor'] as string | null
+  } while (cursor !== null)
+  return entries
+}

@@ -1,0 +1,72 @@
+import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
+import { texts } from '../texts.ts'
+import type { Account } from './model.ts'
+import { addressOf } from './place.ts'
+import { StatusBadge } from './status-badge.tsx'
+
+const words = texts.operator.users
+
+export function UserTable({ users }: { readonly users: readonly Account[] }) {
+  return (
+    <table class="users" aria-label={words.title}>
+      <thead>
+        <tr>
+          <th scope="col">{words.id}</th>
+          <th scope="col">{words.used}</th>
+          <th scope="col" class="wide-cell">
+            {words.files}
+          </th>
+          <th scope="col" class="wide-cell">
+            {words.since}
+          </th>
+          <th scope="col">{words.status}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map((account) => (
+          <UserRow key={account.user_id} account={account} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function UserRow({ account }: { readonly account: Account }) {
+  const { user_id: userId, status, created_at: since, capacity: figures } = account
+  return (
+    <tr>
+      <th scope="row">
+        <a class="name" href={addressOf(userId)} title={userId}>
+          {userId}
+        </a>
+      </th>
+      <td>
+        <UseBar figures={figures} />
+      </td>
+      <td class="wide-cell figure">{formatCount(figures.file_count)}</td>
+      <td class="wide-cell figure">
+        <time dateTime={since}>{formatTime(since)}</time>
+      </td>
+      <td>
+        <StatusBadge status={status} />
+      </td>
+    </tr>
+  )
+}
+
+/** The words say it all; the bar is for the eye. */
+function UseBar({ figures }: { readonly figures: Account['capacity'] }) {
+  const { used, capacity, state } = figures
+  const share = capacity === 0 ? Number(used > 0) : Math.min(1, used / capacity)
+  return (
+    <div class="use">
+      <span class="figure">{words.of(formatBytes(used), formatBytes(capacity))}</span>
+      <span class="bar bar-thin" aria-hidden="true">
+        <span
+          class={state === 'normal' ? '' : 'meter-tight'}
+          style={{ width: `${share * 100}%` }}
+        />
+      </span>
+    </div>
+  )
+}

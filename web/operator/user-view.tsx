@@ -1,0 +1,128 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
+import { Icon } from '../shared/icon.tsx'
+import { messageOf } from '../shared/message-of.ts'
+import { texts } from '../texts.ts'
+import { DeviceSection } from './device-section.tsx'
+import { GrantSection } from './grant-section.tsx'
+import type { Account } from './model.ts'
+import type { Page } from './page.ts'
+import { ALL_USERS } from './place.ts'
+import { StatusBadge } from './status-badge.tsx'
+import { TokenSection } from './token-section.tsx'
+import { UserActions } from './user-actions.tsx'
+import { createUserRecord, type UserRecord } from './user-record.ts'
+
+const words = texts.operator.user
+
+/** What a section of the record works with. */
+export interface SectionProps {
+  readonly page: Page
+  readonly record: UserRecord
+  /** Of the user in the admin API. */
+  readonly path: string
+  /** Something was changed. */
+  readonly onChange: () => Promise<void>
+}
+
+/** One user: the figures, and all that makes them. */
+export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {
+  const watched = useMemo(() => createUserRecord(page.api, userId), [userId])
+  const [problem, setProblem] = useState<string>()
+  const record = watched.record.value
+  // As often as the charts move, so that what users do is seen.
+  const moment = page.watch.samples.value.at(-1)?.at
+  useEffect(() => {
+    watched.read().then(
+      () => setProblem(undefined),
+      (error: unknown) => setProblem(texts.failed(messageOf(error))),
+    )
+  }, [watched, moment])
+  return (
+    <main class="list card">
+      <div class="toolbar">
+        <a class="button button-plain" href={ALL_USERS}>
+          <Icon name="users" />
+          {words.back}
+        </a>
+      </div>
+      <div class="list-rows record">
+        <Heading userId={userId} account={record?.account} />
+        {problem !== undefined && (
+          <p class="notice notice-bad" role="alert">
+            {problem}
+          </p>
+        )}
+        {record === null && <p class="notice">{texts.operator.users.none(userId)}</p>}
+        {record !== null && record !== undefined && (
+          <Record page={page} record={record} path={watched.path} onChange={() => watched.read()} />
+        )}
+      </div>
+    </main>
+  )
+}
+
+/** Where the focus goes when a link has led here. */
+function Heading({ userId, account }: { userId: string; account: Account | undefined }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [userId])
+  return (
+    <header class="record-head">
+      <h2 ref={heading} tabIndex={-1}>
+        {userId}
+      </h2>
+      {account !== undefined && <StatusBadge status={account.status} />}
+    </header>
+  )
+}
+
+function Record(props: SectionProps) {
+  const { account } = props.record
+  return (
+    <>
+      <UserFigures account={account} />
+      {account.status === 'deleted' ? (
+        <p class="notice">{words.deleted}</p>
+      ) : (
+        <>
+          <UserActions {...props} />
+          <DeviceSection {...props} />
+          <GrantSection {...props} />
+          <TokenSection {...props} />
+        </>
+      )}
+    </>
+  )
+}
+
+function UserFigures({ account }: { readonly account: Account }) {
+  const { capacity, used, reserved, available, file_count: count, state } = account.capacity
+  const whole = Math.max(1, capacity, used + reserved)
+  const figures = [
+    [words.used, formatBytes(used)],
+    [words.reserved, formatBytes(reserved)],
+    [words.available, formatBytes(available)],
+    [words.capacity, formatBytes(capacity)],
+    [words.files, formatCount(count)],
+    [words.since, formatTime(account.created_at)],
+  ] as const
+  return (
+    <>
+      <div class="meter" role="img" aria-label={texts.capacity.meter(used, reserved, available)}>
+        <span
+          class={state === 'normal' ? 'meter-used' : 'meter-used meter-tight'}
+          style={{ width: `${(used / whole) * 100}%` }}
+        />
+        <span class="meter-reserved" style={{ width: `${(reserved / whole) * 100}%` }} />
+      </div>
+      <dl class="figures">
+        {figures.map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  )
+}
