@@ -35,6 +35,8 @@ import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import { PREPARED } from './prepared.ts'
 import * as sweep from './ledger-sweep.ts'
+import { createUploadGroups } from './upload-groups.ts'
+import { uploadStatements } from './upload-statements.ts'
 import { createUserTurns } from './user-turns.ts'
 
 /** As long as a connection is waited for. */
@@ -50,7 +52,7 @@ export function createLedger(
   database: Database,
   { baseCapacity }: { readonly baseCapacity: number },
 ): Ledger {
-  const { now, forUpdate, bytewise } = database
+  const { kysely, now, forUpdate, bytewise, runTogether } = database
   const capacity = capacityInForce(now, baseCapacity)
   const common = { now, forUpdate, bytewise, baseCapacity, capacity }
   const turns = createUserTurns({ atOnce: database.changesPerUser, patienceMs: TURN_PATIENCE_MS })
@@ -67,11 +69,18 @@ export function createLedger(
   const inOrder = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.readInOrder((db) => work({ ...common, db }))
 
-  return {
+  const steps: Pick<Ledger, 'begin' | 'commit'> = {
     begin: (upload) => change(upload.userId, (books) => begin(books, upload)),
+    commit: (upload) => change(upload.userId, (books) => commit(books, upload)),
+  }
+  const statements = uploadStatements(kysely.withPlugin(PREPARED), common)
+
+  return {
+    ...(runTogether === undefined
+      ? steps
+      : createUploadGroups({ statements, runTogether, turns, steps })),
     extend: (upload) => change(upload.userId, (books) => extend(books, upload)),
     renew: (upload) => hotQuery((books) => renew(books, upload)),
-    commit: (upload) => change(upload.userId, (books) => commit(books, upload)),
     abort: (upload) => change(upload.userId, (books) => abort(books, upload)),
     removeFile: (file) => change(file.userId, (books) => removeFile(books, file)),
     changeFile: (file) => change(file.userId, (books) => changeFile(books, file)),

@@ -12,6 +12,7 @@ import {
 import type { Pool, PoolClient, QueryConfig } from 'pg'
 import { isAhead } from './ahead.ts'
 import { isPrepared } from './prepared.ts'
+import type { Group, RunTogether } from './together.ts'
 
 interface PostgresDialectOptions {
   readonly pool: Pool
@@ -30,6 +31,19 @@ export function postgresDialect(options: PostgresDialectOptions): Dialect {
     createDriver: () => new PostgresDriver(options),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+}
+
+/** On a connection of its own from the pool. */
+export function createRunTogether({ pool, isFailure }: PostgresDialectOptions): RunTogether {
+  const names = new StatementNames()
+  return async ({ lock, take }) => {
+    const connection = new PostgresConnection(await pool.connect(), { isFailure, names })
+    try {
+      return await connection.runTogether({ lock, take })
+    } finally {
+      connection.release()
+    }
   }
 }
 
@@ -54,12 +68,12 @@ class PostgresDriver implements Driver {
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('COMMIT'))
+    await connection.executeQuery(COMMIT)
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (connection instanceof PostgresConnection) await connection.forgetAhead()
-    await connection.executeQuery(CompiledQuery.raw('ROLLBACK'))
+    await connection.executeQuery(ROLLBACK)
   }
 
   async releaseConnection(connection: DatabaseConnection): Promise<void> {
@@ -71,6 +85,9 @@ class PostgresDriver implements Driver {
 }
 
 const BEGIN: QueryConfig = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
+
+const COMMIT = CompiledQuery.raw('COMMIT')
+const ROLLBACK = CompiledQuery.raw('ROLLBACK')
 
 const READS = /^\s*SELECT\b/i
 
@@ -125,6 +142,24 @@ class PostgresConnection implements DatabaseConnection {
   begin(): void {
     this.#isBeginning = true
     this.sendAhead(BEGIN)
+  }
+
+  async runTogether({ lock, take }: Group): Promise<readonly QueryResult<unknown>[]> {
+    this.begin()
+    let queries: readonly CompiledQuery[]
+    try {
+      await this.executeQuery(lock)
+      queries = take()
+    } catch (error) {
+      await this.executeQuery(ROLLBACK).catch(() => undefined)
+      throw error
+    }
+    // When one fails the server undoes all, and answers COMMIT accordingly.
+    const sent = [...queries, COMMIT].map((query) => this.executeQuery(query))
+    const answers = await Promise.allSettled(sent)
+    const failed = answers.find((answer) => answer.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return (await Promise.all(sent)).slice(0, -1)
   }
 
   async #awaitBegin(): Promise<void> {

@@ -91,15 +91,31 @@ async function runHotReads(database: Database): Promise<void> {
 export function recording(database: Database, statements: CompiledQuery[]): Database {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node, queryId }) => {
-      statements.push(database.kysely.getExecutor().compileQuery(node, queryId))
+      const query = database.kysely.getExecutor().compileQuery(node, queryId)
+      // What is compiled without values is run in groups.
+      if (query.parameters.every((value) => value === null || typeof value !== 'object')) {
+        statements.push(query)
+      }
       return node
     },
     transformResult: async ({ result }) => result,
   }
   const kysely = database.kysely.withPlugin(plugin)
+  const { runTogether } = database
   return createDatabase({
     ...database,
     kysely,
+    runTogether:
+      runTogether &&
+      (({ lock, take }) =>
+        runTogether({
+          lock,
+          take: () => {
+            const queries = take()
+            statements.push(lock, ...queries)
+            return queries
+          },
+        })),
     classify: () => 'defect',
     release: () => Promise.resolve(),
   })

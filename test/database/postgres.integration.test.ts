@@ -39,9 +39,11 @@ import { explainSweeps, fillWithLeftovers } from './sweep-plans.ts'
 const server = inject('postgres')
 
 /** Two pools on one new database; the clock is the server's, and only time moves it. */
-async function openPostgresHarness(): Promise<LedgerHarness> {
+async function openPostgresHarness(
+  use: (database: Database) => Database = (database) => database,
+): Promise<LedgerHarness> {
   const own = await createDatabase(serverUrl())
-  const database = await openPostgres({ url: own.url })
+  const database = use(await openPostgres({ url: own.url }))
   await migrate(database)
   return createHarness({
     database,
@@ -58,23 +60,31 @@ async function openPostgresHarness(): Promise<LedgerHarness> {
   })
 }
 
+/** Its uploads go step by step, beside another instance whose uploads go together. */
+function openSteps(): Promise<LedgerHarness> {
+  return openPostgresHarness((database) => ({ ...database, runTogether: undefined }))
+}
+
 function serverUrl(): string {
   if (server === undefined) throw new Error('There is no PostgreSQL.')
   return server
 }
 
 describe.skipIf(server === undefined)('with a server', () => {
-  ledgerContract('PostgreSQL', openPostgresHarness)
-  guessCountsContract('PostgreSQL', openPostgresHarness)
-  ledgerFilesContract('PostgreSQL', openPostgresHarness)
-  ledgerFilesRaceContract('PostgreSQL', openPostgresHarness)
-  ledgerListContract('PostgreSQL', openPostgresHarness, 8)
-  ledgerPreconditionContract('PostgreSQL', openPostgresHarness)
-  ledgerSweepContract('PostgreSQL', openPostgresHarness)
-  ledgerRaceContract('PostgreSQL', openPostgresHarness)
-  ledgerModelContract('PostgreSQL', openPostgresHarness, 15)
-  userStoreContract('PostgreSQL', openPostgresHarness)
-  accountsContract('PostgreSQL', openPostgresHarness)
+  ledgerContract('PostgreSQL', () => openPostgresHarness())
+  guessCountsContract('PostgreSQL', () => openPostgresHarness())
+  ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
+  ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
+  ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
+  ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
+  ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
+  ledgerRaceContract('PostgreSQL', () => openPostgresHarness())
+  ledgerModelContract('PostgreSQL', () => openPostgresHarness(), 15)
+  userStoreContract('PostgreSQL', () => openPostgresHarness())
+  accountsContract('PostgreSQL', () => openPostgresHarness())
+  ledgerContract('PostgreSQL, step by step', openSteps)
+  ledgerRaceContract('PostgreSQL, step by step', openSteps)
+  ledgerModelContract('PostgreSQL, step by step', openSteps, 15)
 })
 
 describe.skipIf(server === undefined)('PostgreSQL', () => {

@@ -52,7 +52,12 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
     await run()
     expect(await preparedOn(database)).toEqual(before)
     expect(before.length).toBeGreaterThan(12)
-    for (const verb of [/^\s*SELECT/, /^\s*UPDATE quotas/, /^\s*INSERT INTO files/]) {
+    for (const verb of [
+      /^\s*SELECT/,
+      /^\s*UPDATE quotas/,
+      /INSERT INTO uploads/,
+      /INSERT INTO files/,
+    ]) {
       expect(before.filter(({ statement }) => verb.test(statement))).not.toEqual([])
     }
   })

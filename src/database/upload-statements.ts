@@ -1,0 +1,135 @@
+import { type Kysely, sql } from 'kysely'
+import type { BeginUpload, CommittedUpload, CommitUpload } from '../core/ledger.ts'
+import type { UserId } from '../core/user-id.ts'
+import { type Books, isActive, runningUploads, toUsage, type UsageRow } from './books.ts'
+import { FILE_COLUMNS, toFile } from './ledger-reads.ts'
+import type { FileRow, Tables } from './schema.ts'
+import { compileOnce, type Slot, type Statement } from './statement.ts'
+
+type BeginValues = Omit<BeginUpload, 'precondition'>
+
+type CommitValues = Omit<CommitUpload, 'precondition'>
+
+/**
+ * `begin` and `commit` of the ledger, each as one statement of PostgreSQL, which takes effect whole or, where anything is in
+ * its way, changes nothing and answers no row. They need the user's lock, of a statement before them. Whatever they do not do
+ * the ledger does step by step, and says why when it does not either.
+ */
+export interface UploadStatements {
+  readonly lock: Statement<{ readonly userId: UserId }>
+  readonly begin: Statement<BeginValues>
+  readonly commit: Statement<CommitValues>
+}
+
+export function uploadStatements(
+  db: Kysely<Tables>,
+  books: Pick<Books, 'now' | 'capacity' | 'forUpdate'>,
+): UploadStatements {
+  return {
+    lock: compileOnce<{ readonly userId: UserId }>(
+      db,
+      (slot) =>
+        sql`SELECT user_id FROM quotas WHERE user_id = ${slot('userId')} ${books.forUpdate}`,
+    ),
+    begin: compileOnce<BeginValues>(db, (slot) => beginStatement(books, slot)),
+    commit: compileOnce<CommitValues>(db, (slot) => commitStatement(books, slot)),
+  }
+}
+
+function beginStatement(
+  { now, capacity }: Pick<Books, 'now' | 'capacity'>,
+  slot: Slot<BeginValues>,
+) {
+  const bytes = sql`CAST(${slot('bytes')} AS BIGINT)`
+  return sql`
+    WITH growth AS MATERIALIZED (
+      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, 1 - COUNT(*) AS files
+      FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
+    ), reserved AS (
+      UPDATE quotas SET reserved_bytes = reserved_bytes + growth.bytes
+      FROM growth
+      WHERE user_id = ${slot('userId')}
+        AND ${isActive}
+        AND ${runningUploads(now)} < ${slot('maxUploads')}
+        AND (growth.files = 0 OR file_count < ${slot('maxFiles')})
+        AND (growth.bytes = 0 OR used_bytes + reserved_bytes + growth.bytes <= ${capacity})
+      RETURNING growth.bytes
+    )
+    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
+    SELECT ${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
+           reserved.bytes, 'pending', ${now} + CAST(${slot('leaseMs')} AS BIGINT)
+    FROM reserved
+    RETURNING version
+  `
+}
+
+/** What the statement answers of a commit: the file, the user's figures, and what it replaced. */
+export type CommittedRow = FileRow & UsageRow & { readonly replaced: boolean }
+
+function commitStatement(
+  { now, capacity }: Pick<Books, 'now' | 'capacity'>,
+  slot: Slot<CommitValues>,
+) {
+  const size = sql`CAST(${slot('size')} AS BIGINT)`
+  const maxFiles = sql`CAST(${slot('maxFiles')} AS BIGINT)`
+  return sql`
+    WITH found AS MATERIALIZED (
+      SELECT name, object_key, reserved_bytes AS reserved, ${now} AS now FROM uploads
+      WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
+    ), change AS MATERIALIZED (
+      SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
+             old.name IS NOT NULL AS replaced,
+             GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
+             COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
+             COALESCE(old.created_at, found.now) AS created_at
+      FROM found
+      LEFT JOIN files AS old ON old.user_id = ${slot('userId')} AND old.name = found.name
+    ), moved AS (
+      UPDATE quotas
+      SET used_bytes = used_bytes - change.old_size + ${size},
+          reserved_bytes = reserved_bytes - change.reserved,
+          file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END
+      FROM change
+      WHERE user_id = ${slot('userId')}
+        AND ${isActive}
+        AND (change.replaced OR file_count < ${maxFiles})
+        AND (
+          change.growth = 0
+          OR (change.growth <= change.reserved AND used_bytes + change.growth <= ${capacity})
+          OR used_bytes + reserved_bytes - change.reserved + change.growth <= ${capacity}
+        )
+      RETURNING used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+    ), put AS (
+      INSERT INTO files
+        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
+             visibility, created_at, now
+      FROM change, moved
+      ON CONFLICT (user_id, name) DO UPDATE
+      SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
+          sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
+      RETURNING ${FILE_COLUMNS}
+    ), settled AS (
+      UPDATE uploads
+      SET state = 'committed', settled_at = put.updated_at, outcome = json_build_object(
+        'file', json_build_object(
+          'userId', put.user_id, 'name', put.name, 'version', put.version,
+          'objectKey', put.object_key, 'size', put.size, 'sha256', put.sha256,
+          'visibility', put.visibility, 'createdAt', put.created_at, 'updatedAt', put.updated_at
+        ),
+        'replaced', change.replaced
+      )
+      FROM put, change
+      WHERE uploads.version = put.version
+    ), discarded AS (
+      INSERT INTO garbage (object_key, not_before)
+      SELECT old_key, now + CAST(${slot('garbageDelayMs')} AS BIGINT) FROM change, moved
+      WHERE old_key IS NOT NULL
+    )
+    SELECT put.*, change.replaced, moved.* FROM put, change, moved
+  `
+}
+
+export function toCommitted(row: CommittedRow): CommittedUpload {
+  return { file: toFile(row), replaced: row.replaced, usage: toUsage(row) }
+}

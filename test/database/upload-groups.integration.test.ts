@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { parseUserId } from '../../src/core/user-id.ts'
+import { createVersion } from '../../src/core/version.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { type Account, accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger-fixture.ts'
+import { createDatabase } from '../support/postgres.ts'
+
+const server = inject('postgres')
+
+describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', () => {
+  let own: Awaited<ReturnType<typeof createDatabase>>
+  let database: Database
+  let account: Account
+
+  beforeAll(async () => {
+    own = await createDatabase(server ?? '')
+    database = await openPostgres({ url: own.url })
+    await migrate(database)
+  })
+  beforeEach(async () => {
+    const users = createUserStore(database)
+    const userId = parseUserId(crypto.randomUUID())
+    await users.createUser(userId)
+    const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+    account = accountOf({ ledger, users, userId })
+  })
+  afterAll(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  /** The transactions that wrote the user's rows of a table, with how many each wrote. */
+  const transactions = async (table: 'files' | 'uploads'): Promise<number[]> => {
+    const { rows } = await sql<{ readonly written: number }>`
+      SELECT COUNT(*) AS written FROM ${sql.table(table)}
+      WHERE user_id = ${account.userId} GROUP BY xmin ORDER BY written
+    `.execute(database.kysely)
+    return rows.map(({ written }) => written)
+  }
+  const names = Array.from({ length: 20 }, (_, index) => `file-${index}`)
+
+  it('share a transaction with all that ask while it waits for the lock', async () => {
+    const versions = await Promise.all(names.map((name) => account.begin(name, 1)))
+    expect(await transactions('uploads')).toEqual([20])
+    await Promise.all(versions.map((version) => account.commit(version, 1)))
+    expect(await transactions('files')).toEqual([20])
+    expect(await account.usage()).toMatchObject({ used: 20, reserved: 0, fileCount: 20 })
+  })
+
+  it('see what those before them did, and are refused alone', async () => {
+    const outcomes = await Promise.all(names.map((name) => outcomeOf(account.begin(name, 30))))
+    expect(outcomes.filter((outcome) => outcome === 'ok')).toHaveLength(3)
+    expect(outcomes.filter((outcome) => outcome === 'capacity_exceeded')).toHaveLength(17)
+    expect(await account.usage()).toMatchObject({ used: 0, reserved: 90 })
+    expect(await transactions('uploads')).toEqual([3])
+  })
+
+  it('replace one another under one name, each the one before it', async () => {
+    const versions = await Promise.all(names.map(() => account.begin('a', 1)))
+    const commits = await Promise.all(versions.map((version) => account.commit(version, 1)))
+    expect(commits.map(({ replaced }) => replaced)).toEqual(names.map((_, index) => index > 0))
+    expect(commits.map(({ usage }) => usage.reserved)).toEqual(names.map((_, index) => 19 - index))
+    expect(await account.usage()).toMatchObject({ used: 1, reserved: 0, fileCount: 1 })
+    const { rows } = await sql`
+      SELECT object_key FROM garbage WHERE object_key LIKE ${`users/${account.userId}/%`}
+    `.execute(database.kysely)
+    expect(rows).toHaveLength(19)
+  })
+
+  it('go on one by one when a statement of one of them fails', async () => {
+    const version = createVersion()
+    const results = await Promise.allSettled(
+      names.map((name, index) =>
+        account.begin(name, 1, index === 7 || index === 9 ? { version } : {}),
+      ),
+    )
+    const failed = results.filter(({ status }) => status === 'rejected')
+    expect(failed).toMatchObject([{ reason: { code: '23505' } }])
+    expect(await account.usage()).toMatchObject({ reserved: 19 })
+    expect(await transactions('uploads')).toEqual(names.slice(1).map(() => 1))
+  })
+
+  it('commit what a repetition finds again', async () => {
+    const version = await account.begin('a', 5)
+    const first = await account.commit(version, 5, { visibility: 'users' })
+    expect(await account.commit(version, 5)).toEqual(first)
+    const next = await account.put('a', 7)
+    expect(next.file).toMatchObject({ visibility: 'users', createdAt: first.file.createdAt })
+    expect(await account.commit(version, 5)).toEqual({ ...first, usage: next.usage })
+  })
+
+  it('all fail when their connection breaks, and leave nothing behind that COMMIT had not reached', async () => {
+    const holder = await database.kysely.connection().execute(async (held) => {
+      await sql`BEGIN`.execute(held)
+      await sql`SELECT 1 FROM quotas WHERE user_id = ${account.userId} FOR UPDATE`.execute(held)
+      const outcomes = names.map((name) => outcomeOf(account.begin(name, 1)))
+      await expect
+        .poll(async () => {
+          const { rows } = await sql`
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND datname = current_database()
+          `.execute(database.kysely)
+          return rows.length
+        })
+        .toBe(1)
+      const outcome = await Promise.all(outcomes)
+      await sql`ROLLBACK`.execute(held)
+      return outcome
+    })
+    expect(new Set(holder)).toEqual(new Set(['unavailable']))
+    expect(await account.usage()).toMatchObject({ reserved: 0 })
+    expect(await outcomeOf(account.begin('a', 1))).toBe('ok')
+  })
+})
