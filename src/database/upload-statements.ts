@@ -80,8 +80,7 @@ function commitStatement(
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
              old.name IS NOT NULL AS replaced,
              GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
-             COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
-             COALESCE(old.created_at, found.now) AS created_at
+             COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility
       FROM found
       LEFT JOIN files AS old ON old.user_id = ${slot('userId')} AND old.name = found.name
     ), moved AS (
@@ -103,7 +102,7 @@ function commitStatement(
       INSERT INTO files
         (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             visibility, created_at, now
+             visibility, now, now
       FROM change, moved
       ON CONFLICT (user_id, name) DO UPDATE
       SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,

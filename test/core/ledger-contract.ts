@@ -258,6 +258,15 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
         )
       })
 
+      it('of another user is refused as unavailable and changes nothing', async () => {
+        const version = await account.begin('a', 10)
+        const stranger = await openAccount(harness)
+        expect(await outcomeOf(stranger.commit(version, 10))).toBe('unavailable')
+        expect(await stranger.usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
+        expect(await account.usage()).toMatchObject({ used: 0, reserved: 10, fileCount: 0 })
+        expect((await account.commit(version, 10)).file.size).toBe(10)
+      })
+
       it('answers the same when repeated, also after the file was replaced', async () => {
         const version = await account.begin('a', 10)
         const first = await account.commit(version, 10)
