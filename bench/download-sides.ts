@@ -16,11 +16,15 @@ export interface Downloads {
 
 /** Files that the service has been given, read from it by one user in turn. */
 export async function serviceDownloads(
-  downloads: Downloads & { readonly cookie?: string; readonly name?: string },
+  downloads: Downloads & {
+    readonly cookie?: string
+    readonly name?: string
+    /** Of what stands before it; the service's own when left out. */
+    readonly origin?: string
+  },
 ): Promise<Side> {
-  const { stack, content, name = 'service' } = downloads
+  const { stack, content, name = 'service', origin = stack.service.url } = downloads
   const { cookie = stack.cookies[0] ?? '' } = downloads
-  const { url: origin } = stack.service
   const pathOf = (number: number): string => `/users/me/repo/read-${number}`
   await put(content, async (number) => ({ url: `${origin}${pathOf(number)}`, headers: { cookie } }))
   return readingSide({

@@ -19,7 +19,9 @@ export type StackName = (typeof STACK_NAMES)[number]
 /** A service on an empty database and an empty object store, and the way past it. */
 export interface Stack extends AsyncDisposable {
   readonly name: StackName
+  /** The first of `services`. */
   readonly service: ServiceProcess
+  readonly services: readonly ServiceProcess[]
   readonly processes: Processes
   /** The `Cookie` header of each user that was asked for. */
   readonly cookies: readonly string[]
@@ -38,6 +40,8 @@ export interface StackOptions {
   readonly servers: Servers
   /** One when left out. */
   readonly users?: number
+  /** Of the service, on the same database and object store; one when left out. */
+  readonly instances?: number
   /** Puts into the database what no request has brought, before the service starts. */
   readonly plant?: (databaseUrl: string) => Promise<void>
   readonly profile?: string | undefined
@@ -52,7 +56,7 @@ const LIMITS = {
 
 /** Ends the service, and removes what it had, but for its bucket, which goes with the server. */
 export async function openStack(options: StackOptions): Promise<Stack> {
-  const { name, servers, profile } = options
+  const { name, servers, instances = 1, profile } = options
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('bench')
   opened.defer(() => folder.remove())
@@ -66,7 +70,10 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     ...(store && s3Settings(store)),
   }
   const cookies = await prepare(environment, options)
-  const service = await startServiceProcess({ environment, folder: folder.path, profile }, opened)
+  const start = () => startServiceProcess({ environment, folder: folder.path, profile }, opened)
+  const service = await start()
+  const services = [service]
+  while (services.length < instances) services.push(await start())
   const objects = join(folder.path, 'objects', 'users')
   const direct = minio && (await createBucket(minio, opened))
   const emptyStored = store ? emptierOf(store, opened) : () => removeFiles(objects)
@@ -74,6 +81,7 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   return {
     name,
     service,
+    services,
     cookies,
     direct,
     folder: folder.path,

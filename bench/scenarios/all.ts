@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.ts'
+import { instances } from './instances.ts'
 import { largeFiles } from './large-files.ts'
 import { list } from './list.ts'
 import { manyFiles } from './many-files.ts'
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   oneName,
   list,
   users,
+  instances,
   staticServer,
   ...manyFiles,
   ...largeFiles,
