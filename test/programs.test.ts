@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { allOf, readPages } from './documents/pages.ts'
+import { KEEP_COMPILED } from './support/compiled.ts'
 
 const pages = await readPages()
 
@@ -43,7 +44,8 @@ interface Ran {
 function run(name: string, option: string): Promise<Ran> {
   const words = ['scripts/run.mjs', name, option]
   return new Promise((resolve) => {
-    execFile(process.execPath, words, { timeout: 20_000 }, (error, stdout, stderr) => {
+    const env = { ...process.env, ...KEEP_COMPILED }
+    execFile(process.execPath, words, { timeout: 20_000, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr })
     })
   })

@@ -35,6 +35,8 @@ export interface ListenerOptions {
   readonly allowedOrigins?: readonly string[]
   /** What a path that the router cannot read is refused with, where there is more to say than that. */
   readonly pathFault?: (url: string | undefined) => AppError | undefined
+  /** How long what is left of a refused body is read, in milliseconds; 2 s when left out. */
+  readonly lingerMs?: number | undefined
   /** Fastify's own options that the listener wants otherwise. */
   readonly server?: Pick<FastifyHttpOptions<Server>, 'bodyLimit' | 'requestTimeout'>
 }
@@ -79,7 +81,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   await app.register(expectContinuePlugin)
   await app.register(requestLog.plugin)
   if (tracing !== undefined) await app.register(tracing.plugin)
-  await app.register(lingerPlugin, LINGER)
+  await app.register(lingerPlugin, { ...LINGER, maxMs: options.lingerMs ?? LINGER.maxMs })
   await app.register(requestHeadPlugin)
   return app
 }

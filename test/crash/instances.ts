@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { InstanceTimes } from './instance.ts'
+import { KEEP_COMPILED } from '../support/compiled.ts'
 
 export interface InstanceOptions {
   readonly environment: Readonly<Record<string, string>>
@@ -84,7 +85,7 @@ export class Instance {
   #spawn(): ChildProcess {
     const { environment, times, onDeath } = this.#options
     const child = spawn(process.execPath, [HEAP_LIMIT, INSTANCE, JSON.stringify(times)], {
-      env: { PATH: process.env['PATH'], ...environment },
+      env: { ...KEEP_COMPILED, PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     let said = ''

@@ -22,6 +22,7 @@ it('a crash run reports each fault that is planted behind the back of the servic
     kills: 0,
     requests: 150,
     seed: 1,
+    mostSweeps: 3,
     plant: async (world) => {
       planted = await plantAll(world)
     },

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly requests?: number
   /** How long an instance is left alone at most before it is aimed at, in milliseconds. */
   readonly mostUptimeMs?: number
+  /** Of the sweeps at the end, where no killed sweeper has to be waited for. */
+  readonly mostSweeps?: number
   readonly onProgress?: (tally: Tally) => void
   /** Ends the killing early; what has been done by then is checked as ever. */
   readonly signal?: AbortSignal
@@ -80,7 +82,7 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
     if (wrong.length > 0) tally.report('other', `an instance ended with ${String(wrong[0])}`)
     await watching
   }
-  const sweeps = await settle({ world, tally, journal })
+  const sweeps = await settle({ world, tally, journal, mostSweeps: options.mostSweeps })
   if (sweeps > 2) tally.report('orphan', `it took ${sweeps} sweeps until nothing was left`)
   return { tally, sweeps, seconds: (performance.now() - startedAt) / 1000 }
 }

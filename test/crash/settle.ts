@@ -38,15 +38,17 @@ export async function settle(options: {
   readonly world: World
   readonly tally: Tally
   readonly journal: Journal
+  /** After which what is left counts as left for good; as many as a killed sweeper's lease lasts when left out. */
+  readonly mostSweeps?: number | undefined
 }): Promise<number> {
-  const { world, tally, journal } = options
+  const { world, tally, journal, mostSweeps = MOST_SWEEPS } = options
   const { leaseMs, garbageDelayMs, retentionMs } = TIMES
   await delay(leaseMs + garbageDelayMs)
   await sweep(world)
   await delay(Math.max(garbageDelayMs, retentionMs))
   await sweep(world)
   let sweeps = 2
-  while (sweeps < MOST_SWEEPS && (await leftovers(world, journal)).length > 0) {
+  while (sweeps < mostSweeps && (await leftovers(world, journal)).length > 0) {
     await delay(BETWEEN_SWEEPS_MS)
     await sweep(world)
     sweeps += 1

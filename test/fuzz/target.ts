@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { InstanceTimes } from '../crash/instance.ts'
+import { KEEP_COMPILED } from '../support/compiled.ts'
 
 export interface TargetOptions {
   readonly environment: Readonly<Record<string, string>>
@@ -27,7 +28,7 @@ export class Target {
 
   private constructor({ environment, times, onDeath }: TargetOptions) {
     this.#child = spawn(process.execPath, [HEAP_LIMIT, INSTANCE, JSON.stringify(times)], {
-      env: { PATH: process.env['PATH'], ...environment },
+      env: { ...KEEP_COMPILED, PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     this.#child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {

@@ -16,6 +16,7 @@ import {
   type Placed,
   placeFile,
   type Reply,
+  SHORT_LINGER,
   upload,
 } from './fixture.ts'
 
@@ -31,7 +32,7 @@ export function accessSuite(open: OpenService): void {
     let service: TestService
     let placed: Placed
     beforeAll(async () => {
-      service = await open({ allowedOrigins: ['https://app.example.com'] })
+      service = await open({ allowedOrigins: ['https://app.example.com'], ...SHORT_LINGER })
     })
     afterAll(() => service.stop())
     beforeEach(async () => {

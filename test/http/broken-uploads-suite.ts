@@ -17,6 +17,7 @@ import {
   type OpenService,
   type Placed,
   placeFile,
+  SHORT_LINGER,
   upload,
   uploadPieces,
 } from './fixture.ts'
@@ -163,7 +164,7 @@ function cutUploadsSuite(open: OpenService): void {
     let service: TestService
     let placed: Placed
     beforeAll(async () => {
-      service = await open({ idleTimeoutMs: 400 })
+      service = await open({ idleTimeoutMs: 400, ...SHORT_LINGER })
     })
     afterAll(() => service.stop())
     beforeEach(async () => {

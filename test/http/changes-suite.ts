@@ -16,6 +16,7 @@ import {
   pathOf,
   type Placed,
   placeFile,
+  SHORT_LINGER,
   upload,
   usageOf,
 } from './fixture.ts'
@@ -31,7 +32,7 @@ export function changesSuite(open: OpenService): void {
     let service: TestService
     let placed: Placed
     beforeAll(async () => {
-      service = await open({ idleTimeoutMs: 1000 })
+      service = await open({ idleTimeoutMs: 1000, ...SHORT_LINGER })
     })
     afterAll(() => service.stop())
     beforeEach(async () => {

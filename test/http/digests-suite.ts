@@ -12,6 +12,7 @@ import {
   type OpenService,
   type Placed,
   placeFile,
+  SHORT_LINGER,
   upload,
   usageOf,
 } from './fixture.ts'
@@ -24,7 +25,7 @@ export function digestsSuite(open: OpenService): void {
     let service: TestService
     let placed: Placed
     beforeAll(async () => {
-      service = await open()
+      service = await open(SHORT_LINGER)
     })
     afterAll(() => service.stop())
     beforeEach(async () => {

@@ -17,10 +17,17 @@ import {
   type Placed,
   placeFile,
   type Reply,
+  SHORT_LINGER,
   upload,
 } from './fixture.ts'
 
-const LIMITS = { maxFiles: 2, maxUploads: 1, maxFileSize: 100_000, idleTimeoutMs: 1_000 }
+const LIMITS = {
+  maxFiles: 2,
+  maxUploads: 1,
+  maxFileSize: 100_000,
+  idleTimeoutMs: 1_000,
+  ...SHORT_LINGER,
+}
 
 /** Every code of the closed list, each provoked over HTTP on a user of 10,000 bytes with one file. */
 export function everyCodeSuite(open: OpenService): void {

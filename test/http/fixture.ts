@@ -15,6 +15,9 @@ export type OpenService = (options?: TestServiceOptions) => Promise<TestService>
 
 export const MIB = 2 ** 20
 
+/** For clients that fall silent, so that nothing is lost by closing on them early. */
+export const SHORT_LINGER = { lingerMs: 200 }
+
 /** A boundary that the form builder uses unless it is told another. */
 export const FORM_TYPE = 'multipart/form-data; boundary=XBOUNDARY'
 

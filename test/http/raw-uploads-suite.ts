@@ -19,6 +19,7 @@ import {
   pathOf,
   type Placed,
   placeFile,
+  SHORT_LINGER,
   upload,
   usageOf,
 } from './fixture.ts'
@@ -33,7 +34,7 @@ export function rawUploadsSuite(open: OpenService): void {
     let service: TestService
     let placed: Placed
     beforeAll(async () => {
-      service = await open()
+      service = await open(SHORT_LINGER)
     })
     afterAll(() => service.stop())
     beforeEach(async () => {

@@ -1,28 +1,23 @@
 import { describe, inject } from 'vitest'
 import { openOnS3, openTwinsOnS3 } from '../support/s3-service.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
-import { accessSuite } from './access-suite.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { downloadSuite } from './download-suite.ts'
-import { fileNamesSuite } from './file-names-suite.ts'
-import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
-import { writeSuites } from './write-suites.ts'
+import { contentWriteSuites } from './write-suites.ts'
 
 const versitygw = inject('versitygw')
 
+// What ends before the store is asked, or asks nothing but the ledger, is tested on the other stacks.
 describe.skipIf(versitygw === undefined)('the service on SQLite and versitygw', () => {
   uploadsSuite(openService)
   downloadSuite(openService)
   brokenUploadsSuite(openService)
-  fileNamesSuite(openService)
-  accessSuite(openService)
-  parserErrorsSuite(openService)
   quotaSuite(openService)
-  writeSuites(openService)
+  contentWriteSuites(openService)
   racesSuite(async () => [await openService()])
 })
 

@@ -10,12 +10,17 @@ import { visibilitySuite } from './visibility-suite.ts'
 
 /** All that a repository does beside uploads of forms and plain downloads. */
 export function writeSuites(open: OpenService): void {
+  contentWriteSuites(open)
+  refusalsSuite(open)
+  listingsSuite(open)
+  visibilitySuite(open)
+}
+
+/** What of it puts objects into the store, or takes them out. */
+export function contentWriteSuites(open: OpenService): void {
   rawUploadsSuite(open)
   conditionalWritesSuite(open)
   digestsSuite(open)
-  refusalsSuite(open)
   removalsSuite(open)
   changesSuite(open)
-  listingsSuite(open)
-  visibilitySuite(open)
 }

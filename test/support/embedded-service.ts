@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
-import { createFolder } from './local-server.ts'
+import { createMemoryFolder } from './local-server.ts'
 import {
   startTestService,
   type TestService,
@@ -13,13 +13,13 @@ import {
 
 /** A service on a new database and an empty store, both in a folder that its end removes. */
 export async function openEmbedded(options?: TestServiceOptions): Promise<TestService> {
-  const folder = await createFolder('service')
+  const folder = await createMemoryFolder('service')
   return withEnd(await startInstance(folder.path, options), () => folder.remove())
 }
 
 /** Two instances on one database and one store, as the service and a second process beside it would be. */
 export async function openEmbeddedTwins(options?: TestServiceOptions): Promise<TwinServices> {
-  const folder = await createFolder('service')
+  const folder = await createMemoryFolder('service')
   const first = await startInstance(folder.path, options)
   const second = await startInstance(folder.path, options)
   return [second, withEnd(first, () => folder.remove())]

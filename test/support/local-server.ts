@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { access, constants, mkdtemp, rm } from 'node:fs/promises'
+import { access, constants, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -81,11 +81,33 @@ export async function answers(url: string): Promise<boolean> {
   return answer?.ok === true
 }
 
+export interface Folder {
+  readonly path: string
+  remove(): Promise<void>
+}
+
 /** An empty folder of the system's folder for temporary files. */
-export async function createFolder(
-  name: string,
-): Promise<{ readonly path: string; remove(): Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), `cloud-repository-${name}-`))
+export function createFolder(name: string): Promise<Folder> {
+  return folderIn(tmpdir(), name)
+}
+
+/**
+ * An empty folder in memory where the machine has a file system with room for that, else as above: for what no test
+ * looks for after a loss of power, and which would wait for the disk most of the time.
+ */
+export async function createMemoryFolder(name: string): Promise<Folder> {
+  const free = await statfs(MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  )
+  return folderIn(free >= ROOM_BYTES ? MEMORY : tmpdir(), name)
+}
+
+const MEMORY = '/dev/shm'
+const ROOM_BYTES = 8 * 2 ** 30
+
+async function folderIn(parent: string, name: string): Promise<Folder> {
+  const path = await mkdtemp(join(parent, `cloud-repository-${name}-`))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 

@@ -87,17 +87,22 @@ export async function runPostgres(server: PostgresServer): Promise<RunningServer
   const { programs, data, port, settings = {}, stopSignal = 'SIGINT' } = server
   const folder = dirname(data)
   const address = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder]
-  const options = Object.entries({ ...SETTINGS, ...settings }).map(
-    ([name, value]) => `${name}=${value}`,
-  )
   return runServer({
     program: programs.postgres,
-    args: [...address, ...options.flatMap((option) => ['-c', option])],
+    args: [...address, ...settingArgs(settings)],
     cwd: folder,
     identity: await unprivileged(),
     isReady: () => takesStatements(localUrl(port)),
     stopSignal,
   })
+}
+
+/** What every server of the tests is told, and what one is told beside or instead. */
+export function settingArgs(settings: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ])
 }
 
 /** The administrator's way to a server of this machine. */

@@ -9,6 +9,7 @@ import {
   localUrl,
   type PostgresPrograms,
   runPostgres,
+  settingArgs,
 } from './postgres-program.ts'
 import { runSql } from './run-sql.ts'
 
@@ -40,6 +41,7 @@ export async function startPostgres(): Promise<RunningPostgres | { readonly unav
 async function startImage(): Promise<RunningPostgres> {
   const { host, port, stop } = await startContainer({
     image: 'postgres:17',
+    command: ['postgres', ...settingArgs()],
     environment: { POSTGRES_PASSWORD: 'test' },
     port: 5432,
     // The image starts the server twice, the first time only to set itself up.

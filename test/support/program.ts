@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { KEEP_COMPILED } from './compiled.ts'
 
 export interface Started {
   readonly process: ChildProcess
@@ -27,7 +28,7 @@ export async function startProgram(program: Program): Promise<Started> {
   const DATA_DIR = environment['DATA_DIR'] ?? (await temporaryFolder(opened))
   const [command = '', ...rest] = [...under, process.execPath, 'src/main.ts', ...args]
   const child = spawn(command, rest, {
-    env: { PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
+    env: { ...KEEP_COMPILED, PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
-import { createFolder } from './local-server.ts'
+import { createMemoryFolder } from './local-server.ts'
 import type { S3Address } from './s3-server.ts'
 import { freshBucket, removeBucket } from './test-bucket.ts'
 import {
@@ -41,7 +41,7 @@ interface Shared {
 }
 
 async function createShared(address: S3Address | undefined): Promise<Shared> {
-  const folder = await createFolder('service')
+  const folder = await createMemoryFolder('service')
   const bucket = freshBucket(address)
   const remove = async (): Promise<void> => {
     await removeBucket(bucket)

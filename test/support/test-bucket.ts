@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { DeleteBucketCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3'
+import {
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  ListMultipartUploadsCommand,
+} from '@aws-sdk/client-s3'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import { createS3Client } from '../../src/object-store/s3-client.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
@@ -28,10 +32,17 @@ export async function removeBucket(settings: S3StoreOptions): Promise<void> {
   const store = createS3Store(settings)
   const client = createS3Client(settings)
   const signal = AbortSignal.timeout(60_000)
-  const keys: ObjectKey[] = []
-  for await (const { key } of store.list({ prefix: 'users/', signal })) keys.push(key)
-  for (const key of keys) await store.remove({ key, signal })
+  const listed = await Array.fromAsync(store.list({ prefix: 'users/', signal }))
+  for (let at = 0; at < listed.length; at += MOST_AT_ONCE) {
+    const Objects = listed.slice(at, at + MOST_AT_ONCE).map(({ key }) => ({ Key: key }))
+    await client.send(
+      new DeleteObjectsCommand({ Bucket: settings.bucket, Delete: { Objects, Quiet: true } }),
+    )
+  }
   await client.send(new DeleteBucketCommand({ Bucket: settings.bucket }))
   await store.close()
   client.destroy()
 }
+
+/** What S3 takes in one request. */
+const MOST_AT_ONCE = 1000

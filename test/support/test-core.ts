@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
@@ -11,6 +9,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { createMemoryStore } from '../../src/object-store/memory.ts'
+import { createMemoryFolder } from './local-server.ts'
 
 /** The ports of core: a SQLite file in a folder of its own, objects in memory. */
 export interface TestCore extends AsyncDisposable {
@@ -28,9 +27,12 @@ export const RETENTION_MS = 900_000
 
 export async function openTestCore(options: { baseCapacity?: number } = {}): Promise<TestCore> {
   const { baseCapacity = 1000 } = options
-  const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-core-'))
+  const folder = await createMemoryFolder('core')
   const clock = { now: Date.now() }
-  const database = await openSqlite({ file: join(folder, 'test.sqlite'), clock: () => clock.now })
+  const database = await openSqlite({
+    file: join(folder.path, 'test.sqlite'),
+    clock: () => clock.now,
+  })
   await migrate(database)
   return {
     database,
@@ -40,7 +42,7 @@ export async function openTestCore(options: { baseCapacity?: number } = {}): Pro
     clock,
     async [Symbol.asyncDispose]() {
       await database.close()
-      await rm(folder, { recursive: true, force: true })
+      await folder.remove()
     },
   }
 }

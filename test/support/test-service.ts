@@ -41,6 +41,8 @@ export interface TestServiceOptions {
   readonly trustedProxies?: readonly string[]
   readonly leaseMs?: number
   readonly idleTimeoutMs?: number
+  /** How long what is left of a refused body is read; as long as in production when left out. */
+  readonly lingerMs?: number
   readonly allowedOrigins?: readonly string[]
   readonly basePath?: string
   /** The user's page, with its session; neither when left out. */
@@ -146,6 +148,7 @@ export async function startTestService(
     allowedOrigins: options.allowedOrigins ?? [],
     apiDocs: true,
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
+    lingerMs: options.lingerMs,
     shutdown: options.shutdown ?? new AbortController().signal,
   })
   const conformance = [await holdToDocument({ app, basePath: options.basePath ?? '' })]
