@@ -3,6 +3,7 @@ import { openOnS3, openTwinsOnS3 } from '../support/s3-service.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 import { brokenUploadsSuite } from './broken-uploads-suite.ts'
 import { downloadSuite } from './download-suite.ts'
+import { fileNamesSuite } from './file-names-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { uploadsSuite } from './uploads-suite.ts'
@@ -16,6 +17,8 @@ describe.skipIf(versitygw === undefined)('the service on SQLite and versitygw', 
   uploadsSuite(openService)
   downloadSuite(openService)
   brokenUploadsSuite(openService)
+  // A name travels with its object.
+  fileNamesSuite(openService)
   quotaSuite(openService)
   contentWriteSuites(openService)
   racesSuite(async () => [await openService()])
