@@ -60,6 +60,24 @@ describeInBrowser('the files', (browser) => {
     await context.close()
   })
 
+  it('leave the focus where it was when they are scrolled away under it, so that no key reaches another file', async () => {
+    const more = Array.from({ length: 150 }, (_, at) => `file ${at + 100}.txt`)
+    for (const name of more) await upload(service, { user, name, content: '' })
+    const { page, context } = await open()
+    await page.getByRole('row', { name: 'alpha.txt' }).focus()
+    await page.mouse.move(400, 400)
+    for (let turn = 1; turn < 5; turn += 1) {
+      await page.mouse.wheel(0, 1500)
+      await page.waitForTimeout(100)
+      await page.keyboard.press('Delete')
+    }
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    await page.keyboard.press('Tab')
+    const focused = () => page.evaluate(`document.activeElement.closest('[role=row]')?.textContent`)
+    await expect.poll(focused).toContain('file ')
+    await context.close()
+  })
+
   it('are read on to the end also when they are sorted while the next ones are on their way', async () => {
     const { page, context } = await visitAs({ browser: browser(), service, user })
     const asked: string[] = []

@@ -28,12 +28,13 @@ export interface FileTableProps {
 export function FileTable({ page, onSort, onAct }: FileTableProps) {
   const { list, api } = page
   const files = list.files.value
-  const { region, setRegion, slots, window } = useRowWindow<HTMLDivElement>(
+  const { region, setRegion, keyOf, window } = useRowWindow<HTMLDivElement>(
     files.length,
     ROW_HEIGHT,
   )
   const [current, setCurrent] = useState(0)
-  const active = Math.min(current, files.length - 1)
+  // Also where the current one was scrolled away, the tabulator key leads to one of those that are drawn.
+  const active = Math.max(window.first, Math.min(current, window.end - 1))
   const isNearEnd = window.end + AHEAD_ROWS >= files.length
   useEffect(() => {
     // Who is signed out meanwhile sees that elsewhere.
@@ -80,7 +81,7 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
               const index = window.first + at
               return (
                 <FileRow
-                  key={index % slots}
+                  key={keyOf(index)}
                   file={file}
                   url={api.urlOf(`users/me/repo/${encodeURIComponent(file.name)}`)}
                   index={index}
