@@ -10,6 +10,7 @@ import { startTcpSwitch } from '../support/tcp-switch.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import {
   describeInBrowser,
+  drop,
   names,
   openWithPage,
   pick,
@@ -378,17 +379,6 @@ function triesOf(page: Page): readonly number[] {
     if (request.method() === 'PUT') tries.push(performance.now())
   })
   return tries
-}
-
-/** Drops what lies on the disk, folders and all, in the middle of the page. */
-async function drop(page: Page, files: readonly string[]): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  const data = { items: [], files: [...files], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver'] as const) {
-    await session.send('Input.dispatchDragEvent', { type, x: 500, y: 400, data })
-  }
-  await page.getByText('Drop to upload').waitFor()
-  await session.send('Input.dispatchDragEvent', { type: 'drop', x: 500, y: 400, data })
 }
 
 const PASTE = (target: string) => `{
