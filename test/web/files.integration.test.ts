@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, upload } from '../http/fixture.ts'
+import { startFront } from '../support/front.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { describeInBrowser, names, openWithPage, visitAs } from './fixture.ts'
 
@@ -119,6 +120,26 @@ describeInBrowser('the files', (browser) => {
     await page.getByRole('searchbox').fill('')
     await expect.poll(() => names(page)).toHaveLength(3)
     await context.close()
+  })
+
+  it('are asked for again when the service says so, and not before', async () => {
+    const front = await startFront(service)
+    const { page, context } = await visitAs({ browser: browser(), service: front, user })
+    const asked: number[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('prefix=be')) asked.push(performance.now())
+    })
+    front.refusals.set('GET', { 'retry-after': '4' })
+    await page.getByRole('searchbox').fill('be')
+    await expect.poll(() => asked.length).toBe(1)
+    await page.waitForTimeout(200)
+    front.refusals.clear()
+    await expect.poll(() => names(page)).toEqual(['beta.txt'])
+    const [first = 0, second = 0] = asked
+    expect(asked).toHaveLength(2)
+    expect(second - first).toBeGreaterThan(3_500)
+    await context.close()
+    await front.stop()
   })
 
   it('are downloaded as they are', async () => {

@@ -1,7 +1,15 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ConnectionError, isTokenCode, pathOf, ProblemError } from '../shared/api.ts'
+import {
+  type Api,
+  ConnectionError,
+  isPassing,
+  isTokenCode,
+  pathOf,
+  ProblemError,
+  retryMs,
+} from '../shared/api.ts'
 import { messageOf } from '../shared/message-of.ts'
-import { backOffMs, pause } from '../shared/pause.ts'
+import { pause } from '../shared/pause.ts'
 import { texts } from '../texts.ts'
 import type { CapacityFigures } from './capacity-figures.ts'
 import type { FileList } from './file-list.ts'
@@ -159,19 +167,20 @@ export function createUploads(options: UploadsOptions): Uploads {
     item.sent = 0
     capacity.refresh()
     if (!(error instanceof ProblemError)) {
-      if (error instanceof ConnectionError && (await isReadable(item.content))) later(item, 'lost')
+      if (error instanceof ConnectionError && (await isReadable(item.content)))
+        later(item, 'lost', error)
       else set(item, { kind: 'refused', text: texts.uploads.refusals.unreadable })
     } else if (isTokenCode(error.code)) set(item, { kind: 'signed_out' })
-    else if (PASSING.has(error.status)) later(item, 'paused', error.retryAfterMs)
+    else if (isPassing(error)) later(item, 'paused', error)
     else if (CHANGED.has(error.code)) {
       item.mayReplace = false
-      later(item, 'paused')
+      later(item, 'paused', error)
     } else set(item, { kind: 'refused', text: refusalText(error) })
   }
 
   /** Gives its place to others, and comes back by itself. */
-  function later(item: UploadItem, kind: 'lost' | 'paused', leastMs = 0): void {
-    const ms = Math.max(leastMs, backOffMs(item.tries))
+  function later(item: UploadItem, kind: 'lost' | 'paused', error: unknown): void {
+    const ms = retryMs(error, item.tries)
     item.tries += 1
     // Without a network it is not the service that fails.
     if (item.tries > MAX_TRIES && (kind === 'paused' || navigator.onLine)) {
@@ -242,8 +251,6 @@ export function createUploads(options: UploadsOptions): Uploads {
     },
   }
 }
-
-const PASSING = new Set([408, 429, 502, 503, 504])
 
 /** The service has found something else than was found before: what it is, is found out as before. */
 const CHANGED = new Set(['precondition_failed', 'capacity_exceeded'])
