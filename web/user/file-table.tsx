@@ -177,6 +177,11 @@ function Head({
   )
 }
 
+/** Fingers drop nothing onto a page. */
+function canDrop(): boolean {
+  return !matchMedia('(pointer: coarse)').matches
+}
+
 function Empty({ page }: { readonly page: Page }) {
   const { list, capacity } = page
   const prefix = list.prefix.value
@@ -194,7 +199,9 @@ function Empty({ page }: { readonly page: Page }) {
       <p>
         <strong>{prefix === '' ? words.empty : words.noMatch(prefix)}</strong>
       </p>
-      {prefix === '' && <p class="quiet">{words.emptyHint}</p>}
+      {prefix === '' && (
+        <p class="quiet">{canDrop() ? words.emptyHint : words.emptyHintForTouch}</p>
+      )}
       {prefix === '' && free !== undefined && (
         <p class="quiet">
           {texts.capacity.free}: {formatBytes(free)}

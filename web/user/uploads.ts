@@ -1,4 +1,4 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import {
   type Api,
   ConnectionError,
@@ -129,15 +129,13 @@ export function createUploads(options: UploadsOptions): Uploads {
       if (!item.findsName) return { kind: 'exists' }
       item.name = nextName(item.name)
     }
-    const needed = item.size - (item.replaced?.size ?? 0)
+    const needed = neededBy(item)
     if (needed <= 0) return undefined
     const known = capacity.figures.value?.available ?? 0
     if (needed <= known) return undefined
     // What is known may be old.
     const { available } = await capacity.read()
-    return needed <= available
-      ? undefined
-      : { kind: 'full', missing: needed - available, available }
+    return needed <= available ? undefined : fullState(item, available)
   }
 
   async function send(item: UploadItem, signal: AbortSignal): Promise<void> {
@@ -207,6 +205,16 @@ export function createUploads(options: UploadsOptions): Uploads {
     pump()
   }
 
+  // What did not fit says what is so by now.
+  effect(() => {
+    const available = capacity.figures.value?.available
+    if (available === undefined) return
+    untracked(() => {
+      const full = items.value.filter(({ state }) => state.kind === 'full')
+      for (const item of full) set(item, fullState(item, available))
+    })
+  })
+
   return {
     items,
     figures,
@@ -250,6 +258,14 @@ export function createUploads(options: UploadsOptions): Uploads {
       wake(items.value.filter(({ state }) => state.kind === 'signed_out'))
     },
   }
+}
+
+function neededBy({ size, replaced }: UploadItem): number {
+  return size - (replaced?.size ?? 0)
+}
+
+function fullState(item: UploadItem, available: number): UploadState {
+  return { kind: 'full', missing: Math.max(0, neededBy(item) - available), available }
 }
 
 /** The service has found something else than was found before: what it is, is found out as before. */
