@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, upload } from '../http/fixture.ts'
 import { startFront } from '../support/front.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { describeInBrowser, names, openWithPage, visitAs } from './fixture.ts'
+import { describeInBrowser, names, openWithPage, pick, uploaded, visitAs } from './fixture.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>.html'
 
@@ -45,8 +45,13 @@ describeInBrowser('the files', (browser) => {
     expect(await page.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort')).toBe(
       'descending',
     )
+    await pick(page, [{ path: 'middle.txt', content: 'x'.repeat(250) }])
+    const withMiddle = ['alpha.txt', 'middle.txt', 'gamma.jpg', 'beta.txt']
+    await expect.poll(() => names(page)).toEqual(withMiddle)
     await page.getByLabel('Sort by').selectOption('Newest first')
-    await expect.poll(() => names(page)).toEqual(['gamma.jpg', 'beta.txt', 'alpha.txt'])
+    await expect
+      .poll(() => names(page))
+      .toEqual(['middle.txt', 'gamma.jpg', 'beta.txt', 'alpha.txt'])
     await context.close()
   })
 
@@ -115,10 +120,16 @@ describeInBrowser('the files', (browser) => {
     const { page, context } = await open()
     await page.getByRole('searchbox').fill('be')
     await expect.poll(() => names(page)).toEqual(['beta.txt'])
+    await pick(
+      page,
+      ['beware.txt', 'other.txt'].map((path) => ({ path, content: 'x' })),
+    )
+    await uploaded(page, 2)
+    await expect.poll(() => names(page)).toEqual(['beta.txt', 'beware.txt'])
     await page.getByRole('searchbox').fill('none')
     await page.getByText('No name begins with “none”').waitFor()
     await page.getByRole('searchbox').fill('')
-    await expect.poll(() => names(page)).toHaveLength(3)
+    await expect.poll(() => names(page)).toHaveLength(5)
     await context.close()
   })
 
@@ -232,6 +243,7 @@ describeInBrowser('the files', (browser) => {
     const link = String(await page.evaluate('navigator.clipboard.readText()'))
     expect(link).toBe(`${service.url}/users/${user.userId}/repo/alpha.txt`)
     expect((await fetch(link)).status).toBe(200)
+    await page.locator('.rows [role=row]', { hasText: 'Anyone' }).waitFor()
     await page.getByRole('radio', { name: /Only you/ }).check()
     await expect.poll(async () => (await fetch(link)).status).toBe(404)
     await context.close()
@@ -260,6 +272,13 @@ describeInBrowser('the files', (browser) => {
     await expect.poll(focused).toContain('beta.txt')
     await page.keyboard.press('End')
     await expect.poll(focused).toContain('gamma.jpg')
+    await page.keyboard.press('Home')
+    await expect.poll(focused).toContain('alpha.txt')
+    await page.keyboard.press('PageDown')
+    await expect.poll(focused).toContain('gamma.jpg')
+    const begun = page.waitForEvent('download')
+    await page.keyboard.press('Enter')
+    expect((await begun).suggestedFilename()).toBe('gamma.jpg')
     await page.keyboard.press('F2')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.type('omega')

@@ -117,7 +117,7 @@ export async function pick(page: Page, files: readonly Dropped[]): Promise<void>
 }
 
 /** Holds what lies on the disk, folders and all, over the middle of the page. Returns what lets it go. */
-export async function drag(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
+export async function hold(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
   const session = await page.context().newCDPSession(page)
   const { width = 0, height = 0 } = page.viewportSize() ?? {}
   const data = { items: [], files: [...paths], dragOperationsMask: 1 }
@@ -125,10 +125,16 @@ export async function drag(page: Page, paths: readonly string[]): Promise<() => 
   for (const type of ['dragEnter', 'dragOver'] as const) {
     await session.send('Input.dispatchDragEvent', { type, ...at })
   }
-  await page.getByText('Drop to upload').waitFor()
   return async () => {
     await session.send('Input.dispatchDragEvent', { type: 'drop', ...at })
   }
+}
+
+/** The same where the page says that it takes it. */
+export async function drag(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
+  const letGo = await hold(page, paths)
+  await page.getByText('Drop to upload').waitFor()
+  return letGo
 }
 
 export async function drop(page: Page, paths: readonly string[]): Promise<void> {

@@ -11,6 +11,7 @@ import type { TestService, TestUser } from '../support/test-service.ts'
 import {
   describeInBrowser,
   drop,
+  hold,
   names,
   openWithPage,
   pick,
@@ -80,6 +81,23 @@ describeInBrowser('uploads', (browser) => {
     expect(await contentOf('Trip - Day 1 - dawn.jpg')).toBe('dawn')
   })
 
+  it('take nothing that is dropped while nobody is signed in', async () => {
+    const page = await open()
+    const folder = await createFolder('drop')
+    opened.defer(() => folder.remove())
+    await writeFile(join(folder.path, 'alone.txt'), 'alone')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    const letGo = await hold(page, [join(folder.path, 'alone.txt')])
+    await letGo()
+    await page.waitForTimeout(500)
+    await page.getByLabel('Access token', { exact: true }).fill(secretOf(user))
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText('Nothing here yet').waitFor()
+    await page.waitForTimeout(1000)
+    expect(await page.getByText('alone.txt').count()).toBe(0)
+  })
+
   it('take a folder that is chosen', async () => {
     const page = await open()
     const folder = await createFolder('pick')
@@ -93,11 +111,12 @@ describeInBrowser('uploads', (browser) => {
 
   it('take a picture that is pasted, and nothing that is pasted into a field', async () => {
     const page = await open()
-    await page.evaluate(PASTE('document.body'))
+    await page.evaluate(PASTE('document.body', 'image.png'))
     await uploaded(page, 1)
     expect((await names(page))[0]).toMatch(/^Pasted \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d\.png$/)
-    await page.evaluate(PASTE(`document.querySelector('[type=search]')`))
+    await page.evaluate(PASTE(`document.querySelector('[type=search]')`, 'second.png'))
     await page.waitForTimeout(500)
+    expect(await page.getByText('second.png').count()).toBe(0)
     expect(await names(page)).toHaveLength(1)
   })
 
@@ -384,8 +403,8 @@ function triesOf(page: Page): readonly number[] {
   return tries
 }
 
-const PASTE = (target: string) => `{
+const PASTE = (target: string, name: string) => `{
   const clipboardData = new DataTransfer()
-  clipboardData.items.add(new File(['picture'], 'image.png', { type: 'image/png' }))
+  clipboardData.items.add(new File(['picture'], '${name}', { type: 'image/png' }))
   ${target}.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
 }`
