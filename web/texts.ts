@@ -74,6 +74,7 @@ const english = {
     loading: 'Loading …',
     empty: 'Nothing here yet',
     emptyHint: 'Drop files or a folder anywhere on this page, paste a picture, or choose files.',
+    emptyHintForTouch: 'Choose files, or a whole folder, and they appear here.',
     noMatch: (prefix: string) => `No name begins with “${prefix}”`,
     dropHere: 'Drop to upload',
     download: (name: string) => `Download ${name}`,
@@ -159,7 +160,7 @@ const english = {
       `${formatBytes(bytesPerSecond)}/s, ${formatDuration(seconds)} left`,
     expand: 'Show all uploads',
     collapse: 'Show less',
-    clear: 'Clear the list',
+    clear: 'Clear list',
     cancelAll: 'Cancel all',
     cancel: (name: string) => `Cancel ${name}`,
     dismiss: (name: string) => `Take ${name} off the list`,
@@ -189,6 +190,9 @@ const english = {
       (available === 0
         ? 'The repository is full; delete something first.'
         : `Up to ${formatBytes(available)} would fit.`),
+    fits: 'There is room for it now. Try it again.',
+    fullTogether: (count: number, missing: number) =>
+      `${files(count)} do not fit together. To take all, ${formatNeed(missing)} more would have to be free.`,
     fullMany: (count: number, missing: number) =>
       `${files(count)} ${count === 1 ? 'does' : 'do'} not fit. To take all, ${formatNeed(missing)} more would have to be free.`,
     refusals: {

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, upload } from '../http/fixture.ts'
+import { startFront } from '../support/front.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { describeInBrowser, names, openWithPage, visitAs } from './fixture.ts'
+import { describeInBrowser, names, openWithPage, pick, uploaded, visitAs } from './fixture.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>.html'
 
@@ -44,8 +45,13 @@ describeInBrowser('the files', (browser) => {
     expect(await page.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort')).toBe(
       'descending',
     )
+    await pick(page, [{ path: 'middle.txt', content: 'x'.repeat(250) }])
+    const withMiddle = ['alpha.txt', 'middle.txt', 'gamma.jpg', 'beta.txt']
+    await expect.poll(() => names(page)).toEqual(withMiddle)
     await page.getByLabel('Sort by').selectOption('Newest first')
-    await expect.poll(() => names(page)).toEqual(['gamma.jpg', 'beta.txt', 'alpha.txt'])
+    await expect
+      .poll(() => names(page))
+      .toEqual(['middle.txt', 'gamma.jpg', 'beta.txt', 'alpha.txt'])
     await context.close()
   })
 
@@ -57,6 +63,24 @@ describeInBrowser('the files', (browser) => {
     await expect.poll(focused).toBe('3')
     await page.keyboard.press('ArrowUp')
     await expect.poll(focused).toBe('2')
+    await context.close()
+  })
+
+  it('leave the focus where it was when they are scrolled away under it, so that no key reaches another file', async () => {
+    const more = Array.from({ length: 150 }, (_, at) => `file ${at + 100}.txt`)
+    for (const name of more) await upload(service, { user, name, content: '' })
+    const { page, context } = await open()
+    await page.getByRole('row', { name: 'alpha.txt' }).focus()
+    await page.mouse.move(400, 400)
+    for (let turn = 1; turn < 5; turn += 1) {
+      await page.mouse.wheel(0, 1500)
+      await page.waitForTimeout(100)
+      await page.keyboard.press('Delete')
+    }
+    expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    await page.keyboard.press('Tab')
+    const focused = () => page.evaluate(`document.activeElement.closest('[role=row]')?.textContent`)
+    await expect.poll(focused).toContain('file ')
     await context.close()
   })
 
@@ -96,11 +120,37 @@ describeInBrowser('the files', (browser) => {
     const { page, context } = await open()
     await page.getByRole('searchbox').fill('be')
     await expect.poll(() => names(page)).toEqual(['beta.txt'])
+    await pick(
+      page,
+      ['beware.txt', 'other.txt'].map((path) => ({ path, content: 'x' })),
+    )
+    await uploaded(page, 2)
+    await expect.poll(() => names(page)).toEqual(['beta.txt', 'beware.txt'])
     await page.getByRole('searchbox').fill('none')
     await page.getByText('No name begins with “none”').waitFor()
     await page.getByRole('searchbox').fill('')
-    await expect.poll(() => names(page)).toHaveLength(3)
+    await expect.poll(() => names(page)).toHaveLength(5)
     await context.close()
+  })
+
+  it('are asked for again when the service says so, and not before', async () => {
+    const front = await startFront(service)
+    const { page, context } = await visitAs({ browser: browser(), service: front, user })
+    const asked: number[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('prefix=be')) asked.push(performance.now())
+    })
+    front.refusals.set('GET', { 'retry-after': '4' })
+    await page.getByRole('searchbox').fill('be')
+    await expect.poll(() => asked.length).toBe(1)
+    await page.waitForTimeout(200)
+    front.refusals.clear()
+    await expect.poll(() => names(page)).toEqual(['beta.txt'])
+    const [first = 0, second = 0] = asked
+    expect(asked).toHaveLength(2)
+    expect(second - first).toBeGreaterThan(3_500)
+    await context.close()
+    await front.stop()
   })
 
   it('are downloaded as they are', async () => {
@@ -193,6 +243,7 @@ describeInBrowser('the files', (browser) => {
     const link = String(await page.evaluate('navigator.clipboard.readText()'))
     expect(link).toBe(`${service.url}/users/${user.userId}/repo/alpha.txt`)
     expect((await fetch(link)).status).toBe(200)
+    await page.locator('.rows [role=row]', { hasText: 'Anyone' }).waitFor()
     await page.getByRole('radio', { name: /Only you/ }).check()
     await expect.poll(async () => (await fetch(link)).status).toBe(404)
     await context.close()
@@ -221,6 +272,13 @@ describeInBrowser('the files', (browser) => {
     await expect.poll(focused).toContain('beta.txt')
     await page.keyboard.press('End')
     await expect.poll(focused).toContain('gamma.jpg')
+    await page.keyboard.press('Home')
+    await expect.poll(focused).toContain('alpha.txt')
+    await page.keyboard.press('PageDown')
+    await expect.poll(focused).toContain('gamma.jpg')
+    const begun = page.waitForEvent('download')
+    await page.keyboard.press('Enter')
+    expect((await begun).suggestedFilename()).toBe('gamma.jpg')
     await page.keyboard.press('F2')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.type('omega')

@@ -116,6 +116,32 @@ export async function pick(page: Page, files: readonly Dropped[]): Promise<void>
   )
 }
 
+/** Holds what lies on the disk, folders and all, over the middle of the page. Returns what lets it go. */
+export async function hold(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
+  const session = await page.context().newCDPSession(page)
+  const { width = 0, height = 0 } = page.viewportSize() ?? {}
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 }
+  const at = { x: width / 2, y: height / 2, data }
+  for (const type of ['dragEnter', 'dragOver'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, ...at })
+  }
+  return async () => {
+    await session.send('Input.dispatchDragEvent', { type: 'drop', ...at })
+  }
+}
+
+/** The same where the page says that it takes it. */
+export async function drag(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
+  const letGo = await hold(page, paths)
+  await page.getByText('Drop to upload').waitFor()
+  return letGo
+}
+
+export async function drop(page: Page, paths: readonly string[]): Promise<void> {
+  const letGo = await drag(page, paths)
+  await letGo()
+}
+
 /** Waits until the panel says that this many files are uploaded. */
 export async function uploaded(page: Page, count: number): Promise<void> {
   const text = count === 1 ? '1 file uploaded' : `${count} files uploaded`

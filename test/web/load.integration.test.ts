@@ -99,6 +99,8 @@ describeInBrowser('the page under load', (browser) => {
     console.log(`${tasks.length} tasks, the longest of ${Math.max(...tasks)} ms`)
     expect(tasks.length).toBeGreaterThan(100)
     expect(tasks.filter((ms) => ms > 50)).toEqual([])
+    await elementsMovedByJump(page, 5_000)
+    expect(await elementsMovedByJump(page, 3_000)).toBe(0)
     expect(await page.locator('.rows [role=row]').count()).toBeLessThan(80)
     await page
       .getByRole('grid')
@@ -125,6 +127,21 @@ async function scrollThrough(page: Page): Promise<void> {
     )
     .toBeGreaterThan(9_950 * 52)
   expect(await page.locator('.rows .name').count()).toBeGreaterThan(10)
+}
+
+/** How many elements are made, moved or thrown away when another place far off is looked at. */
+async function elementsMovedByJump(page: Page, row: number): Promise<number> {
+  return Number(
+    await page.evaluate(`new Promise((resolve) => {
+      let moved = 0
+      const note = (records) => {
+        for (const { addedNodes, removedNodes } of records) moved += addedNodes.length + removedNodes.length
+      }
+      new MutationObserver(note).observe(document.querySelector('.rows-seen'), { childList: true, subtree: true })
+      document.querySelector('.rows').scrollTop = ${row * 52}
+      setTimeout(() => resolve(moved), 500)
+    })`),
+  )
 }
 
 interface TraceEvent {

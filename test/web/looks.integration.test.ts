@@ -1,10 +1,7 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { NARROW, PICTURES, violationsIn, WIDE } from './looks.ts'
+import { actOn, NARROW, takePicture, violationsIn, WIDE } from './looks.ts'
 import { describeInBrowser, openWithPage, pick, secretOf, visit, type Visit } from './fixture.ts'
 
 const FILES = {
@@ -18,10 +15,6 @@ const FILES = {
 } as const
 
 describeInBrowser('each view', (browser) => {
-  beforeAll(async () => {
-    await mkdir(PICTURES, { recursive: true })
-  })
-
   describe.each([
     ['light', WIDE],
     ['dark', WIDE],
@@ -55,12 +48,12 @@ describeInBrowser('each view', (browser) => {
       const { page, expectClean } = opened
       views += 1
       const name = [colorScheme, viewport.width, views, view].join('-')
-      await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+      await takePicture(page, name)
       expect({ view, found: await violationsIn(page) }).toEqual({ view, found: [] })
       expectClean()
     }
 
-    const act = (action: string, name: string) => actOn(opened.page, { action, name, viewport })
+    const act = (action: string, name: string) => actOn(opened.page, { action, name })
 
     it('of signing in', async () => {
       const { page } = opened
@@ -131,21 +124,3 @@ describeInBrowser('each view', (browser) => {
     })
   })
 })
-
-interface Act {
-  readonly action: string
-  readonly name: string
-  readonly viewport: { readonly width: number }
-}
-
-/** Where there is little room a row has one button for all that can be done. */
-async function actOn(page: Page, { action, name, viewport }: Act): Promise<void> {
-  if (viewport.width >= WIDE.width) {
-    await page
-      .getByRole('button', { name: `${action} ${name}`, exact: true })
-      .click({ force: true })
-    return
-  }
-  await page.getByRole('button', { name: `What to do with ${name}` }).click()
-  await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
-}

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
@@ -16,4 +17,26 @@ export async function violationsIn(page: Page): Promise<readonly { id: string; h
     readonly violations: readonly { id: string; nodes: { html: string }[] }[]
   }
   return violations.map(({ id, nodes }) => ({ id, html: nodes.map(({ html }) => html) }))
+}
+
+export async function takePicture(page: Page, name: string): Promise<void> {
+  await mkdir(PICTURES, { recursive: true })
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+}
+
+interface Act {
+  readonly action: string
+  readonly name: string
+}
+
+/** Does something with a file. Where there is little room its row has one button for all that can be done. */
+export async function actOn(page: Page, { action, name }: Act): Promise<void> {
+  if ((page.viewportSize()?.width ?? 0) >= WIDE.width) {
+    await page
+      .getByRole('button', { name: `${action} ${name}`, exact: true })
+      .click({ force: true })
+    return
+  }
+  await page.getByRole('button', { name: `What to do with ${name}` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
 }

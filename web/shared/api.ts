@@ -113,8 +113,8 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
       } catch (error) {
         if (!isPassing(error)) throw error
         isConnected.value = !(error instanceof ConnectionError)
+        await pause(retryMs(error, tries))
       }
-      await pause(backOffMs(tries))
     }
   }
 
@@ -142,11 +142,17 @@ export function problemOf({ status, text, retryAfter }: Refusal): ProblemError {
 }
 
 /** Whether the same request may well work a moment later. */
-function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): boolean {
   return (
     error instanceof ConnectionError ||
     (error instanceof ProblemError && [408, 429, 502, 503, 504].includes(error.status))
   )
+}
+
+/** How long to wait before the same request is made again, after so many tries: not less than the service asks for. */
+export function retryMs(error: unknown, tries: number): number {
+  const asked = error instanceof ProblemError ? error.retryAfterMs : 0
+  return Math.max(asked, backOffMs(tries))
 }
 
 /** The path of an own file. */

@@ -1,4 +1,4 @@
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 export interface RowWindow {
   readonly first: number
@@ -9,6 +9,8 @@ export interface RowWindow {
 /** Rows that are drawn beyond what is seen, on either side. */
 const MARGIN_ROWS = 8
 
+const STEP_ROWS = 4
+
 /** Follows which of `count` rows of one height can be seen in a region that scrolls, which may come and go. */
 export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: number) {
   const [region, setRegion] = useState<E | null>(null)
@@ -18,7 +20,7 @@ export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: nu
     if (element === null) return undefined
     const measure = (): void => {
       // In steps, so that most movements draw nothing anew.
-      const step = rowHeight * (MARGIN_ROWS / 2)
+      const step = rowHeight * STEP_ROWS
       const top = Math.floor(element.scrollTop / step) * step
       const height = element.clientHeight
       setView((old) => (old.top === top && old.height === height ? old : { top, height }))
@@ -32,15 +34,24 @@ export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: nu
       element.removeEventListener('scroll', measure)
     }
   }, [region, rowHeight])
-  // As many as can be drawn at most, so that a row that comes takes what is left of one that goes.
-  const slots = Math.ceil(view.height / rowHeight) + 3 * MARGIN_ROWS
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - MARGIN_ROWS)
-  const seen = Math.ceil(view.height / rowHeight) + MARGIN_ROWS / 2
-  const end = Math.min(count, Math.floor(view.top / rowHeight) + seen + MARGIN_ROWS)
-  return {
-    region,
-    setRegion,
-    slots,
-    window: { first: Math.min(first, count), end } satisfies RowWindow,
-  }
+  const seen = Math.ceil(view.height / rowHeight) + STEP_ROWS
+  const top = Math.floor(view.top / rowHeight)
+  const first = Math.min(count, Math.max(0, top - MARGIN_ROWS))
+  const end = Math.min(count, top + seen + MARGIN_ROWS)
+  const keyOf = useKeys({ first, end })
+  return { region, setRegion, keyOf, window: { first, end } satisfies RowWindow }
+}
+
+/**
+ * Keys by which a row that stays keeps its elements. After a jump that leaves few, all elements stay where they are for
+ * whichever rows are there now: a browser fills them anew for far less than it takes to make or move them.
+ */
+function useKeys({ first, end }: RowWindow): (row: number) => number {
+  const last = useRef({ first, shift: 0 })
+  const { current } = last
+  const moved = first - current.first
+  if (Math.abs(moved) > (end - first) / 2) current.shift -= moved
+  current.first = first
+  const { shift } = current
+  return (row) => row + shift
 }

@@ -13,7 +13,7 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
   if (capacity === undefined) return null
   const { used, grants } = capacity
   return (
-    <aside class="capacity card" aria-label={words.title}>
+    <aside class={`capacity capacity-${capacity.state} card`} aria-label={words.title}>
       <h2>{words.title}</h2>
       <Meter capacity={capacity} />
       <p class="capacity-line">
@@ -41,13 +41,9 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
 function Meter({ capacity }: { readonly capacity: Capacity }) {
   const { used, reserved, available } = capacity
   const whole = Math.max(1, capacity.capacity, used + reserved)
-  const isTight = capacity.state !== 'normal'
   return (
     <div class="meter" role="img" aria-label={words.meter(used, reserved, available)}>
-      <span
-        class={isTight ? 'meter-used meter-tight' : 'meter-used'}
-        style={{ width: `${(used / whole) * 100}%` }}
-      />
+      <span class="meter-used" style={{ width: `${(used / whole) * 100}%` }} />
       <span class="meter-reserved" style={{ width: `${(reserved / whole) * 100}%` }} />
     </div>
   )
@@ -77,7 +73,7 @@ function State({ capacity }: { readonly capacity: Capacity }) {
   const text =
     state === 'exceeded' ? words.states.exceeded(used - capacity.capacity) : words.states[state]
   return (
-    <p class={state === 'nearing' ? 'notice' : 'notice notice-bad'}>
+    <p class={state === 'nearing' ? 'notice notice-warm' : 'notice notice-bad'}>
       <Icon name="warning" />
       <span>{text}</span>
     </p>

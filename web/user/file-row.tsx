@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatBytes } from '../shared/format.ts'
 import { Icon, type IconName } from '../shared/icon.tsx'
 import type { FileEntry, Visibility } from '../shared/model.ts'
@@ -23,6 +24,8 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
   const { name, size, updated_at: changed, visibility } = file
   const tabIndex = isCurrent ? 0 : -1
   const kind = kindOf(name)
+  const row = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => dropFocus(row.current), [index])
 
   function press(event: KeyboardEvent): void {
     if (event.key === 'Delete') onAct('remove', file)
@@ -34,6 +37,7 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
 
   return (
     <div
+      ref={row}
       class="row"
       role="row"
       aria-rowindex={index + 2}
@@ -101,6 +105,12 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
       </div>
     </div>
   )
+}
+
+/** Where another file is drawn after a jump, no key may reach it that was meant for the one before. */
+function dropFocus(row: HTMLElement | null): void {
+  const focused = document.activeElement
+  if (focused instanceof HTMLElement && row?.contains(focused) === true) focused.blur()
 }
 
 const ACTIONS = ['share', 'rename', 'remove'] as const

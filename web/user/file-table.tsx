@@ -28,12 +28,13 @@ export interface FileTableProps {
 export function FileTable({ page, onSort, onAct }: FileTableProps) {
   const { list, api } = page
   const files = list.files.value
-  const { region, setRegion, slots, window } = useRowWindow<HTMLDivElement>(
+  const { region, setRegion, keyOf, window } = useRowWindow<HTMLDivElement>(
     files.length,
     ROW_HEIGHT,
   )
   const [current, setCurrent] = useState(0)
-  const active = Math.min(current, files.length - 1)
+  // Also where the current one was scrolled away, the tabulator key leads to one of those that are drawn.
+  const active = Math.max(window.first, Math.min(current, window.end - 1))
   const isNearEnd = window.end + AHEAD_ROWS >= files.length
   useEffect(() => {
     // Who is signed out meanwhile sees that elsewhere.
@@ -80,7 +81,7 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
               const index = window.first + at
               return (
                 <FileRow
-                  key={index % slots}
+                  key={keyOf(index)}
                   file={file}
                   url={api.urlOf(`users/me/repo/${encodeURIComponent(file.name)}`)}
                   index={index}
@@ -176,6 +177,11 @@ function Head({
   )
 }
 
+/** Fingers drop nothing onto a page. */
+function canDrop(): boolean {
+  return !matchMedia('(pointer: coarse)').matches
+}
+
 function Empty({ page }: { readonly page: Page }) {
   const { list, capacity } = page
   const prefix = list.prefix.value
@@ -193,7 +199,9 @@ function Empty({ page }: { readonly page: Page }) {
       <p>
         <strong>{prefix === '' ? words.empty : words.noMatch(prefix)}</strong>
       </p>
-      {prefix === '' && <p class="quiet">{words.emptyHint}</p>}
+      {prefix === '' && (
+        <p class="quiet">{canDrop() ? words.emptyHint : words.emptyHintForTouch}</p>
+      )}
       {prefix === '' && free !== undefined && (
         <p class="quiet">
           {texts.capacity.free}: {formatBytes(free)}

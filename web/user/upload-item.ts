@@ -10,6 +10,7 @@ export type UploadState =
   | { readonly kind: 'signed_out' }
   | { readonly kind: 'done' }
   | { readonly kind: 'exists' }
+  /** Nothing is missing any more when there has come to be room. */
   | { readonly kind: 'full'; readonly missing: number; readonly available: number }
   | { readonly kind: 'refused'; readonly text: string }
 

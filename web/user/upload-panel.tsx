@@ -138,15 +138,19 @@ function Decisions({
   )
 }
 
+/** What is missing for all of them; each has what it lacks in its own row. */
 function FullNotice({ full }: { readonly full: readonly UploadItem[] }) {
   const available = Math.min(
     ...full.map(({ state }) => (state.kind === 'full' ? state.available : 0)),
   )
   const wanted = full.reduce((sum, { size, replaced }) => sum + size - (replaced?.size ?? 0), 0)
+  if (wanted <= available) return null
+  const fitsAlone = full.every(({ state }) => state.kind === 'full' && state.missing === 0)
+  const say = fitsAlone ? words.fullTogether : words.fullMany
   return (
     <p class="notice notice-bad">
       <Icon name="warning" />
-      <span>{words.fullMany(full.length, Math.max(0, wanted - available))}</span>
+      <span>{say(full.length, wanted - available)}</span>
     </p>
   )
 }

@@ -20,10 +20,10 @@ export interface UploadRowProps {
 export function UploadRow({ item, uploads, top }: UploadRowProps) {
   const { name, state } = item
   const kind = kindOf(name)
-  const isBad = state.kind === 'full' || state.kind === 'refused'
+  const isBad = (state.kind === 'full' && state.missing > 0) || state.kind === 'refused'
   return (
     <li class="upload" style={{ transform: `translateY(${top}px)` }}>
-      <span class={`kind kind-${kind}`}>
+      <span class={`kind kind-${state.kind === 'done' ? 'done' : kind}`}>
         <Icon name={state.kind === 'done' ? 'check' : kind} />
       </span>
       <div class="upload-words">
@@ -96,7 +96,7 @@ function stateText(item: UploadItem): string {
     case 'sending':
       return sent >= size && size > 0 ? states.finishing : states.sending(sent, size)
     case 'full':
-      return words.full(state.missing, state.available)
+      return state.missing === 0 ? words.fits : words.full(state.missing, state.available)
     case 'refused':
       return state.text
     case 'signed_out':

@@ -1,11 +1,10 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ConnectionError, isTokenCode, pathOf, ProblemError } from '../shared/api.ts'
-import { messageOf } from '../shared/message-of.ts'
-import { backOffMs, pause } from '../shared/pause.ts'
+import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
+import { type Api, pathOf, retryMs } from '../shared/api.ts'
+import { pause } from '../shared/pause.ts'
 import { texts } from '../texts.ts'
-import type { CapacityFigures } from './capacity-figures.ts'
-import type { FileList } from './file-list.ts'
 import type { Sender, UploadReply } from './sender.ts'
+import { createUploadCheck, fullState, type UploadCheckOptions } from './upload-check.ts'
+import { hasChanged, stateAfter } from './upload-failure.ts'
 import { figuresOf, type UploadFigures } from './upload-figures.ts'
 import {
   createItem,
@@ -16,13 +15,9 @@ import {
 } from './upload-item.ts'
 import { createUploadRate } from './upload-rate.ts'
 
-export interface UploadsOptions {
+export interface UploadsOptions extends UploadCheckOptions {
   readonly api: Api
-  readonly list: FileList
-  readonly capacity: CapacityFigures
   readonly sender: () => Sender
-  /** Before a name is written to: deletes what is to be deleted under it. */
-  readonly settle: (name: string) => Promise<void>
   readonly onUploaded: (reply: UploadReply) => void
 }
 
@@ -53,7 +48,8 @@ const SHOW_MS = 150
 
 /** The queue of uploads: which is sent when, and what becomes of those that were refused or broke off. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { api, list, capacity, settle, onUploaded } = options
+  const { api, capacity, onUploaded } = options
+  const check = createUploadCheck(options)
   const items = signal<readonly UploadItem[]>([])
   const figures = signal<UploadFigures>(figuresOf([], 0))
   const running = new Map<UploadItem, AbortController>()
@@ -92,7 +88,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     running.set(item, controller)
     try {
       set(item, { kind: 'checking' })
-      const refusal = await refusalOf(item, controller.signal)
+      const refusal = await check(item, controller.signal)
       if (controller.signal.aborted) return
       if (isHeld) set(item, { kind: 'waiting' })
       else if (refusal === undefined) await send(item, controller.signal)
@@ -103,33 +99,6 @@ export function createUploads(options: UploadsOptions): Uploads {
       running.delete(item)
       pump()
     }
-  }
-
-  /** What is known to be refused, before a byte of it is sent. */
-  async function refusalOf(
-    item: UploadItem,
-    signal: AbortSignal,
-  ): Promise<UploadState | undefined> {
-    if (!isFileName(item.name)) {
-      return { kind: 'refused', text: texts.uploads.refusals.invalid_file_name }
-    }
-    await settle(item.name)
-    for (;;) {
-      item.replaced = await list.find(item.name)
-      signal.throwIfAborted()
-      if (item.replaced === undefined || isAllowed(item, item.replaced)) break
-      if (!item.findsName) return { kind: 'exists' }
-      item.name = nextName(item.name)
-    }
-    const needed = item.size - (item.replaced?.size ?? 0)
-    if (needed <= 0) return undefined
-    const known = capacity.figures.value?.available ?? 0
-    if (needed <= known) return undefined
-    // What is known may be old.
-    const { available } = await capacity.read()
-    return needed <= available
-      ? undefined
-      : { kind: 'full', missing: needed - available, available }
   }
 
   async function send(item: UploadItem, signal: AbortSignal): Promise<void> {
@@ -158,20 +127,15 @@ export function createUploads(options: UploadsOptions): Uploads {
   async function fail(item: UploadItem, error: unknown): Promise<void> {
     item.sent = 0
     capacity.refresh()
-    if (!(error instanceof ProblemError)) {
-      if (error instanceof ConnectionError && (await isReadable(item.content))) later(item, 'lost')
-      else set(item, { kind: 'refused', text: texts.uploads.refusals.unreadable })
-    } else if (isTokenCode(error.code)) set(item, { kind: 'signed_out' })
-    else if (PASSING.has(error.status)) later(item, 'paused', error.retryAfterMs)
-    else if (CHANGED.has(error.code)) {
-      item.mayReplace = false
-      later(item, 'paused')
-    } else set(item, { kind: 'refused', text: refusalText(error) })
+    if (hasChanged(error)) item.mayReplace = false
+    const state = await stateAfter(error, item)
+    if (state.kind === 'lost' || state.kind === 'paused') later(item, state.kind, error)
+    else set(item, state)
   }
 
   /** Gives its place to others, and comes back by itself. */
-  function later(item: UploadItem, kind: 'lost' | 'paused', leastMs = 0): void {
-    const ms = Math.max(leastMs, backOffMs(item.tries))
+  function later(item: UploadItem, kind: 'lost' | 'paused', error: unknown): void {
+    const ms = retryMs(error, item.tries)
     item.tries += 1
     // Without a network it is not the service that fails.
     if (item.tries > MAX_TRIES && (kind === 'paused' || navigator.onLine)) {
@@ -197,6 +161,16 @@ export function createUploads(options: UploadsOptions): Uploads {
     }
     pump()
   }
+
+  // What did not fit says what is so by now.
+  effect(() => {
+    const available = capacity.figures.value?.available
+    if (available === undefined) return
+    untracked(() => {
+      const full = items.value.filter(({ state }) => state.kind === 'full')
+      for (const item of full) set(item, fullState(item, available))
+    })
+  })
 
   return {
     items,
@@ -240,53 +214,5 @@ export function createUploads(options: UploadsOptions): Uploads {
       isHeld = false
       wake(items.value.filter(({ state }) => state.kind === 'signed_out'))
     },
-  }
-}
-
-const PASSING = new Set([408, 429, 502, 503, 504])
-
-/** The service has found something else than was found before: what it is, is found out as before. */
-const CHANGED = new Set(['precondition_failed', 'capacity_exceeded'])
-
-/**
- * Whether the file that has the name is one that the user lets go, or what an upload made of whose end nobody heard: of the
- * same size, and no older than the upload.
- */
-function isAllowed(item: UploadItem, file: { size: number; updated_at: string }): boolean {
-  if (item.mayReplace) return true
-  const isOwn = item.startedAt > 0 && Date.parse(file.updated_at) >= item.startedAt - CLOCKS_MS
-  return isOwn && file.size === item.size
-}
-
-/** How far the clocks of browser and service may differ. */
-const CLOCKS_MS = 5_000
-
-const MAX_NAME_BYTES = 255
-
-function isFileName(name: string): boolean {
-  const bytes = new TextEncoder().encode(name).length
-  return bytes > 0 && bytes <= MAX_NAME_BYTES && name !== '.' && name !== '..'
-}
-
-function refusalText(error: ProblemError): string {
-  const { refusals } = texts.uploads
-  switch (error.code) {
-    case 'file_count_exceeded':
-    case 'invalid_file_name':
-      return refusals[error.code]
-    case 'file_too_large':
-      return refusals.file_too_large(error.fact('max_file_size'))
-    default:
-      return texts.failed(messageOf(error))
-  }
-}
-
-/** A browser says of a file that it can't read no more than of a connection that it lost. */
-async function isReadable(content: Blob): Promise<boolean> {
-  try {
-    await content.slice(0, 1).arrayBuffer()
-    return true
-  } catch {
-    return false
   }
 }

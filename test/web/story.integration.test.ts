@@ -1,0 +1,139 @@
+import { mkdir, open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { startDemo } from '../support/demo.ts'
+import { buildPage } from '../support/page.ts'
+import { temporaryFolder } from '../support/program.ts'
+import { describeInBrowser, drag, names, pick, slowDown, uploaded, visit } from './fixture.ts'
+import { actOn, NARROW, takePicture, WIDE } from './looks.ts'
+
+const MIB = 2 ** 20
+
+/** What is dropped, by the MiB of each. */
+const TRIP = {
+  'Italy/beach at dawn.jpg': 0.75,
+  'Italy/harbour.mov': 3.5,
+  'Italy/notes.md': 0.001,
+  'Italy/Rome/Forum Romanum, from the Palatine Hill, an hour before sunset.jpg': 1.25,
+  'Italy/Rome/street musicians.flac': 2,
+} as const
+
+const TRIP_NAMES = [
+  'Italy - Rome - Forum Romanum, from the Palatine Hill, an hour before sunset.jpg',
+  'Italy - Rome - street musicians.flac',
+  'Italy - beach at dawn.jpg',
+  'Italy - harbour.mov',
+  'Italy - notes.md',
+]
+
+const HARBOUR = 'Italy - harbour.mov'
+
+const PHONE = { viewport: NARROW, hasTouch: true, isMobile: true }
+
+describeInBrowser('the way of a newcomer', (browser) => {
+  beforeAll(async () => {
+    await buildPage()
+  })
+
+  let opened: AsyncDisposableStack
+  beforeEach(() => {
+    opened = new AsyncDisposableStack()
+  })
+  afterEach(() => opened.disposeAsync())
+
+  it.each<[string, BrowserContextOptions]>([
+    ['light', { colorScheme: 'light', viewport: WIDE }],
+    ['dark', { colorScheme: 'dark', viewport: WIDE }],
+    ['phone-light', { colorScheme: 'light', ...PHONE }],
+    ['phone-dark', { colorScheme: 'dark', ...PHONE }],
+  ])('from the printed link to a full repository and back, %s', async (look, options) => {
+    const environment = { BASE_CAPACITY: '15MiB' }
+    const demo = await startDemo({ environment, opened })
+    const { link = '' } = /browser: (?<link>\S+)/.exec(demo.output())?.groups ?? {}
+    const path = link.slice(demo.url.length)
+    const still = { reducedMotion: 'reduce' } as const
+    const visited = await visit({ browser: browser(), service: demo, path, ...options, ...still })
+    opened.defer(() => visited.context.close())
+    const { page } = visited
+    let pictures = 0
+    const see = async (view: string): Promise<void> => {
+      pictures += 1
+      await takePicture(page, ['story', look, pictures, view].join('-'))
+      visited.expectClean()
+    }
+    const panel = page.getByRole('region', { name: 'Uploads' })
+    const capacity = page.getByRole('complementary', { name: 'Capacity' })
+
+    await page.getByText('Nothing here yet').waitFor()
+    await capacity.getByText('0 bytes of 15 MiB used').waitFor()
+    await see('empty')
+
+    await slowDown(page, 2 * MIB)
+    const letGo = await drag(page, [await folderOf('Italy', TRIP)])
+    await see('drag')
+    await letGo()
+    await expectBars(page)
+    await see('uploading')
+    await uploaded(page, 5)
+    await expect.poll(() => names(page)).toEqual(TRIP_NAMES)
+    await capacity.getByText('7.5 MiB of 15 MiB used').waitFor()
+    await see('uploaded')
+
+    await pick(page, [
+      { path: 'archive.zip', content: Buffer.alloc(Math.floor(6.2 * MIB)) },
+      { path: 'wedding.mov', content: Buffer.alloc(3 * MIB) },
+    ])
+    await panel
+      .getByText('It does not fit: 1.8 MiB more would have to be free. Up to 1.2 MiB would fit.')
+      .waitFor()
+    await page.getByRole('heading', { name: '1 file needs a decision' }).waitFor()
+    await capacity.getByText('13 MiB of 15 MiB used').waitFor()
+    await capacity.getByText('Getting full.').waitFor()
+    await see('refused')
+
+    await panel.getByRole('button', { name: 'Show less' }).click()
+    await actOn(page, { action: 'Delete', name: HARBOUR })
+    await page.getByText(`“${HARBOUR}” is being deleted in a few seconds.`).waitFor()
+    expect(await names(page)).not.toContain(HARBOUR)
+    await see('deleted')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => names(page)).toContain(HARBOUR)
+    await see('undone')
+
+    await actOn(page, { action: 'Delete', name: HARBOUR })
+    await capacity.getByText('10 MiB of 15 MiB used').waitFor()
+    expect(await names(page)).not.toContain(HARBOUR)
+    await panel.getByRole('button', { name: 'Show all uploads' }).click()
+    await panel.getByText('There is room for it now.').waitFor()
+    await see('room')
+    await panel.getByRole('button', { name: 'Try wedding.mov again' }).click()
+    await uploaded(page, 2)
+    await expect.poll(() => names(page)).toContain('wedding.mov')
+    await capacity.getByText('13 MiB of 15 MiB used').waitFor()
+    await see('uploaded-again')
+  })
+
+  /** Makes a folder on the disk, and returns where it is. */
+  async function folderOf(name: string, files: Readonly<Record<string, number>>): Promise<string> {
+    const root = await temporaryFolder(opened)
+    for (const [path, size] of Object.entries(files)) {
+      await mkdir(dirname(join(root, path)), { recursive: true })
+      await using file = await open(join(root, path), 'w')
+      await file.truncate(Math.floor(size * MIB))
+    }
+    return join(root, name)
+  }
+})
+
+/** Waits until the panel shows how far all of it is, how long it takes, and how far each file is. */
+async function expectBars(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: /^Uploading [1-5] of 5$/ }).waitFor()
+  await page.getByText(/iB\/s, \d+ s left/).waitFor()
+  const bar = page.getByRole('progressbar', { name: 'Progress of all uploads' })
+  const percent = async () => Number(await bar.getAttribute('aria-valuenow'))
+  await expect.poll(percent).toBeGreaterThan(25)
+  expect(await percent()).toBeLessThan(90)
+  await page.getByText(/ of 3\.5 MiB$/).waitFor()
+  expect(await page.locator('.bar-thin').count()).toBeGreaterThan(1)
+}
