@@ -86,6 +86,20 @@ describe('what builds the page', () => {
     expect(await readdir(join(built, 'assets'))).not.toContain('old.js')
   })
 
+  it('takes away what builds have left that were killed, and leaves alone what another is at', async () => {
+    const gone = execute(process.execPath, ['--eval', ''])
+    await gone
+    const { pid = 0 } = gone.child
+    const others = [`web-${process.pid}`, 'web-old', `web-${pid}.tar`]
+    for (const name of [`web-${pid}`, ...others]) {
+      await mkdir(join(root, 'dist', name, 'assets'), { recursive: true })
+      await writeFile(join(root, 'dist', name, 'assets', 'cut.js'), '')
+    }
+    await writeFile(join(root, 'dist', `web.lock-${pid}`), String(pid))
+    await build()
+    expect((await readdir(join(root, 'dist'))).toSorted()).toEqual(['web', ...others].toSorted())
+  })
+
   it('does not wait for one that has died', async () => {
     const gone = execute(process.execPath, ['--eval', ''])
     await gone
