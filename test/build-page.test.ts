@@ -61,6 +61,25 @@ describe('what builds the page', () => {
     expect(await readdir(join(root, 'dist'))).toEqual(['web'])
   })
 
+  it('has the documents say which language the pages are in, which one file names', async () => {
+    await writeFile(join(root, 'web', 'language.ts'), `export const LANGUAGE = 'de'\n`)
+    await build()
+    for (const name of ['index.html', 'operator.html']) {
+      expect(await readFile(join(built, name), 'utf8')).toContain('<html lang="de">')
+    }
+    const entries = await readdir('web', { recursive: true, withFileTypes: true })
+    const sources = entries.filter((entry) => entry.isFile())
+    const named = await Promise.all(
+      sources.map(async ({ parentPath, name }) => {
+        const text = await readFile(join(parentPath, name), 'utf8')
+        return /\blang="(?!%LANGUAGE%)|\bIntl\.\w+\(['"[]|\btoLocale\w+\(|= 'en'/.test(text)
+          ? name
+          : []
+      }),
+    )
+    expect(named.flat()).toEqual(['language.ts'])
+  })
+
   it('builds again what was cut: a compressed form that is missing', async () => {
     await build()
     await build()

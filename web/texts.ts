@@ -1,3 +1,4 @@
+import { LANGUAGE } from './language.ts'
 import type { Order, Visibility } from './shared/model.ts'
 import {
   formatBytes,
@@ -361,4 +362,6 @@ const english = {
   },
 }
 
-export const texts: Texts = english
+const TEXTS = { en: english } satisfies Record<string, Texts>
+
+export const texts: Texts = TEXTS[LANGUAGE]

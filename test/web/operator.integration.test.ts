@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ADMIN_TOKEN, call, done } from '../admin/fixture.ts'
@@ -208,10 +209,37 @@ describeInBrowser('the operator', (browser) => {
     await context.close()
   })
 
-  it('is shown what of the tokens only their users have', async () => {
+  it('finds nowhere again a token that was issued, nor what the service keeps of it', async () => {
     const { page, context } = await openUser()
-    expect(await page.content()).not.toContain(secretOf(user))
+    const answers: Promise<string>[] = []
+    page.on('response', (response) => answers.push(response.text().catch(() => '')))
+    await page.getByRole('button', { name: 'Issue a token' }).click()
+    await page.getByLabel('Label').fill('phone')
+    await confirm(page, 'Issue')
+    const secret = await page.getByRole('textbox', { name: 'Access token' }).inputValue()
+    expect(await allIn(page)).toContain(secret)
+    expect((await Promise.all(answers)).join(' ')).toContain(secret)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'phone' }).waitFor()
+    await expectNowhere()
+
+    answers.length = 0
+    await page.reload()
+    await page.getByRole('listitem').filter({ hasText: 'phone' }).waitFor()
+    await expectNowhere()
+    const answered = (await Promise.all(answers)).join(' ')
+    expect(answered).toContain('"label":"phone"')
+    for (const text of [secret, secretOf(user), ...keptOf(secret)]) {
+      expect(answered).not.toContain(text)
+    }
     await context.close()
+
+    async function expectNowhere(): Promise<void> {
+      const all = await allIn(page)
+      expect(all).toContain('phone')
+      for (const text of [secret, secretOf(user), ...keptOf(secret)])
+        expect(all).not.toContain(text)
+    }
   })
 
   it('sees charts of what the service does, and the health of its parts', async () => {
@@ -331,4 +359,19 @@ describeInBrowser('the operator of many users', (browser) => {
 /** Presses the button of the dialog. */
 async function confirm(page: Page, name: string): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+}
+
+/** All that is in the page, shown or not, in its forms, in its address, and in what it keeps in the browser. */
+async function allIn(page: Page): Promise<string> {
+  const all = await page.evaluate(`JSON.stringify([
+    document.documentElement.outerHTML,
+    [...document.querySelectorAll('input, textarea')].map(({ value }) => value),
+    location.href, document.title, history.state, document.cookie, { ...localStorage }, { ...sessionStorage },
+  ])`)
+  return String(all)
+}
+
+function keptOf(secret: string): readonly string[] {
+  const digest = createHash('sha256').update(secret).digest()
+  return [digest.toString('hex'), digest.toString('base64url')]
 }
