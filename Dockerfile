@@ -10,15 +10,19 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY web web
-RUN npm run build && chmod 755 dist/main.js
+COPY scripts scripts
+RUN npm run build && chmod 755 dist/main.js && node scripts/notice.mjs > NOTICE
 
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# npm would miss in its list what is not here, and leave out what development needs too.
+COPY scripts scripts
+COPY web web
+# npm would miss in its list what is not here, and leave out what development needs too. To it the pages are development.
 RUN npm ci --omit=dev --ignore-scripts \
  && npm pkg delete devDependencies \
- && npm sbom --sbom-format=cyclonedx > sbom.json
+ && npm sbom --sbom-format=cyclonedx > packages.json \
+ && node scripts/sbom.mjs < packages.json > sbom.json
 
 FROM node:24-bookworm-slim
 WORKDIR /app
@@ -28,6 +32,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # What is in it, for those who look for known vulnerabilities.
 COPY --from=dependencies /app/sbom.json ./
+COPY --from=build /app/NOTICE ./
 COPY package.json LICENSE ./
 ARG VERSION=0.1.0
 ARG REVISION=

@@ -1,21 +1,29 @@
-// Asks the registry for known vulnerabilities of what the service depends on, and exits with 1 when there are any. A registry
-// that answers no such question (a mirror, or none at all) is said plainly and fails nothing.
+// Asks the registry for known vulnerabilities of what the service depends on and of what its pages are made of, and exits
+// with 1 when there are any. A registry that answers no such question (a mirror, or none at all) is said plainly and fails
+// nothing.
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { pagePackages } from './page-packages.mjs'
 
-const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encoding: 'utf8' })
+const { stdout } = spawnSync('npm', ['audit', '--json'], { encoding: 'utf8' })
 const report = parse(stdout)
-const counts = report.metadata?.vulnerabilities
 
-if (counts === undefined) {
+if (report.metadata?.vulnerabilities === undefined) {
   console.log(
     `npm audit: not asked, the registry does not answer (${report.message ?? 'no report'})`,
   )
 } else {
-  for (const [name, { severity, range }] of Object.entries(report.vulnerabilities ?? {})) {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const inPages = new Set(pagePackages().map(({ path }) => path))
+  const isShipped = (path) => packages[path]?.dev !== true || inPages.has(path)
+  const found = Object.entries(report.vulnerabilities ?? {}).filter(([, { nodes }]) =>
+    nodes.some(isShipped),
+  )
+  for (const [name, { severity, range }] of found) {
     console.log(`npm audit: ${severity} in ${name} ${range}`)
   }
-  console.log(`npm audit: ${counts.total} known vulnerabilities`)
-  process.exitCode = counts.total > 0 ? 1 : 0
+  console.log(`npm audit: ${found.length} packages with known vulnerabilities`)
+  process.exitCode = found.length > 0 ? 1 : 0
 }
 
 function parse(text) {

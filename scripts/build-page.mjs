@@ -27,6 +27,7 @@ if (isStale()) {
   let status
   try {
     status = isStale() ? build() : 0
+    removeLeftovers()
   } finally {
     rmSync(lock, { force: true })
   }
@@ -79,10 +80,27 @@ function isLinked(own) {
 
 function isForsaken() {
   try {
-    process.kill(Number(readFileSync(lock, 'utf8')), 0)
+    return isGone(Number(readFileSync(lock, 'utf8')))
+  } catch {
+    return false
+  }
+}
+
+function isGone(pid) {
+  try {
+    process.kill(pid, 0)
     return false
   } catch (error) {
     return error.code === 'ESRCH'
+  }
+}
+
+/** What builds have left behind that were killed; a process that has got the id of one keeps it until it ends, too. */
+function removeLeftovers() {
+  for (const name of readdirSync(dirname(built))) {
+    const [, pid] = /^web(?:\.lock)?-(\d+)$/.exec(name) ?? []
+    if (pid === undefined || !isGone(Number(pid))) continue
+    rmSync(join(dirname(built), name), { recursive: true, force: true })
   }
 }
 

@@ -62,8 +62,8 @@ async function runServer(): Promise<number> {
   const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())
   if (values.demo) {
-    const { hasPage } = server
-    console.log(await introduceDemo(service, { url: server.url + config.basePath, hasPage }))
+    const url = server.url + config.basePath
+    console.log(await introduceDemo(service, { ...server, url }))
   }
   const signal = await stopped
   logger.info({ signal }, 'stopping')

@@ -18,7 +18,7 @@ export interface ServeOptions {
   readonly logger: FastifyBaseLogger
   /** Spans of requests, which are sent at the end. */
   readonly tracing?: Pick<Tracing, 'begin' | 'close'> | undefined
-  /** The folder of the page, for tests. */
+  /** The folder of the pages, for tests. */
   readonly pages?: string
   /** How often chores are done, for tests. */
   readonly intervals?: Pick<
@@ -32,6 +32,8 @@ export interface RunningServer {
   readonly url: string
   /** Whether there is a page under `/`. */
   readonly hasPage: boolean
+  /** The address of the admin listener, where there is one with a page. */
+  readonly operatorPageUrl: string | undefined
   /**
    * Says at once that it is stopping (`/readyz`, `Connection: close`), goes on accepting for up to `drainMs`
    * milliseconds (none when left out) so that balancers move away, then stops accepting, lets requests under way finish
@@ -55,7 +57,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     traces: tracing,
   }
   const { metrics } = service
-  const page = await openPage(config, options)
+  const pages = await openPages(config, options)
   metrics.watchProcess()
   const app = await buildApp({
     ...common,
@@ -64,15 +66,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     allowedOrigins: config.allowedOrigins,
     apiDocs: config.apiDocs,
     maxFiles: config.maxFiles,
-    page,
+    page: pages?.user,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
   })
   const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
-    const page = config.webPage ? await readWebPage(PAGES, 'operator.html') : undefined
     const meter = metrics.meterRequests('admin')
-    const app = await buildAdmin({ ...common, meter, token, page })
+    const app = await buildAdmin({ ...common, meter, token, page: pages?.operator })
     listeners.push({ name: 'the admin API', app, host, port })
   }
   if (config.metrics !== undefined) {
@@ -80,13 +81,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     listeners.push({ name: 'the monitoring', app, ...config.metrics })
   }
   const connections = listeners.map(({ app }) => watchConnections(app.server))
-  const [url = ''] = await listenAll(listeners)
+  const [url = '', adminUrl] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })
   const running = { listeners, connections, chores, shutdown, tracing }
-  const hasPage = page?.document !== undefined
+  const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
   return {
     url,
-    hasPage,
+    hasPage: pages?.user.document !== undefined,
+    operatorPageUrl: isOperatorPageThere ? adminUrl : undefined,
     stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)),
   }
 }
@@ -94,20 +96,26 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 /** Beside the folder of this file, whether that is the source or what was emitted. */
 const PAGES = fileURLToPath(new URL('../dist/web', import.meta.url))
 
-/** The user's page, as far as it is wanted. One that is not built, or cannot be read, keeps nobody from the API. */
-async function openPage(
+interface Pages {
+  readonly user: WebPage
+  readonly operator: WebPage
+}
+
+/** The pages, as far as they are wanted. What is not built, or cannot be read, keeps nobody from the APIs. */
+async function openPages(
   { webPage }: Config,
-  { logger, pages = PAGES }: Pick<ServeOptions, 'logger' | 'pages'>,
-): Promise<WebPage | undefined> {
+  { logger, pages: folder = PAGES }: Pick<ServeOptions, 'logger' | 'pages'>,
+): Promise<Pages | undefined> {
   if (!webPage) return undefined
   try {
-    const page = await readWebPage(pages, 'index.html')
-    if (page.document !== undefined) return page
+    const user = await readWebPage(folder, 'index.html')
+    const operator = await readWebPage(folder, 'operator.html')
+    if (user.document !== undefined) return { user, operator }
     logger.warn('has no page to show: build it by "npm run build", or set WEB_PAGE=false')
   } catch (err) {
     logger.warn({ err }, 'cannot read the page, so it shows none: build it by "npm run build"')
   }
-  return NO_PAGE
+  return { user: NO_PAGE, operator: NO_PAGE }
 }
 
 /** What is served under its paths is the session alone. */

@@ -61,6 +61,25 @@ describe('what builds the page', () => {
     expect(await readdir(join(root, 'dist'))).toEqual(['web'])
   })
 
+  it('has the documents say which language the pages are in, which one file names', async () => {
+    await writeFile(join(root, 'web', 'language.ts'), `export const LANGUAGE = 'de'\n`)
+    await build()
+    for (const name of ['index.html', 'operator.html']) {
+      expect(await readFile(join(built, name), 'utf8')).toContain('<html lang="de">')
+    }
+    const entries = await readdir('web', { recursive: true, withFileTypes: true })
+    const sources = entries.filter((entry) => entry.isFile())
+    const named = await Promise.all(
+      sources.map(async ({ parentPath, name }) => {
+        const text = await readFile(join(parentPath, name), 'utf8')
+        return /\blang="(?!%LANGUAGE%)|\bIntl\.\w+\(['"[]|\btoLocale\w+\(|= 'en'/.test(text)
+          ? name
+          : []
+      }),
+    )
+    expect(named.flat()).toEqual(['language.ts'])
+  })
+
   it('builds again what was cut: a compressed form that is missing', async () => {
     await build()
     await build()
@@ -84,6 +103,20 @@ describe('what builds the page', () => {
     expect(await builds()).toBe(2)
     expect((await stat(built)).ino).toBe(ino)
     expect(await readdir(join(built, 'assets'))).not.toContain('old.js')
+  })
+
+  it('takes away what builds have left that were killed, and leaves alone what another is at', async () => {
+    const gone = execute(process.execPath, ['--eval', ''])
+    await gone
+    const { pid = 0 } = gone.child
+    const others = [`web-${process.pid}`, 'web-old', `web-${pid}.tar`]
+    for (const name of [`web-${pid}`, ...others]) {
+      await mkdir(join(root, 'dist', name, 'assets'), { recursive: true })
+      await writeFile(join(root, 'dist', name, 'assets', 'cut.js'), '')
+    }
+    await writeFile(join(root, 'dist', `web.lock-${pid}`), String(pid))
+    await build()
+    expect((await readdir(join(root, 'dist'))).toSorted()).toEqual(['web', ...others].toSorted())
   })
 
   it('does not wait for one that has died', async () => {

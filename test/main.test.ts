@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { buildOperatorPage } from './support/page.ts'
 import { exitOf, type Started, startProgram, temporaryFolder } from './support/program.ts'
 import { rawRequest } from './support/raw-http.ts'
 import { startIdentityProvider } from './support/identity-provider.ts'
@@ -23,6 +24,31 @@ describe('the process', () => {
     expect(await (await fetch(file, { headers: { cookie } })).text()).toBe('hello')
     process.kill('SIGTERM')
     expect(await exitOf(process)).toBe(0)
+  })
+
+  it('prints where the operator’s page is, and never the token that it asks for', async () => {
+    await buildOperatorPage()
+    const ADMIN_TOKEN = 'a-token-that-the-operator-has-set'
+    const { output } = await startDemo({ ADMIN_TOKEN, ADMIN_PORT: '0', LOG_LEVEL: 'trace' })
+    const [, link = ''] = /Administer it .*: (http\S+)\n/.exec(output()) ?? []
+    const page = await fetch(link)
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ])
+    expect(await page.text()).toContain('operator')
+    expect(output()).not.toContain(ADMIN_TOKEN)
+  })
+
+  it.each([
+    ['has no token', {}],
+    [
+      'shows no page',
+      { ADMIN_TOKEN: 'a-token-that-the-operator-has-set', ADMIN_PORT: '0', WEB_PAGE: 'false' },
+    ],
+  ])('prints no link to the operator’s page where the deployment %s', async (_why, environment) => {
+    const { output } = await startDemo(environment)
+    expect(output()).not.toContain('Administer')
   })
 
   it('records at its end when access tokens were used', async () => {

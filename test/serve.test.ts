@@ -31,13 +31,15 @@ async function start(
   {
     intervals = { recordIntervalMs: 20 },
     pages = '',
-  }: Pick<ServeOptions, 'intervals' | 'pages'> = {},
+    adminToken,
+  }: Pick<ServeOptions, 'intervals' | 'pages'> & { readonly adminToken?: string } = {},
 ) {
   const folder = await createFolder('serve')
   opened.defer(() => folder.remove())
   // Where nobody has built it a page makes a warning of its own.
   const WEB_PAGE = String(pages !== '')
-  const config = readConfig({ DATA_DIR: folder.path, PORT: '0', WEB_PAGE })
+  const admin = adminToken === undefined ? {} : { ADMIN_TOKEN: adminToken, ADMIN_PORT: '0' }
+  const config = readConfig({ DATA_DIR: folder.path, PORT: '0', WEB_PAGE, ...admin })
   const service = change(await openService(config))
   opened.defer(() => service.close())
   const warnings: unknown[] = []
@@ -137,8 +139,10 @@ describe('the server', () => {
     const folder = await createFolder('page')
     opened.defer(() => folder.remove())
     await writeFile(join(folder.path, name), '')
-    const { server, secret, warnings } = await start(undefined, { pages: folder.path })
-    expect(server.hasPage).toBe(false)
+    const adminToken = 'a-token-of-the-operator'
+    const options = { pages: folder.path, adminToken }
+    const { server, secret, warnings } = await start(undefined, options)
+    expect(server).toMatchObject({ hasPage: false, operatorPageUrl: undefined })
     expect(JSON.stringify(warnings)).toContain(warning)
     expect(warnings).toHaveLength(1)
     const headers = { cookie: `access_token=${secret}` }

@@ -1,3 +1,4 @@
+import { LANGUAGE } from './language.ts'
 import type { Order, Visibility } from './shared/model.ts'
 import {
   formatBytes,
@@ -231,8 +232,9 @@ const english = {
       files: 'Files',
       since: 'Since',
       status: 'Status',
-      find: 'Open the user with the id …',
+      find: 'Find ids that begin with …',
       none: (userId: string) => `There is no user “${userId}”.`,
+      noMatch: (prefix: string) => `No id begins with “${prefix}”`,
       more: 'Show more',
       empty: 'No users yet',
       emptyHint: 'Make one here, by the admin API or by the command line.',
@@ -364,4 +366,6 @@ const english = {
   },
 }
 
-export const texts: Texts = english
+const TEXTS = { en: english } satisfies Record<string, Texts>
+
+export const texts: Texts = TEXTS[LANGUAGE]

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 import { compressed } from './compress.ts'
+import { LANGUAGE } from './language.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
@@ -11,7 +12,7 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [compressed()],
+  plugins: [inLanguage(), compressed()],
   build: {
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,
@@ -23,3 +24,13 @@ export default defineConfig({
     reportCompressedSize: false,
   },
 })
+
+function inLanguage(): Plugin {
+  return {
+    name: 'in language',
+    transformIndexHtml: {
+      order: 'pre',
+      handler: (document) => document.replace('%LANGUAGE%', LANGUAGE),
+    },
+  }
+}

@@ -5,8 +5,13 @@ export type Change = Readonly<
   { action: string; user_id: string } & Record<string, string | number | boolean | null | undefined>
 >
 
-/** Writes a line of log about a change that has been made, whatever `LOG_LEVEL` says. */
-export function audit(request: FastifyRequest, change: Change): void {
-  const line = { audit: true, ...change, address: request.ip }
+/** A browser was given the admin token to keep, or forgot it; or a token was shown that is not the right one. */
+export interface Access {
+  readonly action: 'session.open' | 'session.close' | 'admin_token.refuse'
+}
+
+/** Writes a line of log about what has happened, whatever `LOG_LEVEL` says. */
+export function audit(request: FastifyRequest, event: Change | Access): void {
+  const line = { audit: true, ...event, address: request.ip }
   request.log.child({}, { level: 'info' }).info(line, 'audit')
 }

@@ -4,7 +4,7 @@ import type { Audience, FileOrder, FilePosition } from './file-page.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { Precondition } from './precondition.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId, UserIdPrefix } from './user-id.ts'
 import type { Grant, User } from './user-store.ts'
 import type { Version } from './version.ts'
 
@@ -23,6 +23,13 @@ export interface Usage {
 export interface Account {
   readonly user: User
   readonly usage: Usage
+}
+
+/** Up to `limit` users after `after` whose ids begin with `prefix`, bytewise. */
+export interface AccountPage {
+  readonly prefix: UserIdPrefix
+  readonly after: UserId | undefined
+  readonly limit: number
 }
 
 /** What a user's capacity is made of at one moment. */
@@ -220,11 +227,8 @@ export interface Ledger extends SweepLedger {
   /** The user with their figures, read in one statement, whatever the status; `undefined` for an unknown user. */
   findAccount(userId: UserId): Promise<Account | undefined>
 
-  /** Up to `limit` users in the order of their ids, bytewise, after `after`; deleted ones included. One statement. */
-  listAccounts(page: {
-    readonly after: UserId | undefined
-    readonly limit: number
-  }): Promise<readonly Account[]>
+  /** The page of users, deleted ones included, in the order of their ids, bytewise. One statement. */
+  listAccounts(page: AccountPage): Promise<readonly Account[]>
 
   /** The figures and what makes them, read in one statement; `undefined` for an unknown or deleted user. */
   reportCapacity(userId: UserId): Promise<CapacityReport | undefined>

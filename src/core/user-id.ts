@@ -1,6 +1,7 @@
 import { AppError } from './errors.ts'
 
 declare const brand: unique symbol
+declare const prefixBrand: unique symbol
 
 /** Names one user for ever. Made by `parseUserId` alone. */
 export type UserId = string & { readonly [brand]: 'UserId' }
@@ -19,5 +20,18 @@ export function parseUserId(text: string): UserId {
     'invalid_parameter',
     'A user id is 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-", and not "me".',
     { facts: { parameter: 'user_id' } },
+  )
+}
+
+/** What the ids of a listing begin with; may be empty. Made by `parseUserIdPrefix` alone. */
+export type UserIdPrefix = string & { readonly [prefixBrand]: 'UserIdPrefix' }
+
+/** Returns `text` as a prefix, or throws `invalid_parameter` when no user id can begin with it. */
+export function parseUserIdPrefix(text: string): UserIdPrefix {
+  if (text === '' || USER_ID.test(text)) return text as UserIdPrefix
+  throw new AppError(
+    'invalid_parameter',
+    'The prefix of a user id is at most 64 characters of A-Z, a-z, 0-9, "_" and "-".',
+    { facts: { parameter: 'prefix' } },
   )
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from './errors.ts'
-import type { Account, Ledger } from './ledger.ts'
+import type { Account, AccountPage, Ledger } from './ledger.ts'
 import { parseUserId, type UserId } from './user-id.ts'
 import type { UserStore } from './user-store.ts'
 
@@ -28,11 +28,8 @@ export interface Users {
   /** A user with the figures of one moment; of a deleted one they show how much is left to purge. */
   find(userId: UserId): Promise<Account>
 
-  /** Up to `limit` users in the order of their ids, bytewise, after `after`; deleted ones included. */
-  list(page: {
-    readonly after: UserId | undefined
-    readonly limit: number
-  }): Promise<readonly Account[]>
+  /** The page of users, deleted ones included, in the order of their ids, bytewise. */
+  list(page: AccountPage): Promise<readonly Account[]>
 
   /** Guarantees that requests of the user find that status: here at once, on other instances within 5 s. */
   setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<Account>

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { Account, CapacityReport, Ledger } from '../core/ledger.ts'
+import type { Account, AccountPage, CapacityReport } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import { type Books, capacityInForce, isInForce, toUsage, toUser, type UsageRow } from './books.ts'
 import { toGrant } from './grants.ts'
+import { isInRange } from './prefix-range.ts'
 import type { GrantRow, UserRow } from './schema.ts'
 
 type AccountRow = UserRow & UsageRow
@@ -20,14 +21,22 @@ export async function findAccount(
   return rows[0] && toAccount(rows[0])
 }
 
+/**
+ * Takes the page of users first and joins to the left, so that PostgreSQL looks up their quotas one by one: it might read
+ * all quotas from the first user on to merge them.
+ */
 export async function listAccounts(
   { db, capacity }: Books,
-  { after, limit }: Parameters<Ledger['listAccounts']>[0],
+  { prefix, after, limit }: AccountPage,
 ): Promise<readonly Account[]> {
   const { rows } = await sql<AccountRow>`
-    SELECT users.*, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
-    FROM users JOIN quotas ON quotas.user_id = users.id
-    WHERE users.id > ${after ?? ''} ORDER BY users.id LIMIT ${limit}
+    WITH page AS MATERIALIZED (
+      SELECT * FROM users WHERE ${isInRange(sql`id`, { prefix, after: after ?? '' })}
+      ORDER BY id LIMIT ${limit}
+    )
+    SELECT page.*, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+    FROM page LEFT JOIN quotas ON quotas.user_id = page.id
+    ORDER BY page.id
   `.execute(db)
   return rows.map(toAccount)
 }

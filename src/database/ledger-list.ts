@@ -6,6 +6,7 @@ import type { FileOrder } from '../core/file-page.ts'
 import type { ListFiles } from '../core/ledger.ts'
 import type { Books } from './books.ts'
 import { toFile, VISIBLE_TO } from './ledger-reads.ts'
+import { isInRange, isBelow, successorOf } from './prefix-range.ts'
 import type { FileRow } from './schema.ts'
 
 /**
@@ -40,9 +41,9 @@ function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
   const start = after ?? (order.startsWith('-') ? LAST : FIRST)
   const row = sql`(${start.value}, ${start.name})`
   switch (order) {
-    // One bound on each side: of two SQLite might enter the index at the farther one.
     case 'name':
-      return isBelow(start.name, prefix) ? sql`${from} ${to}` : sql`AND name > ${start.name} ${to}`
+      return sql`AND ${isInRange(sql`name`, { prefix, after: start.name })}`
+    // By one bound on each side, too.
     case '-name':
       return end !== undefined && isBelow(end, start.name)
         ? sql`${from} ${to}`
@@ -61,23 +62,3 @@ function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
 // Before and after all files. Without a bound on its index SQLite would sort all files of a prefix.
 const FIRST = { value: 0, name: '' } as const
 const LAST = { value: MAX_BYTES, name: '\u{10ffff}'.repeat(MAX_FILE_NAME_BYTES) } as const
-
-/** Bytewise in UTF-8, in which JavaScript does not compare. */
-function isBelow(text: string, other: string): boolean {
-  return Buffer.compare(Buffer.from(text), Buffer.from(other)) < 0
-}
-
-/** The first text, bytewise in UTF-8, after all that begin with `prefix`; `undefined` when there is none. */
-function successorOf(prefix: string): string | undefined {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
-  while (points.at(-1) === LAST_CODE_POINT) points.pop()
-  const last = points.pop()
-  if (last === undefined) return undefined
-  const next = last + 1 === FIRST_SURROGATE ? LAST_SURROGATE + 1 : last + 1
-  return String.fromCodePoint(...points, next)
-}
-
-// Halves of surrogate pairs are no characters, and no UTF-8.
-const FIRST_SURROGATE = 0xd800
-const LAST_SURROGATE = 0xdfff
-const LAST_CODE_POINT = 0x10ffff

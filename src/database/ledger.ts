@@ -90,7 +90,7 @@ export function createLedger(
     countUploads: (userId) => query((books) => countUploads(books, userId)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
-    listAccounts: (page) => query((books) => accounts.listAccounts(books, page)),
+    listAccounts: (page) => inOrder((books) => accounts.listAccounts(books, page)),
     reportCapacity: (userId) => query((books) => accounts.reportCapacity(books, userId)),
     listExpiredUploads: (limit) => query((books) => sweep.listExpiredUploads(books, limit)),
     listAbortedUploads: (page) => inOrder((books) => sweep.listAbortedUploads(books, page)),

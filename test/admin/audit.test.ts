@@ -1,9 +1,19 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { GUESS_POLICY } from '../../src/core/guess-count.ts'
 import { jsonOf } from '../http/fixture.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
+import { NO_BUILD } from '../support/page.ts'
 import type { TestService } from '../support/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, type Call, call, newUser, send } from './fixture.ts'
+
+const ADDRESSES = {
+  'signing in': '203.0.113.1',
+  'the cookie': '203.0.113.2',
+  'the header': '203.0.113.3',
+} as const
+
+const COOKIE = { cookie: `admin_token=${ADMIN_TOKEN}` }
 
 describe('the audit log of the admin API', () => {
   const lines: Record<string, unknown>[] = []
@@ -14,7 +24,13 @@ describe('the audit log of the admin API', () => {
       lines.push(JSON.parse(line) as Record<string, unknown>)
     }
     const logger = pino({ level: 'warn' }, { write })
-    service = await openEmbedded({ ...ADMIN_OPTIONS, logger })
+    service = await openEmbedded({
+      ...ADMIN_OPTIONS,
+      operatorPage: NO_BUILD,
+      guessPolicy: GUESS_POLICY,
+      trustedProxies: ['127.0.0.1'],
+      logger,
+    })
   })
   afterAll(() => service.stop())
   beforeEach(async () => {
@@ -90,6 +106,58 @@ describe('the audit log of the admin API', () => {
     expect(audits()).toMatchObject([{}, { action: 'access_token.revoke', token_id }])
     expect(JSON.stringify(lines)).not.toContain(String(access_token))
     expect(JSON.stringify(lines)).not.toContain(ADMIN_TOKEN)
+  })
+
+  it('has a line for each who signs in or out by the page, without the token', async () => {
+    const session = { at: '/session', headers: COOKIE }
+    const opened = await send(service, {
+      method: 'POST',
+      at: '/session',
+      body: { admin_token: ADMIN_TOKEN },
+    })
+    const closed = await send(service, { ...session, method: 'DELETE' })
+    expect(audits()).toMatchObject(
+      Object.entries({ 'session.open': opened, 'session.close': closed }).map(
+        ([action, reply]) => ({
+          msg: 'audit',
+          action,
+          request_id: reply.headers['x-request-id'],
+          address: '127.0.0.1',
+        }),
+      ),
+    )
+    expect(JSON.stringify(lines)).not.toContain(ADMIN_TOKEN)
+  })
+
+  it('has none for who signs out without having been signed in, which anyone may', async () => {
+    for (const headers of [{}, { cookie: 'admin_token=wrong' }, { cookie: 'admin_token=' }]) {
+      const reply = await send(service, { method: 'DELETE', at: '/session', headers })
+      expect(reply.status).toBe(204)
+    }
+    expect(audits()).toEqual([])
+  })
+
+  it.each<[keyof typeof ADDRESSES, (headers: Record<string, string>) => Call]>([
+    [
+      'signing in',
+      (headers) => ({ method: 'POST', at: '/session', body: { admin_token: 'wrong' }, headers }),
+    ],
+    [
+      'the cookie',
+      (headers) => ({ method: 'GET', headers: { ...headers, cookie: 'admin_token=wrong' } }),
+    ],
+    [
+      'the header',
+      (headers) => ({ method: 'GET', headers: { ...headers, authorization: 'Bearer wrong' } }),
+    ],
+  ])('has a line for each wrong token until its address is blocked: %s', async (how, show) => {
+    const address = ADDRESSES[how]
+    const guess = () => send(service, show({ 'x-forwarded-for': address }))
+    for (let tries = 0; tries < GUESS_POLICY.maxGuesses + 5; tries += 1) await guess()
+    expect((await guess()).status).toBe(429)
+    expect(audits()).toHaveLength(GUESS_POLICY.maxGuesses)
+    expect(audits()[0]).toMatchObject({ action: 'admin_token.refuse', address })
+    expect(JSON.stringify(lines)).not.toContain('wrong')
   })
 
   it('has none for what only reads, and none for what is refused', async () => {

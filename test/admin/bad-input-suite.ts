@@ -251,6 +251,21 @@ export function adminBadInputSuite(open: OpenService): void {
       expectFault(await call(service, { method: 'GET', path: `?cursor=${cursor(id)}` }), 'cursor')
     })
 
+    it.each(['a%20b', '%00', '%ff', '%', 'a%2Fb', '%C3%A4', 'a'.repeat(65), 'a&prefix=b'])(
+      'no user id begins with %s',
+      async (prefix) => {
+        expectFault(await call(service, { method: 'GET', path: `?prefix=${prefix}` }), 'prefix')
+      },
+    )
+
+    it.each(['access-tokens', 'devices', 'grants'])(
+      'a list of %s takes no prefix',
+      async (list) => {
+        const what = of({ method: 'GET', path: `/:id/${list}?prefix=a` })
+        expectFault(await call(service, what), 'prefix')
+      },
+    )
+
     it('the list of tokens has no cursor without a time', async () => {
       const what = of({ method: 'GET', path: `/:id/access-tokens?cursor=${cursor('a b')}` })
       expectFault(await call(service, what), 'cursor')

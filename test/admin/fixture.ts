@@ -90,7 +90,7 @@ export function expectFault(reply: Reply, parameter: string): void {
   expect(problem['parameter']).toBe(parameter)
 }
 
-/** All pages of a list, of `limit` entries each. */
+/** All pages of a list, of `limit` entries each; the path may have a query. */
 export async function allPages(
   service: TestService,
   { path, member, limit }: { path: string; member: string; limit: number },
@@ -99,7 +99,8 @@ export async function allPages(
   let cursor: unknown
   do {
     const after = typeof cursor === 'string' ? `&cursor=${cursor}` : ''
-    const get = { method: 'GET', path: `${path}?limit=${limit}${after}`, status: 200 }
+    const query = `${path.includes('?') ? '&' : '?'}limit=${limit}${after}`
+    const get = { method: 'GET', path: `${path}${query}`, status: 200 }
     const reply = await done(service, get)
     const page = reply[member] as Record<string, unknown>[]
     expect(page.length).toBeLessThanOrEqual(limit)

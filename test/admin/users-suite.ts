@@ -102,6 +102,24 @@ export function adminUsersSuite(open: OpenService): void {
       expect(whole).toEqual({ users: all, next_cursor: null })
     })
 
+    it('GET lists users whose ids begin so, page by page', async () => {
+      const begin = `list-${randomUUID().slice(0, 8)}`
+      const ids = ['', '-a', '-aa', '-b', 'a'].map((end) => begin + end)
+      for (const id of ids) await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
+      const idsUnder = async (prefix: string): Promise<readonly unknown[]> => {
+        const path = `?prefix=${prefix}`
+        const all = await allPages(service, { path, member: 'users', limit: 2 })
+        return all.map(({ user_id }) => user_id)
+      }
+      expect(await idsUnder(begin)).toEqual(ids)
+      expect(await idsUnder(`${begin}-a`)).toEqual([`${begin}-a`, `${begin}-aa`])
+      expect(await idsUnder(`${begin}-A`)).toEqual([])
+      const whole = await done(service, { method: 'GET', path: '?limit=1000', status: 200 })
+      expect(
+        await done(service, { method: 'GET', path: '?prefix=&limit=1000', status: 200 }),
+      ).toEqual(whole)
+    })
+
     it('PATCH suspends and activates, which the very next request finds', async () => {
       const path = await newUser(service)
       const user = await signIn(path)

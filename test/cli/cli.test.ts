@@ -119,6 +119,18 @@ describe('users', () => {
     ])
   })
 
+  it('list shows those whose ids begin so, page by page', async () => {
+    for (const id of ['b', 'ab', 'a', 'abc', 'B']) await run(`users create ${id}`)
+    expect(await json('users list --prefix ab')).toMatchObject([
+      { user_id: 'ab' },
+      { user_id: 'abc' },
+    ])
+    const first = await run('users list --prefix a --limit 2 --json')
+    expect(first).toMatchObject({ code: 0, err: 'There are more: --after ab' })
+    expect(await json('users list --prefix a --after ab')).toMatchObject([{ user_id: 'abc' }])
+    expect(await run('users list --prefix c')).toMatchObject({ code: 0, out: '(none)' })
+  })
+
   it('show tells the use of the capacity', async () => {
     const { upload } = await openTestRepository(core)
     await upload('a', 'hello')
@@ -409,6 +421,7 @@ describe('exit code 1 for', () => {
     ['an unknown user', 'users show bob', /^not_found: /],
     ['a user id that is none', 'users create me', /^invalid_parameter: /],
     ['an unknown token', 'tokens revoke bob x', /^not_found: /],
+    ['a prefix that no user id has', 'users list --prefix a/', /^invalid_parameter: The prefix /],
     ['a limit out of range', 'users list --limit 1001', /^invalid_parameter: limit /],
     ['a size that is none', 'devices add alice a --bytes much', /^invalid_parameter: /],
     ['a reserved source', 'grants add alice device a --bytes 5', /^invalid_parameter: source /],

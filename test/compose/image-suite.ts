@@ -44,8 +44,11 @@ export function imageSuite(project: Project): void {
         readonly components: readonly { readonly name: string }[]
       }
       const names = sbom.components.map(({ name }) => name)
-      expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'pg']))
+      const pages = ['preact', '@preact/signals', '@uppy/core']
+      expect(names).toEqual(expect.arrayContaining(['fastify', 'kysely', 'pg', ...pages]))
       expect(names).not.toContain('vitest')
+      const notice = await docker([...read, '/app/NOTICE'])
+      expect(notice).toMatch(/^preact [\d.]+: MIT\n\nThe MIT License/m)
     })
 
     it('keeps files on PostgreSQL and versitygw over a restart', async (test) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../src/core/byte-size.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId, parseUserIdPrefix } from '../../src/core/user-id.ts'
 import {
   type Account,
   BASE_CAPACITY,
@@ -60,19 +60,44 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
 
     it('users are listed by id, bytewise, in pages, each with its own figures, deleted ones too', async () => {
       const ids = ['Zz', '_a', 'a0', 'aB', 'ab'].map(parseUserId)
+      const whole = { prefix: parseUserIdPrefix('') }
       for (const [at, id] of ids.entries()) {
         await harness.users.createUser(id)
         await harness.users.putGrant({ ...grantOf(id, 'gift'), bytes: at })
       }
       await harness.users.deleteUser(parseUserId('aB'))
-      const all = await harness.ledger.listAccounts({ after: undefined, limit: 10_000 })
+      const all = await harness.ledger.listAccounts({ ...whole, after: undefined, limit: 10_000 })
       const names = all.map(({ user }) => user.userId)
       expect(names).toEqual([...names].sort())
       const ours = all.filter(({ user }) => ids.includes(user.userId))
       expect(ours.map(({ user }) => user.userId)).toEqual(ids)
       expect(ours.map(({ usage }) => usage.capacity - BASE_CAPACITY)).toEqual([0, 1, 2, 3, 4])
-      const page = await harness.ledger.listAccounts({ after: parseUserId('Zz'), limit: 2 })
+      const page = await harness.ledger.listAccounts({
+        ...whole,
+        after: parseUserId('Zz'),
+        limit: 2,
+      })
       expect(page).toEqual(all.slice(names.indexOf(parseUserId('Zz')) + 1).slice(0, 2))
+    })
+
+    it.each([
+      ['pre-', undefined, ['pre-', 'pre-a', 'pre-a-1', 'pre-z']],
+      ['pre-a', undefined, ['pre-a', 'pre-a-1']],
+      ['pre-', 'pre-a', ['pre-a-1', 'pre-z']],
+      ['pre-', 'a', ['pre-', 'pre-a', 'pre-a-1', 'pre-z']],
+      ['pre-', 'q', []],
+      ['PRE-', undefined, ['PRE-a']],
+      ['pre_', undefined, ['pre_a']],
+      ['pre-zz', undefined, []],
+    ])('users that begin with "%s" are listed after %s', async (prefix, after, expected) => {
+      const ids = ['PRE-a', 'pre', 'pre-', 'pre-a', 'pre-a-1', 'pre-z', 'pre_a']
+      for (const id of ids) await harness.users.createUser(parseUserId(id))
+      const page = { prefix: parseUserIdPrefix(prefix), limit: 10 }
+      const from = after === undefined ? undefined : parseUserId(after)
+      const found = await harness.ledger.listAccounts({ ...page, after: from })
+      expect(found.map(({ user }) => user.userId)).toEqual(expected)
+      const first = await harness.ledger.listAccounts({ ...page, after: from, limit: 1 })
+      expect(first).toEqual(found.slice(0, 1))
     })
 
     it('a report has the grants in force alone, by source and reference, and they add up', async () => {

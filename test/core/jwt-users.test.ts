@@ -3,7 +3,7 @@ import { type AccessTokens, createAccessTokens } from '../../src/core/access-tok
 import { AppError } from '../../src/core/errors.ts'
 import { createJwtUsers } from '../../src/core/jwt-users.ts'
 import type { JwtVerifier } from '../../src/core/jwt-verifier.ts'
-import { isUserId, parseUserId } from '../../src/core/user-id.ts'
+import { isUserId, parseUserId, parseUserIdPrefix } from '../../src/core/user-id.ts'
 import { outage } from '../support/faults.ts'
 import { openTestCore, type TestCore } from '../support/test-core.ts'
 import { createTestUser } from '../support/test-repository.ts'
@@ -61,7 +61,13 @@ describe('a JWT', () => {
   ])('%s is told so', async (_which, jwt, problem) => {
     await using core = await openTestCore()
     await expect(openTokens(core).verify(jwt)).rejects.toMatchObject(problem)
-    expect(await core.ledger.listAccounts({ after: undefined, limit: 10 })).toEqual([])
+    expect(
+      await core.ledger.listAccounts({
+        prefix: parseUserIdPrefix(''),
+        after: undefined,
+        limit: 10,
+      }),
+    ).toEqual([])
   })
 
   it('of a suspended user is user_suspended, of a deleted one invalid', async () => {
@@ -130,7 +136,13 @@ describe('where users appear by themselves', () => {
     const jwts = Array.from({ length: 10 }, (_, at) => `a.alice.${at}`)
     const users = await Promise.all(jwts.map((jwt) => tokens.verify(jwt)))
     expect(new Set(users.map(({ createdAt }) => createdAt)).size).toBe(1)
-    expect(await core.ledger.listAccounts({ after: undefined, limit: 10 })).toHaveLength(1)
+    expect(
+      await core.ledger.listAccounts({
+        prefix: parseUserIdPrefix(''),
+        after: undefined,
+        limit: 10,
+      }),
+    ).toHaveLength(1)
   })
 
   it('an invalid JWT makes none', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isUserId, parseUserId } from '../../src/core/user-id.ts'
+import { isUserId, parseUserId, parseUserIdPrefix } from '../../src/core/user-id.ts'
 
 const ALLOWED = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-')
 
@@ -33,6 +33,30 @@ describe('parseUserId', () => {
         const isAllowed = Buffer.from(id).every((byte) => ALLOWED.includes(byte))
         const isOfLength = id.length >= 1 && id.length <= 64
         expect(isUserId(id)).toBe(isAllowed && isOfLength && id !== 'me')
+      }),
+    )
+  })
+})
+
+describe('parseUserIdPrefix', () => {
+  it.each(['', 'a', 'm', 'me', '_', '-', 'a'.repeat(64)])('takes %j unchanged', (prefix) => {
+    expect(parseUserIdPrefix(prefix)).toBe(prefix)
+  })
+
+  it.each(['a'.repeat(65), ' ', 'a b', 'a/', '%', '*', 'a\n', '\0', 'ä', '\ud83d'])(
+    'refuses %j, with which no id begins, and says which parameter it was',
+    (prefix) => {
+      expect(() => parseUserIdPrefix(prefix)).toThrow(
+        expect.objectContaining({ code: 'invalid_parameter', facts: { parameter: 'prefix' } }),
+      )
+    },
+  )
+
+  it('takes whatever an id begins with (property)', () => {
+    const id = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/)
+    fc.assert(
+      fc.property(id, fc.nat(64), (text, length) => {
+        expect(parseUserIdPrefix(text.slice(0, length))).toBe(text.slice(0, length))
       }),
     )
   })

@@ -2,7 +2,7 @@ import { CompiledQuery, type KyselyPlugin } from 'kysely'
 import { parseClientAddress } from '../../src/core/client-address.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId, parseUserIdPrefix } from '../../src/core/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { createDatabase, type Database } from '../../src/database/database.ts'
 import { createGuessCounts } from '../../src/database/guess-counts.ts'
@@ -54,7 +54,7 @@ async function runHotReads(database: Database): Promise<void> {
   await account.usage()
   await ledger.findAccount(userId)
   await ledger.reportCapacity(userId)
-  await ledger.listAccounts({ after: userId, limit: 10 })
+  await ledger.listAccounts({ prefix: parseUserIdPrefix(''), after: userId, limit: 10 })
   for (const audience of ['owner', 'users', 'anyone'] as const) {
     await ledger.findFile({ userId, name: parseFileName('a'), audience })
   }

@@ -34,6 +34,7 @@ import { runSql } from '../support/run-sql.ts'
 import { createHarness } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles } from './list-plans.ts'
+import { explainUserLists, fillWithUsers } from './user-plans.ts'
 import { explainSweeps, fillWithLeftovers } from './sweep-plans.ts'
 
 const server = inject('postgres')
@@ -352,6 +353,29 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await sql`ALTER TABLE files SET (autovacuum_enabled = off)`.execute(listed.kysely)
     await sql`ANALYZE`.execute(listed.kysely)
     await fillWithFiles(listed)
+    await expectIndexes()
+    await sql`ANALYZE`.execute(listed.kysely)
+    await expectIndexes()
+    await listed.close()
+    await fresh.drop()
+  })
+
+  it('reads a page of users from the index of their ids and no more, whatever the statistics say', async () => {
+    const fresh = await createDatabase(serverUrl())
+    const listed = await openPostgres({ url: fresh.url })
+    await migrate(listed)
+    const expectIndexes = async (): Promise<void> => {
+      for (const { listing, entry, plan } of await explainUserLists(listed, 'EXPLAIN')) {
+        expect(`${listing}: ${plan}`).toMatch(entry)
+        expect(`${listing}: ${plan}`).toMatch(/quotas_pkey[^]*?Cond: \(user_id = page.id\)/)
+        expect(`${listing}: ${plan}`).not.toMatch(/Seq Scan on (users|quotas)|Bitmap/)
+      }
+    }
+    for (const table of [sql`users`, sql`quotas`]) {
+      await sql`ALTER TABLE ${table} SET (autovacuum_enabled = off)`.execute(listed.kysely)
+    }
+    await sql`ANALYZE`.execute(listed.kysely)
+    await fillWithUsers(listed)
     await expectIndexes()
     await sql`ANALYZE`.execute(listed.kysely)
     await expectIndexes()

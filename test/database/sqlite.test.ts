@@ -25,6 +25,7 @@ import { ledgerSweepContract } from '../core/ledger-sweep-contract.ts'
 import { userStoreContract } from '../core/user-store-contract.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles } from './list-plans.ts'
+import { explainUserLists, fillWithUsers } from './user-plans.ts'
 import { explainSweeps, fillWithLeftovers } from './sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './sqlite-harness.ts'
 
@@ -195,7 +196,7 @@ describe('SQLite', () => {
     const plans = await explainHotReads(database, 'EXPLAIN QUERY PLAN')
     expect(plans.length).toBeGreaterThan(5)
     for (const plan of plans)
-      expect(plan).not.toMatch(/SCAN (?!granted|moment|figures|uses|CONSTANT|\(|.*USING)/)
+      expect(plan).not.toMatch(/SCAN (?!granted|moment|figures|page|uses|CONSTANT|\(|.*USING)/)
   })
 
   it('reads each listing from the index of its order, and sorts nothing', async () => {
@@ -203,6 +204,14 @@ describe('SQLite', () => {
     for (const { listing, index, plan } of await explainListings(database, 'EXPLAIN QUERY PLAN')) {
       expect(`${listing}: ${plan}`).toMatch(index)
       expect(`${listing}: ${plan}`).not.toMatch(/TEMP B-TREE|SCAN files/)
+    }
+  })
+
+  it('reads a page of users from the index of their ids and no more', async () => {
+    await fillWithUsers(database)
+    for (const { listing, entry, plan } of await explainUserLists(database, 'EXPLAIN QUERY PLAN')) {
+      expect(`${listing}: ${plan}`).toMatch(entry)
+      expect(`${listing}: ${plan}`).not.toMatch(/SCAN (users|quotas)/)
     }
   })
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ADMIN_TOKEN, call, done } from '../admin/fixture.ts'
@@ -67,14 +68,12 @@ describeInBrowser('the operator', (browser) => {
     expect(await row.textContent()).toContain('2 KiB of 9.7 KiB')
     await upload(service, { user, name: 'b.bin', content: 'x'.repeat(1024) })
     await expect.poll(() => row.textContent(), { timeout: 15_000 }).toContain('3 KiB of 9.7 KiB')
-    await page.getByRole('searchbox').fill('nobody')
-    await page.keyboard.press('Enter')
-    await page.getByText('There is no user “nobody”').waitFor()
     await page.getByRole('searchbox').fill(user.userId)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: user.userId }).waitFor()
     await page.goBack()
     await row.waitFor()
+    expect(await page.getByRole('searchbox').inputValue()).toBe(user.userId)
     expectClean()
     await context.close()
   })
@@ -210,10 +209,37 @@ describeInBrowser('the operator', (browser) => {
     await context.close()
   })
 
-  it('is shown what of the tokens only their users have', async () => {
+  it('finds nowhere again a token that was issued, nor what the service keeps of it', async () => {
     const { page, context } = await openUser()
-    expect(await page.content()).not.toContain(secretOf(user))
+    const answers: Promise<string>[] = []
+    page.on('response', (response) => answers.push(response.text().catch(() => '')))
+    await page.getByRole('button', { name: 'Issue a token' }).click()
+    await page.getByLabel('Label').fill('phone')
+    await confirm(page, 'Issue')
+    const secret = await page.getByRole('textbox', { name: 'Access token' }).inputValue()
+    expect(await allIn(page)).toContain(secret)
+    expect((await Promise.all(answers)).join(' ')).toContain(secret)
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'phone' }).waitFor()
+    await expectNowhere()
+
+    answers.length = 0
+    await page.reload()
+    await page.getByRole('listitem').filter({ hasText: 'phone' }).waitFor()
+    await expectNowhere()
+    const answered = (await Promise.all(answers)).join(' ')
+    expect(answered).toContain('"label":"phone"')
+    for (const text of [secret, secretOf(user), ...keptOf(secret)]) {
+      expect(answered).not.toContain(text)
+    }
     await context.close()
+
+    async function expectNowhere(): Promise<void> {
+      const all = await allIn(page)
+      expect(all).toContain('phone')
+      for (const text of [secret, secretOf(user), ...keptOf(secret)])
+        expect(all).not.toContain(text)
+    }
   })
 
   it('sees charts of what the service does, and the health of its parts', async () => {
@@ -284,6 +310,39 @@ describeInBrowser('the operator of many users', (browser) => {
     await service.stop()
   })
 
+  it('finds those whose ids begin so, also beyond what has been read', async () => {
+    const service = await openWithOperatorPage()
+    for (const id of [...Array.from({ length: 120 }, (_, at) => `a-${at}`), 'zoe', 'zora']) {
+      await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
+    }
+    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const ids = () => page.getByRole('rowheader').allTextContents()
+    const search = page.getByRole('searchbox')
+    await search.fill('zo')
+    await expect.poll(ids).toEqual(['zoe', 'zora'])
+    // As long as it takes until the list is read anew.
+    await page.waitForTimeout(6_000)
+    expect(await ids()).toEqual(['zoe', 'zora'])
+    await search.fill('a-')
+    await expect.poll(async () => (await ids()).length).toBe(100)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await expect.poll(async () => (await ids()).length).toBe(120)
+    for (const nobody of ['zoo', 'zoe b', 'ö']) {
+      await search.fill(nobody)
+      await page.getByText(`No id begins with “${nobody}”`).waitFor()
+      expect(await ids()).toEqual([])
+    }
+    await search.fill('zor')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'zora' }).waitFor()
+    await page.getByRole('link', { name: 'All users' }).click()
+    await expect.poll(ids).toEqual(['zora'])
+    await search.fill('')
+    await expect.poll(async () => (await ids()).length).toBe(100)
+    await context.close()
+    await service.stop()
+  })
+
   it('is told when nobody answers any more, and goes on when the service is back', async () => {
     const service = await openWithOperatorPage()
     const { page, context } = await visitAsOperator({ browser: browser(), service })
@@ -300,4 +359,19 @@ describeInBrowser('the operator of many users', (browser) => {
 /** Presses the button of the dialog. */
 async function confirm(page: Page, name: string): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+}
+
+/** All that is in the page, shown or not, in its forms, in its address, and in what it keeps in the browser. */
+async function allIn(page: Page): Promise<string> {
+  const all = await page.evaluate(`JSON.stringify([
+    document.documentElement.outerHTML,
+    [...document.querySelectorAll('input, textarea')].map(({ value }) => value),
+    location.href, document.title, history.state, document.cookie, { ...localStorage }, { ...sessionStorage },
+  ])`)
+  return String(all)
+}
+
+function keptOf(secret: string): readonly string[] {
+  const digest = createHash('sha256').update(secret).digest()
+  return [digest.toString('hex'), digest.toString('base64url')]
 }

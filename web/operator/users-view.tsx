@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ProblemError } from '../shared/api.ts'
 import { FormDialog } from '../shared/form-dialog.tsx'
 import { Icon } from '../shared/icon.tsx'
 import { messageOf } from '../shared/message-of.ts'
+import { Search } from '../shared/search.tsx'
 import { texts } from '../texts.ts'
 import { TextField } from './form-fields.tsx'
 import type { Account } from './model.ts'
@@ -24,6 +24,14 @@ export function UsersView({ page }: { readonly page: Page }) {
     setReading(false)
   }
 
+  /** The user of that id, or the only one whose id begins so. */
+  async function open(text: string): Promise<void> {
+    await users.search(text)
+    const [first, ...others] = users.users.value
+    if (first === undefined || text === '') return
+    if (first.user_id === text || others.length === 0) location.hash = addressOf(first.user_id)
+  }
+
   useEffect(() => void read(() => users.load()), [])
   // As often as the charts move. Who is signed out meanwhile sees that elsewhere.
   const moment = page.watch.samples.value.at(-1)?.at
@@ -31,7 +39,13 @@ export function UsersView({ page }: { readonly page: Page }) {
   return (
     <main class="list card">
       <div class="toolbar">
-        <FindUser page={page} />
+        <Search
+          label={words.find}
+          maxLength={64}
+          initial={users.prefix.value}
+          onSearch={(text) => void read(() => users.search(text.trim()))}
+          onEnter={(text) => void read(() => open(text.trim()))}
+        />
         <button type="button" class="button button-main" onClick={() => setMaking(true)}>
           <Icon name="account" />
           {words.make}
@@ -40,13 +54,7 @@ export function UsersView({ page }: { readonly page: Page }) {
       <h2 class="unseen">{words.title}</h2>
       <div class="list-rows" aria-busy={isReading}>
         {users.users.value.length === 0 && !isReading ? (
-          <div class="empty">
-            <Icon name="users" />
-            <p>
-              <strong>{words.empty}</strong>
-            </p>
-            <p class="quiet">{words.emptyHint}</p>
-          </div>
+          <Nobody prefix={users.prefix.value} />
         ) : (
           <UserTable users={users.users.value} />
         )}
@@ -66,53 +74,15 @@ export function UsersView({ page }: { readonly page: Page }) {
   )
 }
 
-/** Opens the user of an id. */
-function FindUser({ page }: { readonly page: Page }) {
-  const [userId, setUserId] = useState('')
-  const [problem, setProblem] = useState<string>()
-
-  async function find(): Promise<void> {
-    const wanted = userId.trim()
-    if (wanted === '') return
-    try {
-      await page.api.call<Account>(`admin/users/${encodeURIComponent(wanted)}`, {})
-      location.hash = addressOf(wanted)
-    } catch (error) {
-      const isNone = error instanceof ProblemError && [400, 404].includes(error.status)
-      setProblem(isNone ? words.none(wanted) : texts.failed(messageOf(error)))
-    }
-  }
-
+function Nobody({ prefix }: { readonly prefix: string }) {
   return (
-    <form
-      class="search"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void find()
-      }}
-    >
-      <Icon name="search" />
-      <input
-        class="field"
-        type="search"
-        value={userId}
-        placeholder={words.find}
-        aria-label={words.find}
-        aria-invalid={problem !== undefined}
-        autocapitalize="none"
-        spellcheck={false}
-        onInput={(event) => {
-          setUserId(event.currentTarget.value)
-          setProblem(undefined)
-        }}
-      />
-      {problem !== undefined && (
-        <p class="notice notice-bad" role="alert">
-          {problem}
-        </p>
-      )}
-    </form>
+    <div class="empty" role="status">
+      <Icon name="users" />
+      <p>
+        <strong>{prefix === '' ? words.empty : words.noMatch(prefix)}</strong>
+      </p>
+      {prefix === '' && <p class="quiet">{words.emptyHint}</p>}
+    </div>
   )
 }
 

@@ -1,8 +1,14 @@
+import { LANGUAGE } from '../language.ts'
+
 // Made once: each takes longer than all that a row of a table has to format.
-const NUMBER = new Intl.NumberFormat('en')
-const DAY = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'short', day: 'numeric' })
-const MOMENT = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hour12: false })
-const WHOLE = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' })
+const NUMBER = new Intl.NumberFormat(LANGUAGE)
+const DAY = new Intl.DateTimeFormat(LANGUAGE, { year: 'numeric', month: 'short', day: 'numeric' })
+const MOMENT = new Intl.DateTimeFormat(LANGUAGE, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hour12: false,
+})
+const WHOLE = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'full', timeStyle: 'medium' })
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 

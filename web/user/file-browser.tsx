@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../shared/icon.tsx'
 import type { FileEntry, Order } from '../shared/model.ts'
+import { Search } from '../shared/search.tsx'
 import { texts } from '../texts.ts'
 import { type FileAction, FileActionDialog } from './file-actions.tsx'
 import { FileTable } from './file-table.tsx'
@@ -25,7 +26,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   return (
     <main class="files card" aria-label={words.title}>
       <div class="toolbar">
-        <Search onSearch={(prefix) => search(page, prefix)} />
+        <Search label={words.search} maxLength={255} onSearch={(prefix) => search(page, prefix)} />
         <label class="sort">
           <span class="unseen">{words.sortBy}</span>
           <select
@@ -63,35 +64,6 @@ function sort({ list }: Page, order: Order): void {
 function search({ list }: Page, prefix: string): void {
   list.prefix.value = prefix
   list.reload().catch(() => undefined)
-}
-
-const TYPING_MS = 200
-
-function Search({ onSearch }: { readonly onSearch: (prefix: string) => void }) {
-  const [text, setText] = useState('')
-  const searched = useRef('')
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (searched.current === text) return
-      searched.current = text
-      onSearch(text)
-    }, TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return (
-    <div class="search" role="search">
-      <Icon name="search" />
-      <input
-        class="field"
-        type="search"
-        value={text}
-        placeholder={words.search}
-        aria-label={words.search}
-        maxLength={255}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-    </div>
-  )
 }
 
 function Pickers({ onPicked }: { readonly onPicked: (files: readonly GatheredFile[]) => void }) {

@@ -4,6 +4,7 @@ import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertSameSite } from '../../http/plugins/same-site.ts'
 import { ADMIN_TOKEN_COOKIE, type AdminToken } from '../admin-token.ts'
+import { audit } from '../audit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,9 +34,8 @@ export const bearerPlugin = fp<BearerOptions>(
       const [, bearer] = BEARER.exec(authorization ?? '') ?? []
       const usesCookie = takesCookie && authorization === undefined
       const shown = usesCookie ? request.cookies[ADMIN_TOKEN_COOKIE] : bearer
-      if (shown === undefined || !adminToken.isRight(shown, parseClientAddress(request.ip))) {
-        throw unauthorized(reply)
-      }
+      if (shown === undefined) throw unauthorized(reply)
+      assertRight(adminToken, { shown, request, reply })
       if (usesCookie) assertSameSite(request, reply)
     })
   },
@@ -50,8 +50,24 @@ function isOpen({ routeOptions: { config } }: FastifyRequest): boolean {
 
 const BEARER = /^Bearer +([!-~]+)$/i
 
+interface ShownToken {
+  readonly shown: string
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/**
+ * Refuses a token that is not the right one, as `bearerPlugin` does, with a line of the audit log for each that counts as
+ * a guess: so many that an address is blocked, and no more.
+ */
+export function assertRight(adminToken: AdminToken, { shown, request, reply }: ShownToken): void {
+  if (adminToken.isRight(shown, parseClientAddress(request.ip))) return
+  audit(request, { action: 'admin_token.refuse' })
+  throw unauthorized(reply)
+}
+
 /** The refusal of whoever does not show the right token. */
-export function unauthorized(reply: FastifyReply): AppError {
+function unauthorized(reply: FastifyReply): AppError {
   void reply.header('www-authenticate', 'Bearer')
   return new AppError('unauthorized', 'This request needs the bearer token of the admin API.')
 }

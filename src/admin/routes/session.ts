@@ -1,13 +1,13 @@
 import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyContextConfig } from 'fastify'
-import { parseClientAddress } from '../../core/client-address.ts'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { ALWAYS } from '../../http/openapi/problem-responses.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { ANY_WRITE } from '../admin-api.ts'
 import { ADMIN_TOKEN_COOKIE, type AdminToken } from '../admin-token.ts'
+import { audit } from '../audit.ts'
 import { NoQuery } from '../page.ts'
-import { unauthorized } from '../plugins/bearer.ts'
+import { assertRight } from '../plugins/bearer.ts'
 
 export interface SessionOptions {
   readonly adminToken: AdminToken
@@ -30,14 +30,18 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   const open = { body: Body, querystring: NoQuery }
   app.post(url, { schema: open, config: OPEN }, async (request, reply) => {
     const shown = request.body.admin_token
-    if (!adminToken.isRight(shown, parseClientAddress(request.ip))) throw unauthorized(reply)
+    assertRight(adminToken, { shown, request, reply })
+    audit(request, { action: 'session.open' })
     const cookie = { ...sessionCookie(request, '/'), maxAge: SESSION_SECONDS }
     return reply.setCookie(ADMIN_TOKEN_COOKIE, shown, cookie).code(204).send()
   })
 
-  app.delete(url, { schema: { querystring: NoQuery }, config: CLOSE }, async (request, reply) =>
-    reply.clearCookie(ADMIN_TOKEN_COOKIE, sessionCookie(request, '/')).code(204).send(),
-  )
+  app.delete(url, { schema: { querystring: NoQuery }, config: CLOSE }, async (request, reply) => {
+    // Anyone may ask for it: without the right cookie nothing ends, and nobody can fill the log.
+    const kept = request.cookies[ADMIN_TOKEN_COOKIE]
+    if (kept !== undefined && adminToken.isSame(kept)) audit(request, { action: 'session.close' })
+    return reply.clearCookie(ADMIN_TOKEN_COOKIE, sessionCookie(request, '/')).code(204).send()
+  })
 }
 
 const common = { tag: 'session', credentials: 'none' } as const

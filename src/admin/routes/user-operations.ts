@@ -26,6 +26,14 @@ const EMPTY = jsonRequestBody({
 
 const common = { tag: 'users', credentials: 'required' } as const satisfies Partial<Operation>
 
+const PREFIX = {
+  name: 'prefix',
+  in: 'query',
+  description: 'What the ids begin with; compared byte by byte.',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{0,64}$' },
+  example: 'ali',
+} as const
+
 const ONE = { ...common, parameters: [USER_ID], problems: [...ANY_CALL, 'not_found'] } as const
 
 const WRITE = { ...ONE, problems: [...ANY_WRITE, 'not_found'] } as const
@@ -60,7 +68,7 @@ export const USERS = {
       ...common,
       operationId: 'listUsers',
       summary: 'List users in the order of their ids',
-      parameters: [LIMIT, CURSOR],
+      parameters: [PREFIX, LIMIT, CURSOR],
       responses: {
         200: { description: 'A page of users.', example: { users: [EXAMPLE], next_cursor: null } },
       },

@@ -2,7 +2,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typ
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
 import type { Account } from '../../core/ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import { isUserId, parseUserId } from '../../core/user-id.ts'
+import { isUserId, parseUserId, parseUserIdPrefix } from '../../core/user-id.ts'
 import type { Users } from '../../core/users.ts'
 import { Bytes, Count, NextCursor, OneOf, Time } from '../../http/openapi/reply-schemas.ts'
 import { audit } from '../audit.ts'
@@ -16,6 +16,11 @@ export interface UserRoutesOptions {
 const Params = Type.Object({ user_id: Type.String() })
 
 const Nothing = Type.Object({}, { additionalProperties: false })
+
+const ListQuery = Type.Object(
+  { ...PageQuery.properties, prefix: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+)
 
 const Patch = Type.Object(
   {
@@ -76,12 +81,13 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
     },
   )
 
-  const list = { querystring: PageQuery, response: { 200: PageReply } }
+  const list = { querystring: ListQuery, response: { 200: PageReply } }
   app.get(collection, { schema: list, config: USERS.list }, async ({ query }) => {
     const { limit, after } = parsePage(query, 1)
     const [userId] = after ?? []
     if (userId !== undefined && !isUserId(userId)) throw cursorFault()
-    const found = await users.list({ after: userId, limit: limit + 1 })
+    const prefix = parseUserIdPrefix(query.prefix ?? '')
+    const found = await users.list({ prefix, after: userId, limit: limit + 1 })
     const { page, next_cursor } = pageOf(found, { limit, keyOf: ({ user }) => [user.userId] })
     return { users: page.map(toReply), next_cursor }
   })

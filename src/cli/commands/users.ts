@@ -3,7 +3,7 @@ import { cutPage } from '../../core/cut-page.ts'
 import type { Account } from '../../core/ledger.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import { parseUserId } from '../../core/user-id.ts'
+import { parseUserId, parseUserIdPrefix } from '../../core/user-id.ts'
 import { userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
@@ -21,12 +21,14 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'list'],
     operands: [],
-    flags: ['after', 'limit'],
-    summary: 'list users with their figures in the order of their ids',
+    flags: ['prefix', 'after', 'limit'],
+    summary:
+      'list users, or those whose ids begin so, with their figures in the order of their ids',
     run: async ({ users }, { flags, printError }) => {
       const after = flags['after'] === undefined ? undefined : parseUserId(flags['after'])
+      const prefix = parseUserIdPrefix(flags['prefix'] ?? '')
       const limit = parsePageLimit(flags['limit'])
-      const { page, last } = cutPage(await users.list({ after, limit: limit + 1 }), limit)
+      const { page, last } = cutPage(await users.list({ prefix, after, limit: limit + 1 }), limit)
       if (last !== undefined) printError(`There are more: --after ${last.user.userId}`)
       return page.map(accountRow)
     },
