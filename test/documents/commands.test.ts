@@ -44,7 +44,10 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
         .replace("'file=@README.md'", '')
       for (const word of own.split(/\s+/)) expect(printed).toContain(word)
     }
-    const page = await fetch(/browser: (\S+)#access_token=/.exec(printed)?.[1] ?? '')
+    const link = /browser: (\S+)#access_token=/
+    // Where the page could not be built, what is printed says why.
+    expect(printed).toMatch(link)
+    const page = await fetch(link.exec(printed)?.[1] ?? '')
     expect(await page.text()).toMatch(/^<!doctype html>/i)
   },
   "curl --cookie access_token=crt_... -w '\\n' -F": async (scene) => {
