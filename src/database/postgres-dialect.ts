@@ -89,6 +89,13 @@ const BEGIN: QueryConfig = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
 const COMMIT = CompiledQuery.raw('COMMIT')
 const ROLLBACK = CompiledQuery.raw('ROLLBACK')
 
+class RolledBack extends Error {
+  constructor() {
+    super('COMMIT ended in ROLLBACK')
+    this.name = 'RolledBack'
+  }
+}
+
 const READS = /^\s*SELECT\b/i
 
 class PostgresConnection implements DatabaseConnection {
@@ -127,7 +134,7 @@ class PostgresConnection implements DatabaseConnection {
       const [{ command, rowCount, rows }] = await Promise.all([answer, ...this.#ahead.splice(0)])
       this.#isBeginning = false
       // PostgreSQL answers COMMIT with ROLLBACK when a statement before it had failed.
-      if (sql === 'COMMIT' && command !== sql) throw new Error(`COMMIT ended in ${command}`)
+      if (sql === 'COMMIT' && command !== sql) throw new RolledBack()
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as R[] }
     } catch (error) {
       if (this.#isFailure(error)) this.#failure = { error }
@@ -144,22 +151,34 @@ class PostgresConnection implements DatabaseConnection {
     this.sendAhead(BEGIN)
   }
 
-  async runTogether({ lock, take }: Group): Promise<readonly QueryResult<unknown>[]> {
+  async runTogether({ lock, take }: Group): Promise<Awaited<ReturnType<RunTogether>>> {
     this.begin()
     let queries: readonly CompiledQuery[]
     try {
-      await this.executeQuery(lock)
+      const { rows } = await this.executeQuery(lock)
       queries = take()
+      for (const query of queries) assertSendable(query)
+      if (rows.length === 0) {
+        await this.executeQuery(ROLLBACK)
+        return undefined
+      }
     } catch (error) {
       await this.executeQuery(ROLLBACK).catch(() => undefined)
       throw error
     }
-    // When one fails the server undoes all, and answers COMMIT accordingly.
-    const sent = [...queries, COMMIT].map((query) => this.executeQuery(query))
-    const answers = await Promise.allSettled(sent)
-    const failed = answers.find((answer) => answer.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-    return (await Promise.all(sent)).slice(0, -1)
+    const answers = queries.map((query) => this.executeQuery(query))
+    const committed = this.executeQuery(COMMIT)
+    const [ended, [end]] = await Promise.all([
+      Promise.allSettled(answers),
+      Promise.allSettled([committed]),
+    ])
+    // One of them failed, so the server has undone all; the connection is as good as before.
+    if (end.status === 'rejected' && end.reason instanceof RolledBack) {
+      this.#failure = undefined
+      return undefined
+    }
+    for (const each of [...ended, end]) if (each.status === 'rejected') throw each.reason
+    return await Promise.all(answers)
   }
 
   async #awaitBegin(): Promise<void> {

@@ -16,7 +16,7 @@ export function compileOnce<V>(
   return (values) => ({
     ...compiled,
     parameters: compiled.parameters.map((parameter) =>
-      parameter instanceof Place ? values[parameter.name as keyof V] : parameter,
+      parameter instanceof Place ? (values[parameter.name as keyof V] ?? null) : parameter,
     ),
   })
 }

@@ -1,5 +1,4 @@
 import type { CompiledQuery } from 'kysely'
-import { AppError } from '../core/errors.ts'
 import type { Ledger } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { RunTogether } from './together.ts'
@@ -50,13 +49,10 @@ export function createUploadGroups(options: UploadGroupsOptions): Uploads {
     try {
       const lock = statements.lock({ userId })
       const answers = await turns(userId, () => runTogether({ lock, take }))
-      for (const [index, { resolve }] of members.entries()) resolve(answers[index]?.rows[0])
+      for (const [index, { resolve }] of members.entries()) resolve(answers?.[index]?.rows[0])
     } catch (error) {
       close()
-      for (const { resolve, reject } of members) {
-        if (error instanceof AppError) reject(error)
-        else resolve(undefined)
-      }
+      for (const { reject } of members) reject(error)
     }
   }
 

@@ -85,6 +85,55 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     expect(await transactions('uploads')).toEqual(names.slice(1).map(() => 1))
   })
 
+  it.each(['54000', '40001', 'P0001'])(
+    'go on one by one when one of them fails with %s',
+    async (state) => {
+      const { userId } = account
+      await sql
+        .raw(
+          `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN RAISE EXCEPTION USING ERRCODE = '${state}'; END $$;
+          CREATE TRIGGER refuse BEFORE INSERT ON uploads FOR EACH ROW
+            WHEN (NEW.name = 'file-7' AND NEW.user_id = '${userId}') EXECUTE FUNCTION refuse()`,
+        )
+        .execute(database.kysely)
+      try {
+        const outcomes = await Promise.all(names.map((name) => outcomeOf(account.begin(name, 1))))
+        expect(outcomes).toEqual(names.map((name) => (name === 'file-7' ? 'unavailable' : 'ok')))
+      } finally {
+        await sql.raw('DROP FUNCTION refuse CASCADE').execute(database.kysely)
+      }
+    },
+  )
+
+  it('are not sent where there is no row to lock', async () => {
+    const put = sql`INSERT INTO garbage (object_key, not_before) VALUES ('unlocked', 1)`
+    const lock = sql`SELECT user_id FROM quotas WHERE user_id = 'nobody' FOR UPDATE`
+    const answers = await database.runTogether?.({
+      lock: lock.compile(database.kysely),
+      take: () => [put.compile(database.kysely)],
+    })
+    expect(answers).toBeUndefined()
+    const { rows } = await sql`SELECT 1 FROM garbage WHERE object_key = 'unlocked'`.execute(
+      database.kysely,
+    )
+    expect(rows).toEqual([])
+  })
+
+  it('are not sent, none of them, when the driver could not send one', async () => {
+    const put = (key: unknown) =>
+      sql`INSERT INTO garbage (object_key, not_before) VALUES (${key}, 1)`.compile(database.kysely)
+    const lock = sql`SELECT user_id FROM quotas WHERE user_id = ${account.userId} FOR UPDATE`
+    const take = () => [put('sendable'), put({})]
+    await expect(
+      database.runTogether?.({ lock: lock.compile(database.kysely), take }),
+    ).rejects.toThrow(TypeError)
+    const { rows } = await sql`SELECT 1 FROM garbage WHERE object_key = 'sendable'`.execute(
+      database.kysely,
+    )
+    expect(rows).toEqual([])
+  })
+
   it('commit what a repetition finds again', async () => {
     const version = await account.begin('a', 5)
     const first = await account.commit(version, 5, { visibility: 'users' })
