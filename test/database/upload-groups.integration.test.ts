@@ -134,6 +134,19 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     expect(rows).toEqual([])
   })
 
+  it('keep the connection on which they were undone', async () => {
+    const single = await openPostgres({ url: own.url, poolSize: 1 })
+    const { kysely } = single
+    const pid = async () => (await sql`SELECT pg_backend_pid() AS pid`.execute(kysely)).rows
+    const before = await pid()
+    const lock = sql`SELECT user_id FROM quotas WHERE user_id = ${account.userId} FOR UPDATE`
+    const put = sql`INSERT INTO garbage (object_key, not_before) VALUES ('twice', 1)`
+    const take = () => [put.compile(kysely), put.compile(kysely)]
+    expect(await single.runTogether?.({ lock: lock.compile(kysely), take })).toBeUndefined()
+    expect(await pid()).toEqual(before)
+    await single.close()
+  })
+
   it('commit what a repetition finds again', async () => {
     const version = await account.begin('a', 5)
     const first = await account.commit(version, 5, { visibility: 'users' })
