@@ -169,8 +169,8 @@ describe.skipIf(skipped)(
 
     /** Overwrites, and has the primary die around the COMMIT of it. */
     async function overwriteLosing(loses: Loss, target: Target) {
-      // The statement itself goes by name; its parameter is what the commit answers.
-      const lost = pair.balancer.lose({ after: '"replaced":true', request: 'COMMIT', loses })
+      // The statement itself goes by name; what its upload turned out to be is a parameter of it alone.
+      const lost = pair.balancer.lose({ after: NEW.sha256, request: 'COMMIT', loses })
       const answer = uploadTo(target, { ...NEW, ...PLAIN })
       await lost
       await failOver()
@@ -201,4 +201,6 @@ const PLAIN = { method: 'PUT', chunked: false } as const
 
 const OWN_SESSIONS = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'cloud-repository'`
 
-const WAITING = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+// The lease of a slow upload is renewed meanwhile, by a statement that waits as well.
+const WAITING = `
+  SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'`

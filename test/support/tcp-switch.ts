@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export type Loss = 'request' | 'answer'
 
 /**
- * An exchange to lose: the first request with `request` on a connection that has sent `after` before. Its answer is known by
+ * An exchange to lose: the first request with `request` after `after` on the same connection. Its answer is known by
  * the same word, since answers to what was sent before can come after it.
  */
 export interface LossyExchange {
@@ -123,7 +123,11 @@ class Connection {
 
   #passes(bytes: Buffer): boolean {
     const { losses } = this.#ends
-    const lost = losses.find((loss) => this.#met.has(loss) && bytes.includes(loss.request))
+    // Both may come in one piece.
+    const lost = losses.find((loss) => {
+      const from = this.#met.has(loss) ? 0 : bytes.indexOf(loss.after)
+      return from >= 0 && bytes.includes(loss.request, from)
+    })
     for (const loss of losses) if (bytes.includes(loss.after)) this.#met.add(loss)
     if (lost === undefined) return this.#lost === undefined
     losses.splice(losses.indexOf(lost), 1)
