@@ -7,7 +7,7 @@ import type { RunTogether } from './together.ts'
 
 /** An open database, the same for every engine. */
 export interface Database extends Fragments {
-  /** For tests and for the migrations; everything else goes through `query` and `transaction`. */
+  /** For tests, for the migrations and to compile statements; everything else goes through `query` and `transaction`. */
   readonly kysely: Kysely<Tables>
 
   /** Runs statements that need no transaction. `work` may run several times, see `transaction`. */

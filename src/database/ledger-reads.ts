@@ -21,7 +21,7 @@ interface NamedFile {
 }
 
 /**
- * The file as its audience sees it: none when its user is suspended or deleted. What may not be seen is not read either, so
+ * The file as its audience sees it: none when its user is suspended or deleted. What may not be seen is not answered either, so
  * that it takes no longer than what is not there.
  */
 export async function findFile({ db }: Books, file: FindFile): Promise<File | undefined> {

@@ -35,7 +35,8 @@ import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import { PREPARED } from './prepared.ts'
 import * as sweep from './ledger-sweep.ts'
-import { createUploadGroups } from './upload-groups.ts'
+import type { RunTogether } from './together.ts'
+import { createUploadGroups, type UploadLedger } from './upload-groups.ts'
 import { uploadStatements } from './upload-statements.ts'
 import { createUserTurns } from './user-turns.ts'
 
@@ -44,9 +45,8 @@ const TURN_PATIENCE_MS = 10_000
 
 /**
  * The ledger on a SQL database. What decides is always the WHERE of an UPDATE, never a value read
- * before it. Every transaction locks the user's row of `quotas` first, then goes through `uploads`,
- * `files` and `garbage` in that order. `baseCapacity` is what every user has without any grant, in
- * bytes.
+ * before it. Every transaction locks the user's row of `quotas` first, and that lock alone puts them in order.
+ * `baseCapacity` is what every user has without any grant, in bytes.
  */
 export function createLedger(
   database: Database,
@@ -69,16 +69,17 @@ export function createLedger(
   const inOrder = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.readInOrder((db) => work({ ...common, db }))
 
-  const steps: Pick<Ledger, 'begin' | 'commit'> = {
+  const steps: UploadLedger = {
     begin: (upload) => change(upload.userId, (books) => begin(books, upload)),
     commit: (upload) => change(upload.userId, (books) => commit(books, upload)),
   }
-  const statements = uploadStatements(kysely.withPlugin(PREPARED), common)
+  const together = (runTogether: RunTogether): UploadLedger => {
+    const statements = uploadStatements(kysely.withPlugin(PREPARED), common)
+    return createUploadGroups({ statements, runTogether, turns, steps })
+  }
 
   return {
-    ...(runTogether === undefined
-      ? steps
-      : createUploadGroups({ statements, runTogether, turns, steps })),
+    ...(runTogether === undefined ? steps : together(runTogether)),
     extend: (upload) => change(upload.userId, (books) => extend(books, upload)),
     renew: (upload) => hotQuery((books) => renew(books, upload)),
     abort: (upload) => change(upload.userId, (books) => abort(books, upload)),

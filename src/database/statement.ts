@@ -12,16 +12,16 @@ export function compileOnce<V>(
   db: Kysely<Tables>,
   build: (slot: Slot<V>) => RawBuilder<unknown>,
 ): Statement<V> {
-  const compiled = build((name) => sql`${new Place(name)}`).compile(db)
+  const compiled = build((name) => sql`${new Placeholder(name)}`).compile(db)
   return (values) => ({
     ...compiled,
     parameters: compiled.parameters.map((parameter) =>
-      parameter instanceof Place ? (values[parameter.name as keyof V] ?? null) : parameter,
+      parameter instanceof Placeholder ? (values[parameter.name as keyof V] ?? null) : parameter,
     ),
   })
 }
 
-class Place {
+class Placeholder {
   readonly name: PropertyKey
 
   constructor(name: PropertyKey) {

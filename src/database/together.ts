@@ -5,8 +5,8 @@ export interface Group {
   /** Locks the user's row until the transaction ends. Where it answers no row nothing is locked, and nothing is sent. */
   readonly lock: CompiledQuery
   /**
-   * Asked once the lock is held: statements of which each takes effect whole or not at all, so that none has to be undone
-   * because of another's answer.
+   * Asked when the lock has been answered: statements of which each takes effect whole or not at all, so that none has to be
+   * undone because of another's answer. Asked again when the transaction is repeated, and answers the same.
    */
   readonly take: () => readonly CompiledQuery[]
 }

@@ -5,12 +5,13 @@ import type { RunTogether } from './together.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 import type { UserTurns } from './user-turns.ts'
 
-type Uploads = Pick<Ledger, 'begin' | 'commit'>
+/** What of the ledger uploads do in groups. */
+export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>
 
 export interface UploadGroupsOptions {
   readonly statements: UploadStatements
   /** Does what a statement does not: whatever has a precondition, and whatever is refused. */
-  readonly steps: Uploads
+  readonly steps: UploadLedger
   readonly runTogether: RunTogether
   readonly turns: UserTurns
 }
@@ -19,7 +20,7 @@ export interface UploadGroupsOptions {
  * Has the uploads of one user share a transaction: one lock of the user's row, one write to the disk. While one group is
  * under way the next one gathers, for as long as it waits for the lock, so a group is as large as the crowd.
  */
-export function createUploadGroups(options: UploadGroupsOptions): Uploads {
+export function createUploadGroups(options: UploadGroupsOptions): UploadLedger {
   const { statements, steps, runTogether, turns } = options
   const gathering = new Map<UserId, Member[]>()
 

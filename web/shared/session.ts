@@ -36,7 +36,7 @@ export interface SessionOptions {
   readonly member: 'access_token' | 'admin_token'
   /** The code of what it refuses while nobody is signed in. */
   readonly nobody: string
-  /** What is said of the codes of refusals, of an `ended` session, and of a cookie that the browser did `notKeep`. */
+  /** `reasons` by the codes of refusals, and of a session that has `ended`; `notKept` of a cookie that the browser refused. */
   readonly words: {
     readonly notKept: string
     readonly reasons: Readonly<Record<string, string> & { ended: string }>

@@ -23,7 +23,7 @@ export const USERS: readonly Command[] = [
     operands: [],
     flags: ['prefix', 'after', 'limit'],
     summary:
-      'list users, or those whose ids begin so, with their figures in the order of their ids',
+      'list users with their figures in the order of their ids; with --prefix, those whose ids begin with it',
     run: async ({ users }, { flags, printError }) => {
       const after = flags['after'] === undefined ? undefined : parseUserId(flags['after'])
       const prefix = parseUserIdPrefix(flags['prefix'] ?? '')

@@ -26,7 +26,7 @@ export const sameSitePlugin = fp<SameSiteOptions>(
   { name: 'same-site', fastify: '5.x' },
 )
 
-/** The same for a route that asks by itself. */
+/** As `sameSitePlugin`, for one request: throws `cross_site_request` for a write from another site. */
 export function assertSameSite(
   request: FastifyRequest,
   reply: FastifyReply,
