@@ -123,10 +123,10 @@ describe.skipIf(skipped)(
       const { target, register } = await uploaded('old')
       const answer = rawRequest({ port: target.service.port, send: losingTheStandby(target) })
       await until(pair.primary.url, WAITING)
-      // It stays committed here, visible to all, and is on no other server.
+      // It stays committed here, visible to all once the backend has ended, and is on no other server.
       await runSql(
         pair.primary.url,
-        `SELECT pg_terminate_backend(pid) FROM (${WAITING}) AS waiting`,
+        `SELECT pg_terminate_backend(pid, ${TIMEOUT_MS}) FROM (${WAITING}) AS waiting`,
       )
       expectUnavailable(await answer)
       register.leftOpen(NEW.sha256)
@@ -201,6 +201,8 @@ const PLAIN = { method: 'PUT', chunked: false } as const
 
 const OWN_SESSIONS = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'cloud-repository'`
 
-// The lease of a slow upload is renewed meanwhile, by a statement that waits as well.
+// Of an upload, which changes a quota: its lease is renewed meanwhile, and that waits as well.
 const WAITING = `
-  SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'`
+  SELECT pid FROM pg_stat_activity
+  JOIN quotas ON quotas.xmax = backend_xid
+  WHERE wait_event = 'SyncRep' AND query = 'COMMIT'`

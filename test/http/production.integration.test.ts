@@ -29,6 +29,7 @@ import { parserErrorsSuite } from './parser-errors-suite.ts'
 import { quotaSuite } from './quota-suite.ts'
 import { racesSuite } from './races-suite.ts'
 import { revocationSuite } from './revocation-suite.ts'
+import { slowHeadsSuite } from './slow-heads-suite.ts'
 import { slowReadersSuite } from './slow-readers-suite.ts'
 import { secrecySuite } from './secrecy-suite.ts'
 import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
@@ -56,6 +57,7 @@ describe.skipIf(missing)('the service on PostgreSQL and MinIO', () => {
   sessionSuite(openProduction)
   parserErrorsSuite(openProduction)
   quotaSuite(openProduction)
+  slowHeadsSuite(openProduction)
   slowReadersSuite(openProduction)
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
