@@ -1,7 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
-import { messageOf } from '../shared/message-of.ts'
 import { texts } from '../texts.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
@@ -28,16 +27,11 @@ export interface SectionProps {
 /** One user: the figures, and all that makes them. */
 export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {
   const watched = useMemo(() => createUserRecord(page.api, userId), [userId])
-  const [problem, setProblem] = useState<string>()
   const record = watched.record.value
+  const problem = watched.problem.value
   // As often as the charts move, so that what users do is seen.
   const moment = page.watch.samples.value.at(-1)?.at
-  useEffect(() => {
-    watched.read().then(
-      () => setProblem(undefined),
-      (error: unknown) => setProblem(texts.failed(messageOf(error))),
-    )
-  }, [watched, moment])
+  useEffect(() => void watched.refresh(), [watched, moment])
   return (
     <main class="list card">
       <div class="toolbar">

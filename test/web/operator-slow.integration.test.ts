@@ -1,0 +1,38 @@
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { TestService, TestUser } from '../support/test-service.ts'
+import { describeInBrowser } from './fixture.ts'
+import { openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
+
+/** Longer than from one look at the service to the next. */
+const SLOW_MS = 5_000
+
+describeInBrowser('the operator of a slow service', (browser) => {
+  let service: TestService
+  let user: TestUser
+  beforeAll(async () => {
+    service = await openWithOperatorPage()
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(9000)
+  })
+
+  it('sees a user, of whom no more is asked before that is answered', async () => {
+    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    let asked = 0
+    let most = 0
+    await page.route(`**/admin/users/${user.userId}**`, async (route) => {
+      asked += 1
+      most = Math.max(most, asked)
+      await setTimeout(SLOW_MS)
+      asked -= 1
+      await route.continue()
+    })
+    await page.getByRole('link', { name: user.userId }).click()
+    await page.getByRole('heading', { name: 'Access tokens' }).waitFor({ timeout: 4 * SLOW_MS })
+    // The user, the devices, the grants and the tokens.
+    expect(most).toBe(4)
+    await context.close()
+  })
+})
