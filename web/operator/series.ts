@@ -21,17 +21,23 @@ export function rates(
   return points
 }
 
-/** By how much a count has grown in the last so many milliseconds, at each moment, as far as it was seen. */
+/**
+ * By how much a count has grown in the last so many milliseconds, at each moment, as far as it was seen. What has grown
+ * between two samples counts by the share of that time.
+ */
 export function growths(
   samples: readonly Sample[],
   { read, within }: { readonly read: (sample: Sample) => number; readonly within: number },
 ): readonly Point[] {
-  const counted = rates(samples, { read, per: 1 }).map(({ at, value }, index) => ({
-    at,
-    count: Math.round(value * (at - (samples[index]?.at ?? at))),
+  const steps = rates(samples, { read, per: 1 }).map(({ at, value }, index) => ({
+    from: samples[index]?.at ?? at,
+    to: at,
+    perMs: value,
   }))
-  return counted.map(({ at }) => {
-    const recent = counted.filter((step) => step.at <= at && step.at > at - within)
-    return { at, value: recent.reduce((total, { count }) => total + count, 0) }
+  return steps.map(({ to: at }, index) => {
+    const grown = steps
+      .slice(0, index + 1)
+      .map(({ from, to, perMs }) => perMs * Math.max(0, to - Math.max(from, at - within)))
+    return { at, value: Math.round(grown.reduce((total, share) => total + share, 0)) }
   })
 }
