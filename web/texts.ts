@@ -361,7 +361,7 @@ const english = {
         `${formatCount(running)} under way, ${formatBytes(bytes)}`,
       refused: ({ code, count }: { code: string; count: number }) =>
         `${formatCount(count)} × ${code}`,
-      scope: 'Of this instance, since this page was opened.',
+      scope: 'Of this instance, for at most the last 15 minutes.',
     },
   },
 }

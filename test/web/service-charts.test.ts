@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSample, type Sample } from '../../web/operator/metrics-text.ts'
-import { growths, rates } from '../../web/operator/series.ts'
+import { growth, growths, rates } from '../../web/operator/series.ts'
 
 const TEXT = `# HELP cloud_repository_received_bytes_total Bytes that came.
 # TYPE cloud_repository_received_bytes_total counter
@@ -71,5 +71,10 @@ describe('a series', () => {
       [3_600_000, 5000],
     ])
     expect(valuesOf(growths(hidden, { read, within: 60_000 }))).toEqual([83])
+  })
+  it('has how much a count has grown in all, also of a service that was started anew', () => {
+    expect(growth(samples, read)).toBe(210)
+    expect(growth(samples.slice(0, 1), read)).toBe(0)
+    expect(growth([], read)).toBe(0)
   })
 })
