@@ -102,11 +102,12 @@ function UserFigures({ account }: { readonly account: Account }) {
   ] as const
   return (
     <>
-      <div class="meter" role="img" aria-label={texts.capacity.meter(used, reserved, available)}>
-        <span
-          class={state === 'normal' ? 'meter-used' : 'meter-used meter-tight'}
-          style={{ width: `${(used / whole) * 100}%` }}
-        />
+      <div
+        class={`meter capacity-${state}`}
+        role="img"
+        aria-label={texts.capacity.meter(used, reserved, available)}
+      >
+        <span class="meter-used" style={{ width: `${(used / whole) * 100}%` }} />
         <span class="meter-reserved" style={{ width: `${(reserved / whole) * 100}%` }} />
       </div>
       <dl class="figures">
