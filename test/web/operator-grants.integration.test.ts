@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { done } from '../admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
-import type { TestService } from '../support/test-service.ts'
+import type { TestService, TestUser } from '../support/test-service.ts'
 import { describeInBrowser } from './fixture.ts'
-import { openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
+import { confirm, openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
 
 describeInBrowser('the capacity of a user, as the operator sees it', (browser) => {
   let service: TestService
@@ -28,6 +29,52 @@ describeInBrowser('the capacity of a user, as the operator sees it', (browser) =
       await context.close()
     }
     expect(colours.size).toBe(3)
+  })
+})
+
+describeInBrowser('the operator', (browser) => {
+  let service: TestService
+  let user: TestUser
+  beforeAll(async () => {
+    service = await openWithOperatorPage()
+  })
+  afterAll(() => service?.stop())
+  beforeEach(async () => {
+    user = await service.createUser(9000)
+  })
+
+  /** Where it is another day than at the service for most of the day. */
+  const openUser = async () => {
+    const options = { service, path: `/#/users/${user.userId}`, timezoneId: 'Asia/Tokyo' }
+    const opened = await visitAsOperator({ browser: browser(), ...options })
+    await opened.page.getByRole('heading', { name: 'Access tokens' }).waitFor()
+    return opened
+  }
+  const grants = async () => {
+    const { grants: all } = await done(service, {
+      method: 'GET',
+      path: `/${user.userId}/grants`,
+      status: 200,
+    })
+    return JSON.stringify(all)
+  }
+
+  it('grants capacity to the end of a day, and revokes it', async () => {
+    const { page, context } = await openUser()
+    await page.getByRole('button', { name: 'Grant capacity' }).click()
+    await page.getByLabel('Capacity', { exact: true }).fill('2')
+    await page.getByLabel('Reference').fill('ticket-9')
+    await page.getByLabel('Last day').fill('2099-12-31')
+    await confirm(page, 'Grant')
+    const entry = page.getByRole('listitem').filter({ hasText: 'ticket-9' })
+    await entry.getByText('2 GiB').waitFor()
+    expect(await entry.textContent()).toContain('support, until Dec 31, 2099')
+    expect(await grants()).toContain('"ends_at":"2099-12-31T14:59:59.000Z"')
+    await page.getByRole('button', { name: 'Revoke ticket-9' }).click()
+    await confirm(page, 'Revoke')
+    await entry.waitFor({ state: 'detached' })
+    expect(await grants()).not.toContain('ticket-9')
+    await context.close()
   })
 })
 

@@ -5,7 +5,13 @@ import { ADMIN_TOKEN, call, done } from '../admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { describeInBrowser, secretOf } from './fixture.ts'
-import { openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './operator-fixture.ts'
+import {
+  confirm,
+  openWithOperatorPage,
+  signIn,
+  visitAdmin,
+  visitAsOperator,
+} from './operator-fixture.ts'
 
 describeInBrowser('the operator', (browser) => {
   let service: TestService
@@ -151,24 +157,6 @@ describeInBrowser('the operator', (browser) => {
     await confirm(page, 'Remove')
     await page.getByRole('listitem').filter({ hasText: 'camera-17' }).waitFor({ state: 'detached' })
     expect(await listOf('devices')).not.toContain('camera-17')
-    await context.close()
-  })
-
-  it('grants capacity for a while, and revokes it', async () => {
-    const { page, context } = await openUser()
-    await page.getByRole('button', { name: 'Grant capacity' }).click()
-    await page.getByLabel('Capacity', { exact: true }).fill('2')
-    await page.getByLabel('Reference').fill('ticket-9')
-    await page.getByLabel('Last day').fill('2099-05-01')
-    await confirm(page, 'Grant')
-    const entry = page.getByRole('listitem').filter({ hasText: 'ticket-9' })
-    await entry.getByText('2 GiB').waitFor()
-    expect(await entry.textContent()).toContain('support')
-    expect(await listOf('grants')).toMatch(/"ends_at":"2099-05-0[12]T/)
-    await page.getByRole('button', { name: 'Revoke ticket-9' }).click()
-    await confirm(page, 'Revoke')
-    await entry.waitFor({ state: 'detached' })
-    expect(await listOf('grants')).not.toContain('ticket-9')
     await context.close()
   })
 
@@ -355,11 +343,6 @@ describeInBrowser('the operator of many users', (browser) => {
     await service.stop()
   })
 })
-
-/** Presses the button of the dialog. */
-async function confirm(page: Page, name: string): Promise<void> {
-  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
-}
 
 /** All that is in the page, shown or not, in its forms, in its address, and in what it keeps in the browser. */
 async function allIn(page: Page): Promise<string> {

@@ -62,8 +62,9 @@ function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: (
   const bytes = bytesOf(size)
 
   async function add(): Promise<void> {
-    // At the end of that day here, where the operator is.
-    const json = end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T24:00`).toISOString() }
+    // The last second of that day here, where the operator is.
+    const json =
+      end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T23:59:59`).toISOString() }
     const grant = { source: source.trim(), reference: reference.trim() }
     await page.api.call(`${path}/${addressOf(grant)}`, { method: 'PUT', json })
     await onChange()
