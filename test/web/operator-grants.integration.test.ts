@@ -76,6 +76,41 @@ describeInBrowser('the operator', (browser) => {
     expect(await grants()).not.toContain('ticket-9')
     await context.close()
   })
+
+  it.each([
+    {
+      when: 'ended',
+      period: { ends_at: '2020-02-03T12:00:00Z' },
+      words: 'support, ended Feb 3, 2020',
+      shrinks: false,
+    },
+    {
+      when: 'begins later',
+      period: { starts_at: '2098-02-03T12:00:00Z', ends_at: '2099-02-03T12:00:00Z' },
+      words: 'support, from Feb 3, 2098, until Feb 3, 2099',
+      shrinks: false,
+    },
+    {
+      when: 'is in force',
+      period: { starts_at: '2020-02-03T12:00:00Z' },
+      words: 'support, since Feb 3, 2020, without end',
+      shrinks: true,
+    },
+  ])(
+    'knows a grant that $when, and what its revocation does',
+    async ({ period, words, shrinks }) => {
+      const path = `/${user.userId}/grants/support/ticket-9`
+      await done(service, { method: 'PUT', path, body: { bytes: 2048, ...period }, status: 201 })
+      const { page, context } = await openUser()
+      const entry = page.getByRole('listitem').filter({ hasText: 'ticket-9' })
+      expect(await entry.locator('.quiet').textContent()).toBe(words)
+      await page.getByRole('button', { name: 'Revoke ticket-9' }).click()
+      const question = await page.getByRole('dialog').textContent()
+      expect(question?.includes('The capacity shrinks by 2 KiB.')).toBe(shrinks)
+      expect(question?.includes('The capacity stays as it is')).toBe(!shrinks)
+      await context.close()
+    },
+  )
 })
 
 async function colourOf(page: Page, selector: string): Promise<string> {

@@ -43,11 +43,21 @@ export function GrantSection(props: SectionProps) {
   )
 }
 
-function periodOf({ starts_at: from, ends_at: to }: Grant): readonly string[] {
-  return [
-    from === null ? '' : words.from(formatTime(from)),
-    to === null ? words.forEver : words.until(formatTime(to)),
-  ]
+type GrantState = 'to-come' | 'in-force' | 'ended'
+
+function stateOf({ starts_at: from, ends_at: to }: Grant): GrantState {
+  const now = Date.now()
+  if (to !== null && Date.parse(to) <= now) return 'ended'
+  return from !== null && Date.parse(from) > now ? 'to-come' : 'in-force'
+}
+
+function periodOf(grant: Grant): readonly string[] {
+  const { starts_at: from, ends_at: to } = grant
+  const state = stateOf(grant)
+  const end = to === null ? words.forEver : words.until(formatTime(to))
+  if (state === 'ended' && to !== null) return [words.ended(formatTime(to))]
+  if (from === null) return [end]
+  return [(state === 'to-come' ? words.from : words.since)(formatTime(from)), end]
 }
 
 function addressOf({ source, reference }: Pick<Grant, 'source' | 'reference'>): string {
@@ -111,7 +121,11 @@ function RevokeGrant({ page, path, grant, onChange, onClose }: RevokeGrantProps)
       submit={revoke}
       onClose={onClose}
     >
-      <p>{texts.operator.devices.removeText(formatBytes(grant.bytes))}</p>
+      <p>
+        {stateOf(grant) === 'in-force'
+          ? texts.operator.devices.removeText(formatBytes(grant.bytes))
+          : words.revokeIdle}
+      </p>
     </FormDialog>
   )
 }
