@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { done } from '../admin/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { describeInBrowser } from './fixture.ts'
 import { openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
@@ -35,4 +37,33 @@ describeInBrowser('the operator of a slow service', (browser) => {
     expect(most).toBe(4)
     await context.close()
   })
+
+  it('finds by Enter whom the answer names, and nobody of the list before where another letter follows', async () => {
+    for (const id of ['alma', 'berta', 'bert']) {
+      await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
+    }
+    const { page, context } = await visitAsOperator({ browser: browser(), service })
+    const search = page.getByRole('searchbox')
+    const ids = () => page.getByRole('rowheader').allTextContents()
+    await search.fill('alm')
+    await expect.poll(ids).toEqual(['alma'])
+    const place = page.url()
+    await page.route(/prefix=ber(ta)?$/, hold)
+    await search.fill('ber')
+    await search.press('Enter')
+    await search.pressSequentially('ta')
+    await setTimeout(2 * HELD_MS)
+    expect(page.url()).toBe(place)
+    expect(await ids()).toEqual(['berta'])
+    await search.press('Enter')
+    await page.getByRole('heading', { name: 'berta' }).waitFor()
+    await context.close()
+  })
 })
+
+const HELD_MS = 1_000
+
+async function hold(route: Route): Promise<void> {
+  await setTimeout(HELD_MS)
+  await route.continue()
+}
