@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { done } from '../admin/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { describeInBrowser } from './fixture.ts'
-import { openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
+import { confirm, openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
 
 /** Longer than from one look at the service to the next. */
 const SLOW_MS = 5_000
@@ -57,6 +57,29 @@ describeInBrowser('the operator of a slow service', (browser) => {
     expect(await ids()).toEqual(['berta'])
     await search.press('Enter')
     await page.getByRole('heading', { name: 'berta' }).waitFor()
+    await context.close()
+  })
+
+  it('is done with what is done, and hears apart from it that the rest could not be read', async () => {
+    const path = `/#/users/${user.userId}`
+    const { page, context } = await visitAsOperator({ browser: browser(), service, path })
+    await page.getByRole('button', { name: 'Add a device' }).click()
+    await page.getByLabel('Device id').fill('bell-1')
+    const held: Route[] = []
+    const problem = { code: 'internal_error', detail: 'No luck.' }
+    const fail = (route: Route) => route.fulfill({ status: 500, json: problem })
+    let answer = (route: Route): Promise<void> => Promise.resolve(void held.push(route))
+    await page.route(`**/admin/users/${user.userId}**`, (route) =>
+      route.request().method() === 'GET' ? answer(route) : route.continue(),
+    )
+    await confirm(page, 'Add')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    answer = fail
+    await Promise.all(held.map(fail))
+    expect(await page.getByRole('alert').textContent()).toContain('No luck.')
+    answer = (route) => route.continue()
+    await page.getByRole('listitem').filter({ hasText: 'bell-1' }).waitFor()
+    await page.getByRole('alert').waitFor({ state: 'detached' })
     await context.close()
   })
 })

@@ -263,6 +263,18 @@ describeInBrowser('the operator', (browser) => {
     await context.close()
   })
 
+  it('is told of a shutdown by the service alone, not by what stands in front of it', async () => {
+    const { page, context } = await open()
+    const panel = page.getByRole('complementary', { name: 'Service' })
+    const json = { code: 'unavailable', detail: 'The service is shutting down.' }
+    await page.route('**/readyz', (route) => route.fulfill({ status: 503, json }))
+    await expect.poll(() => panel.textContent()).toContain('DatabaseShutting down')
+    await page.unroute('**/readyz')
+    await page.route('**/readyz', (route) => route.fulfill({ status: 502, body: '<h1>Bad</h1>' }))
+    await expect.poll(() => panel.textContent()).toContain('DatabaseNot known')
+    await context.close()
+  })
+
   it('works with the keyboard, and the focus goes where a link leads', async () => {
     const { page, context } = await open()
     await page.getByRole('link', { name: user.userId }).focus()

@@ -77,7 +77,7 @@ function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: (
       end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T23:59:59`).toISOString() }
     const grant = { source: source.trim(), reference: reference.trim() }
     await page.api.call(`${path}/${addressOf(grant)}`, { method: 'PUT', json })
-    await onChange()
+    onChange()
   }
 
   return (
@@ -109,7 +109,7 @@ interface RevokeGrantProps extends SectionProps {
 function RevokeGrant({ page, path, grant, onChange, onClose }: RevokeGrantProps) {
   async function revoke(): Promise<void> {
     await page.api.call(`${path}/${addressOf(grant)}`, { method: 'DELETE' })
-    await onChange()
+    onChange()
   }
 
   return (

@@ -70,8 +70,8 @@ function HealthOfParts({ health }: { readonly health: Health }) {
 
 function stateOf(part: Part, health: Health): keyof typeof words.states {
   if (health.kind === 'ready') return 'ok'
+  if (health.kind === 'stopping') return 'stopping'
   if (health.kind !== 'failing') return 'unknown'
-  if (health.parts.size === 0) return 'stopping'
   return health.parts.has(part) ? 'failing' : 'ok'
 }
 

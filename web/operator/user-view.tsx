@@ -20,8 +20,8 @@ export interface SectionProps {
   readonly record: UserRecord
   /** Of the user in the admin API. */
   readonly path: string
-  /** Something was changed. */
-  readonly onChange: () => Promise<void>
+  /** Something was changed, which is to be read anew. Nobody has to wait for that. */
+  readonly onChange: () => void
 }
 
 /** One user: the figures, and all that makes them. */
@@ -49,7 +49,12 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
         )}
         {record === null && <p class="notice">{texts.operator.users.none(userId)}</p>}
         {record !== null && record !== undefined && (
-          <Record page={page} record={record} path={watched.path} onChange={() => watched.read()} />
+          <Record
+            page={page}
+            record={record}
+            path={watched.path}
+            onChange={() => void watched.read()}
+          />
         )}
       </div>
     </main>
