@@ -27,6 +27,7 @@ function readmeIn(path) {
 /** Some packages of one repository come without the file that the others bring along. */
 function ofTheSameRepository(path) {
   const own = repositoryOf(path)
+  if (own === undefined) return ''
   const others = packages.filter((other) => repositoryOf(other.path) === own)
   return others.map((other) => filesIn(other.path)).find((text) => text !== '') ?? ''
 }

@@ -302,11 +302,14 @@ const english = {
       end: 'Last day (optional)',
       endHint: 'Without one, it stays in force until it is revoked.',
       from: (time: string) => `from ${time}`,
+      since: (time: string) => `since ${time}`,
       until: (time: string) => `until ${time}`,
+      ended: (time: string) => `ended ${time}`,
       forEver: 'without end',
       revoke: 'Revoke',
       revokeNamed: (reference: string) => `Revoke ${reference}`,
       revokeTitle: 'Revoke this grant?',
+      revokeIdle: 'It is not in force. The capacity stays as it is.',
     },
 
     tokens: {
@@ -361,7 +364,7 @@ const english = {
         `${formatCount(running)} under way, ${formatBytes(bytes)}`,
       refused: ({ code, count }: { code: string; count: number }) =>
         `${formatCount(count)} × ${code}`,
-      scope: 'Of this instance, since this page was opened.',
+      scope: 'Of this instance, for at most the last 15 minutes.',
     },
   },
 }

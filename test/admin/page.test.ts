@@ -4,7 +4,7 @@ import { openEmbedded } from '../support/embedded-service.ts'
 import { buildOperatorPage } from '../support/page.ts'
 import { startProgram } from '../support/program.ts'
 import type { TestService } from '../support/test-service.ts'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from './fixture.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'
 
 describe("the operator's page", () => {
   let service: TestService
@@ -37,8 +37,8 @@ describe("the operator's page", () => {
   it.each(['/operator.html', '/index.html', '/assets/none.js', '/assets/..%2foperator.html'])(
     'has nothing under %s',
     async (at) => {
-      const reply = await send(service, { method: 'GET', at })
-      expect([401, 404]).toContain(reply.status)
+      const reply = await call(service, { method: 'GET', at })
+      expectProblem(reply, { status: 404, code: 'not_found' })
     },
   )
 

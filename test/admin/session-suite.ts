@@ -71,6 +71,16 @@ export function adminSessionSuite(open: OpenService): void {
       expect((await call(service, { method: 'GET', headers: stale })).status).toBe(200)
     })
 
+    it('is looked at beside what a proxy in front wants to know', async () => {
+      const basic = { authorization: 'Basic eDp5' }
+      const headers = { ...COOKIE, ...basic }
+      expect((await send(service, { method: 'GET', headers })).status).toBe(200)
+      const [site] = FOREIGN
+      const foreign = { method: 'PUT', path: '/eve', headers: { ...headers, ...site } }
+      expectProblem(await send(service, foreign), { status: 403, code: 'cross_site_request' })
+      expectProblem(await send(service, { method: 'GET', headers: basic }), UNAUTHORIZED)
+    })
+
     it.each(['wrong', '', ADMIN_TOKEN.slice(1), `${ADMIN_TOKEN}x`])(
       'is for no token but the right one, and sets nothing then: %j',
       async (token) => {

@@ -33,3 +33,8 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel('Admin token', { exact: true }).fill(token)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
+
+/** Presses the button of the dialog. */
+export async function confirm(page: Page, name: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+}

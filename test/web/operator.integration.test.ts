@@ -5,7 +5,13 @@ import { ADMIN_TOKEN, call, done } from '../admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { describeInBrowser, secretOf } from './fixture.ts'
-import { openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './operator-fixture.ts'
+import {
+  confirm,
+  openWithOperatorPage,
+  signIn,
+  visitAdmin,
+  visitAsOperator,
+} from './operator-fixture.ts'
 
 describeInBrowser('the operator', (browser) => {
   let service: TestService
@@ -154,24 +160,6 @@ describeInBrowser('the operator', (browser) => {
     await context.close()
   })
 
-  it('grants capacity for a while, and revokes it', async () => {
-    const { page, context } = await openUser()
-    await page.getByRole('button', { name: 'Grant capacity' }).click()
-    await page.getByLabel('Capacity', { exact: true }).fill('2')
-    await page.getByLabel('Reference').fill('ticket-9')
-    await page.getByLabel('Last day').fill('2099-05-01')
-    await confirm(page, 'Grant')
-    const entry = page.getByRole('listitem').filter({ hasText: 'ticket-9' })
-    await entry.getByText('2 GiB').waitFor()
-    expect(await entry.textContent()).toContain('support')
-    expect(await listOf('grants')).toMatch(/"ends_at":"2099-05-0[12]T/)
-    await page.getByRole('button', { name: 'Revoke ticket-9' }).click()
-    await confirm(page, 'Revoke')
-    await entry.waitFor({ state: 'detached' })
-    expect(await listOf('grants')).not.toContain('ticket-9')
-    await context.close()
-  })
-
   it('says what of a form the service does not take', async () => {
     const { page, context } = await openUser()
     await page.getByRole('button', { name: 'Grant capacity' }).click()
@@ -275,6 +263,18 @@ describeInBrowser('the operator', (browser) => {
     await context.close()
   })
 
+  it('is told of a shutdown by the service alone, not by what stands in front of it', async () => {
+    const { page, context } = await open()
+    const panel = page.getByRole('complementary', { name: 'Service' })
+    const json = { code: 'unavailable', detail: 'The service is shutting down.' }
+    await page.route('**/readyz', (route) => route.fulfill({ status: 503, json }))
+    await expect.poll(() => panel.textContent()).toContain('DatabaseShutting down')
+    await page.unroute('**/readyz')
+    await page.route('**/readyz', (route) => route.fulfill({ status: 502, body: '<h1>Bad</h1>' }))
+    await expect.poll(() => panel.textContent()).toContain('DatabaseNot known')
+    await context.close()
+  })
+
   it('works with the keyboard, and the focus goes where a link leads', async () => {
     const { page, context } = await open()
     await page.getByRole('link', { name: user.userId }).focus()
@@ -355,11 +355,6 @@ describeInBrowser('the operator of many users', (browser) => {
     await service.stop()
   })
 })
-
-/** Presses the button of the dialog. */
-async function confirm(page: Page, name: string): Promise<void> {
-  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
-}
 
 /** All that is in the page, shown or not, in its forms, in its address, and in what it keeps in the browser. */
 async function allIn(page: Page): Promise<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSample, type Sample } from '../../web/operator/metrics-text.ts'
-import { growths, rates } from '../../web/operator/series.ts'
+import { growth, growths, rates } from '../../web/operator/series.ts'
 
 const TEXT = `# HELP cloud_repository_received_bytes_total Bytes that came.
 # TYPE cloud_repository_received_bytes_total counter
@@ -44,13 +44,15 @@ describe("what is read out of the service's metrics", () => {
 })
 
 describe('a series', () => {
-  const samples = [
+  const seen = (counts: readonly (readonly [number, number])[]) =>
+    counts.map(([at, refusals]): Sample => ({ ...readSample('', at), refusals }))
+  const samples = seen([
     [0, 100],
     [2000, 300],
     [4000, 300],
     [5000, 50],
     [6000, 60],
-  ].map(([at = 0, refusals = 0]): Sample => Object.assign(readSample('', at), { refusals }))
+  ])
   const read = ({ refusals }: Sample): number => refusals
   const valuesOf = (points: readonly { value: number }[]) => points.map(({ value }) => value)
 
@@ -59,7 +61,20 @@ describe('a series', () => {
   })
 
   it('has how much a count has grown within a while', () => {
-    expect(valuesOf(growths(samples, { read, within: 3000 }))).toEqual([200, 200, 0, 10])
+    expect(valuesOf(growths(samples, { read, within: 3000 }))).toEqual([200, 100, 0, 10])
     expect(valuesOf(growths(samples, { read, within: 60_000 }))).toEqual([200, 200, 200, 210])
+  })
+
+  it('has of what has grown while nobody looked the share of that while', () => {
+    const hidden = seen([
+      [0, 0],
+      [3_600_000, 5000],
+    ])
+    expect(valuesOf(growths(hidden, { read, within: 60_000 }))).toEqual([83])
+  })
+  it('has how much a count has grown in all, also of a service that was started anew', () => {
+    expect(growth(samples, read)).toBe(210)
+    expect(growth(samples.slice(0, 1), read)).toBe(0)
+    expect(growth([], read)).toBe(0)
   })
 })

@@ -56,7 +56,7 @@ function AddDevice({ page, path, onChange, onClose }: SectionProps & { onClose: 
     }
     const id = encodeURIComponent(deviceId.trim())
     await page.api.call(`${path}/devices/${id}`, { method: 'PUT', json })
-    await onChange()
+    onChange()
   }
 
   return (
@@ -83,7 +83,7 @@ function RemoveDevice({ page, path, device, onChange, onClose }: RemoveDevicePro
   async function remove(): Promise<void> {
     const id = encodeURIComponent(device.device_id)
     await page.api.call(`${path}/devices/${id}`, { method: 'DELETE' })
-    await onChange()
+    onChange()
   }
 
   return (

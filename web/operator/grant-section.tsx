@@ -43,11 +43,21 @@ export function GrantSection(props: SectionProps) {
   )
 }
 
-function periodOf({ starts_at: from, ends_at: to }: Grant): readonly string[] {
-  return [
-    from === null ? '' : words.from(formatTime(from)),
-    to === null ? words.forEver : words.until(formatTime(to)),
-  ]
+type GrantState = 'to-come' | 'in-force' | 'ended'
+
+function stateOf({ starts_at: from, ends_at: to }: Grant): GrantState {
+  const now = Date.now()
+  if (to !== null && Date.parse(to) <= now) return 'ended'
+  return from !== null && Date.parse(from) > now ? 'to-come' : 'in-force'
+}
+
+function periodOf(grant: Grant): readonly string[] {
+  const { starts_at: from, ends_at: to } = grant
+  const state = stateOf(grant)
+  const end = to === null ? words.forEver : words.until(formatTime(to))
+  if (state === 'ended' && to !== null) return [words.ended(formatTime(to))]
+  if (from === null) return [end]
+  return [(state === 'to-come' ? words.from : words.since)(formatTime(from)), end]
 }
 
 function addressOf({ source, reference }: Pick<Grant, 'source' | 'reference'>): string {
@@ -62,11 +72,12 @@ function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: (
   const bytes = bytesOf(size)
 
   async function add(): Promise<void> {
-    // At the end of that day here, where the operator is.
-    const json = end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T24:00`).toISOString() }
+    // The last second of that day here, where the operator is.
+    const json =
+      end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T23:59:59`).toISOString() }
     const grant = { source: source.trim(), reference: reference.trim() }
     await page.api.call(`${path}/${addressOf(grant)}`, { method: 'PUT', json })
-    await onChange()
+    onChange()
   }
 
   return (
@@ -98,7 +109,7 @@ interface RevokeGrantProps extends SectionProps {
 function RevokeGrant({ page, path, grant, onChange, onClose }: RevokeGrantProps) {
   async function revoke(): Promise<void> {
     await page.api.call(`${path}/${addressOf(grant)}`, { method: 'DELETE' })
-    await onChange()
+    onChange()
   }
 
   return (
@@ -110,7 +121,11 @@ function RevokeGrant({ page, path, grant, onChange, onClose }: RevokeGrantProps)
       submit={revoke}
       onClose={onClose}
     >
-      <p>{texts.operator.devices.removeText(formatBytes(grant.bytes))}</p>
+      <p>
+        {stateOf(grant) === 'in-force'
+          ? texts.operator.devices.removeText(formatBytes(grant.bytes))
+          : words.revokeIdle}
+      </p>
     </FormDialog>
   )
 }

@@ -3,7 +3,7 @@ import { Icon } from '../shared/icon.tsx'
 import { texts } from '../texts.ts'
 import { Chart } from './chart.tsx'
 import type { Sample } from './metrics-text.ts'
-import { growths, rates } from './series.ts'
+import { growth, growths, rates } from './series.ts'
 import { type Health, type Part, PARTS, type ServiceWatch } from './service-watch.ts'
 
 const words = texts.operator.service
@@ -11,7 +11,7 @@ const words = texts.operator.service
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 
-/** How the service is, and what it has been doing since the page was opened. */
+/** How the service is, and what it has been doing as long as it was watched, a quarter of an hour at most. */
 export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
   const samples = watch.samples.value
   return (
@@ -34,7 +34,7 @@ export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
         format={formatCount}
         note={words.uploaded({
           running: samples.at(-1)?.uploadsRunning ?? 0,
-          bytes: grown(samples, (sample) => sample.uploadedBytes),
+          bytes: growth(samples, (sample) => sample.uploadedBytes),
         })}
       />
       <Chart
@@ -70,23 +70,17 @@ function HealthOfParts({ health }: { readonly health: Health }) {
 
 function stateOf(part: Part, health: Health): keyof typeof words.states {
   if (health.kind === 'ready') return 'ok'
+  if (health.kind === 'stopping') return 'stopping'
   if (health.kind !== 'failing') return 'unknown'
-  if (health.parts.size === 0) return 'stopping'
   return health.parts.has(part) ? 'failing' : 'ok'
 }
 
-/** How much a count has grown since the page was opened. */
-function grown(samples: readonly Sample[], read: (sample: Sample) => number): number {
-  const [first, last] = [samples[0], samples.at(-1)]
-  return first === undefined || last === undefined ? 0 : Math.max(0, read(last) - read(first))
-}
-
-/** The code that most requests were refused with since then. */
+/** The code that most requests were refused with in that time. */
 function mostRefused(samples: readonly Sample[]): string | undefined {
-  const codes = [...(samples.at(-1)?.refusalsByCode.keys() ?? [])]
-  const counts = codes.map((code) => ({
+  const codes = new Set(samples.flatMap(({ refusalsByCode }) => [...refusalsByCode.keys()]))
+  const counts = [...codes].map((code) => ({
     code,
-    count: grown(samples, ({ refusalsByCode }) => refusalsByCode.get(code) ?? 0),
+    count: growth(samples, ({ refusalsByCode }) => refusalsByCode.get(code) ?? 0),
   }))
   const [first] = counts.sort((a, b) => b.count - a.count)
   return first === undefined || first.count === 0 ? undefined : words.refused(first)

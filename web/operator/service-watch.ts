@@ -6,8 +6,8 @@ import { readSample, type Sample } from './metrics-text.ts'
 export type Health =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'ready' }
-  /** By the part, as far as the service says. */
   | { readonly kind: 'failing'; readonly parts: ReadonlySet<Part> }
+  | { readonly kind: 'stopping' }
   | { readonly kind: 'unreachable' }
 
 export type Part = 'database' | 'object_store'
@@ -82,10 +82,9 @@ async function askHealth(api: Api): Promise<Health> {
     return { kind: 'ready' }
   } catch (error) {
     if (error instanceof ConnectionError) return { kind: 'unreachable' }
-    const facts = error instanceof ProblemError ? error.facts : {}
-    return {
-      kind: 'failing',
-      parts: new Set(PARTS.filter((part) => facts[part] === 'failing')),
-    }
+    // What anybody on the way to the service answers says nothing of its parts.
+    if (!(error instanceof ProblemError) || error.code !== 'unavailable') return { kind: 'unknown' }
+    const parts = new Set(PARTS.filter((part) => error.facts[part] === 'failing'))
+    return parts.size === 0 ? { kind: 'stopping' } : { kind: 'failing', parts }
   }
 }

@@ -86,7 +86,7 @@ function IssueToken({ page, path, onChange, onIssued, onClose }: IssueTokenProps
     })
     // Before anything else can fail: it is shown this once.
     onIssued(issued.access_token)
-    void onChange()
+    onChange()
   }
 
   return (
@@ -155,7 +155,7 @@ function RevokeToken({ page, path, token, onChange, onClose }: RevokeTokenProps)
   async function revoke(): Promise<void> {
     const id = encodeURIComponent(token.token_id)
     await page.api.call(`${path}/access-tokens/${id}`, { method: 'DELETE' })
-    await onChange()
+    onChange()
   }
 
   return (

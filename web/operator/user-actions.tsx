@@ -37,7 +37,7 @@ function StatusDialog({ page, record, path, onChange, onClose }: DialogProps) {
   async function change(): Promise<void> {
     const json = { status: isActive ? 'suspended' : 'active' }
     await page.api.call(path, { method: 'PATCH', json })
-    await onChange()
+    onChange()
   }
 
   return (

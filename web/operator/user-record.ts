@@ -1,5 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { type Api, ProblemError } from '../shared/api.ts'
+import { messageOf } from '../shared/message-of.ts'
+import { texts } from '../texts.ts'
 import type { AccessToken, Account, Device, Grant } from './model.ts'
 
 /** All that an operator can know of a user, whose files are their own. */
@@ -14,15 +16,21 @@ export interface UserRecord {
 export interface WatchedRecord {
   /** `null` when there is no such user. */
   readonly record: ReadonlySignal<UserRecord | null | undefined>
+  /** Why it could not be read the last time. */
+  readonly problem: ReadonlySignal<string | undefined>
   readonly path: string
-  /** Reads it anew. */
+  /** Reads it anew. Never rejects. */
   read(): Promise<void>
+  /** The same where it is not being read. */
+  refresh(): Promise<void>
 }
 
 export function createUserRecord(api: Api, userId: string): WatchedRecord {
   const path = `admin/users/${encodeURIComponent(userId)}`
   const record = signal<UserRecord | null>()
+  const problem = signal<string>()
   let lastAsked = 0
+  let pending = 0
 
   async function ask(): Promise<UserRecord | null> {
     try {
@@ -44,11 +52,24 @@ export function createUserRecord(api: Api, userId: string): WatchedRecord {
   async function read(): Promise<void> {
     lastAsked += 1
     const asked = lastAsked
-    const answer = await ask()
-    if (asked === lastAsked) record.value = answer
+    pending += 1
+    try {
+      const answer = await ask()
+      if (asked !== lastAsked) return
+      record.value = answer
+      problem.value = undefined
+    } catch (error) {
+      if (asked === lastAsked) problem.value = texts.failed(messageOf(error))
+    } finally {
+      pending -= 1
+    }
   }
 
-  return { record, path, read }
+  async function refresh(): Promise<void> {
+    if (pending === 0) await read()
+  }
+
+  return { record, problem, path, read, refresh }
 }
 
 async function readAll<T>(

@@ -59,13 +59,10 @@ function UseBar({ figures }: { readonly figures: Account['capacity'] }) {
   const { used, capacity, state } = figures
   const share = capacity === 0 ? Number(used > 0) : Math.min(1, used / capacity)
   return (
-    <div class="use">
+    <div class={`use capacity-${state}`}>
       <span class="figure">{words.of(formatBytes(used), formatBytes(capacity))}</span>
       <span class="bar bar-thin" aria-hidden="true">
-        <span
-          class={state === 'normal' ? '' : 'meter-tight'}
-          style={{ width: `${share * 100}%` }}
-        />
+        <span style={{ width: `${share * 100}%` }} />
       </span>
     </div>
   )

@@ -1,7 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
-import { messageOf } from '../shared/message-of.ts'
 import { texts } from '../texts.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
@@ -21,23 +20,18 @@ export interface SectionProps {
   readonly record: UserRecord
   /** Of the user in the admin API. */
   readonly path: string
-  /** Something was changed. */
-  readonly onChange: () => Promise<void>
+  /** Something was changed, which is to be read anew. Nobody has to wait for that. */
+  readonly onChange: () => void
 }
 
 /** One user: the figures, and all that makes them. */
 export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {
   const watched = useMemo(() => createUserRecord(page.api, userId), [userId])
-  const [problem, setProblem] = useState<string>()
   const record = watched.record.value
+  const problem = watched.problem.value
   // As often as the charts move, so that what users do is seen.
   const moment = page.watch.samples.value.at(-1)?.at
-  useEffect(() => {
-    watched.read().then(
-      () => setProblem(undefined),
-      (error: unknown) => setProblem(texts.failed(messageOf(error))),
-    )
-  }, [watched, moment])
+  useEffect(() => void watched.refresh(), [watched, moment])
   return (
     <main class="list card">
       <div class="toolbar">
@@ -55,7 +49,12 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
         )}
         {record === null && <p class="notice">{texts.operator.users.none(userId)}</p>}
         {record !== null && record !== undefined && (
-          <Record page={page} record={record} path={watched.path} onChange={() => watched.read()} />
+          <Record
+            page={page}
+            record={record}
+            path={watched.path}
+            onChange={() => void watched.read()}
+          />
         )}
       </div>
     </main>
@@ -108,11 +107,12 @@ function UserFigures({ account }: { readonly account: Account }) {
   ] as const
   return (
     <>
-      <div class="meter" role="img" aria-label={texts.capacity.meter(used, reserved, available)}>
-        <span
-          class={state === 'normal' ? 'meter-used' : 'meter-used meter-tight'}
-          style={{ width: `${(used / whole) * 100}%` }}
-        />
+      <div
+        class={`meter capacity-${state}`}
+        role="img"
+        aria-label={texts.capacity.meter(used, reserved, available)}
+      >
+        <span class="meter-used" style={{ width: `${(used / whole) * 100}%` }} />
         <span class="meter-reserved" style={{ width: `${(reserved / whole) * 100}%` }} />
       </div>
       <dl class="figures">

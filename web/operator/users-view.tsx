@@ -27,8 +27,10 @@ export function UsersView({ page }: { readonly page: Page }) {
   /** The user of that id, or the only one whose id begins so. */
   async function open(text: string): Promise<void> {
     await users.search(text)
+    // Another letter asks for another list, and this one may have been overtaken.
+    if (text === '' || users.prefix.value !== text) return
     const [first, ...others] = users.users.value
-    if (first === undefined || text === '') return
+    if (first?.user_id.startsWith(text) !== true) return
     if (first.user_id === text || others.length === 0) location.hash = addressOf(first.user_id)
   }
 

@@ -30,9 +30,8 @@ export const bearerPlugin = fp<BearerOptions>(
   async (app, { adminToken, takesCookie }) => {
     app.addHook('onRequest', async (request, reply) => {
       if (isOpen(request)) return
-      const { authorization } = request.headers
-      const [, bearer] = BEARER.exec(authorization ?? '') ?? []
-      const usesCookie = takesCookie && authorization === undefined
+      const [, bearer] = BEARER.exec(request.headers.authorization ?? '') ?? []
+      const usesCookie = takesCookie && bearer === undefined
       const shown = usesCookie ? request.cookies[ADMIN_TOKEN_COOKIE] : bearer
       if (shown === undefined) throw unauthorized(reply)
       assertRight(adminToken, { shown, request, reply })

@@ -52,7 +52,7 @@ const OPEN = {
     operationId: 'openSession',
     summary: 'Have a browser keep the admin token',
     description:
-      'For the page of this listener. For 12 hours the cookie does what `Authorization` does where that is not shown, but ' +
+      'For the page of this listener. For 12 hours the cookie does what the bearer token does where none is shown, but ' +
       'for no page of another site. Over HTTPS it is sent by HTTPS alone.',
     requestBody: jsonRequestBody({
       required: true,
