@@ -3,7 +3,7 @@ import type { Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
 import type { Transact } from './group-commit.ts'
 import type { Tables } from './schema.ts'
-import type { RunTogether } from './together.ts'
+import type { RunBatch } from './batch.ts'
 
 /** An open database, the same for every engine. */
 export interface Database extends Fragments {
@@ -26,7 +26,7 @@ export interface Database extends Fragments {
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
 
   /** `undefined` where the statements of a transaction cost no way to a server. Rejects as `transaction` does. */
-  readonly runTogether: RunTogether | undefined
+  readonly runBatch: RunBatch | undefined
 
   readonly keepIndexOrder: Engine['keepIndexOrder']
 
@@ -72,7 +72,7 @@ export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
   /** One attempt at a transaction; Kysely's own when left out. */
   readonly transact?: Transact
-  readonly runTogether: RunTogether | undefined
+  readonly runBatch: RunBatch | undefined
   /**
    * Goes, in one transaction, before a statement that reads a page in the order of an index; `undefined` where nothing is
    * needed. Without fresh statistics a planner thinks that a user has few files, and sorts a million of them for each page.
@@ -92,7 +92,7 @@ export const MAX_REPEATS = 5
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
   const { kysely, now, forUpdate, bytewise, keepIndexOrder, changesPerUser } = engine
-  const { runTogether, connections, copyTo, classify, release } = engine
+  const { runBatch, connections, copyTo, classify, release } = engine
   const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
   const query: Database['query'] = (work) => withRepeats(() => work(kysely), classify)
   const transaction: Database['transaction'] = (work) => withRepeats(() => transact(work), classify)
@@ -105,7 +105,7 @@ export function createDatabase(engine: Engine): Database {
     changesPerUser,
     connections,
     copyTo,
-    runTogether: runTogether && ((group) => withRepeats(() => runTogether(group), classify)),
+    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), classify)),
     query,
     transaction,
     readInOrder: (work) =>

@@ -35,8 +35,8 @@ import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import { PREPARED } from './prepared.ts'
 import * as sweep from './ledger-sweep.ts'
-import type { RunTogether } from './together.ts'
-import { createUploadGroups, type UploadLedger } from './upload-groups.ts'
+import type { RunBatch } from './batch.ts'
+import { createUploadBatches, type UploadLedger } from './upload-batches.ts'
 import { uploadStatements } from './upload-statements.ts'
 import { createUserTurns } from './user-turns.ts'
 
@@ -52,7 +52,7 @@ export function createLedger(
   database: Database,
   { baseCapacity }: { readonly baseCapacity: number },
 ): Ledger {
-  const { kysely, now, forUpdate, bytewise, runTogether } = database
+  const { kysely, now, forUpdate, bytewise, runBatch } = database
   const capacity = capacityInForce(now, baseCapacity)
   const common = { now, forUpdate, bytewise, baseCapacity, capacity }
   const turns = createUserTurns({ atOnce: database.changesPerUser, patienceMs: TURN_PATIENCE_MS })
@@ -73,13 +73,19 @@ export function createLedger(
     begin: (upload) => change(upload.userId, (books) => begin(books, upload)),
     commit: (upload) => change(upload.userId, (books) => commit(books, upload)),
   }
-  const together = (runTogether: RunTogether): UploadLedger => {
+  const inBatches = (runBatch: RunBatch): UploadLedger => {
     const statements = uploadStatements(kysely.withPlugin(PREPARED), common)
-    return createUploadGroups({ statements, runTogether, turns, steps })
+    return createUploadBatches({
+      statements,
+      runBatch,
+      turns,
+      steps,
+      patienceMs: TURN_PATIENCE_MS,
+    })
   }
 
   return {
-    ...(runTogether === undefined ? steps : together(runTogether)),
+    ...(runBatch === undefined ? steps : inBatches(runBatch)),
     extend: (upload) => change(upload.userId, (books) => extend(books, upload)),
     renew: (upload) => hotQuery((books) => renew(books, upload)),
     abort: (upload) => change(upload.userId, (books) => abort(books, upload)),

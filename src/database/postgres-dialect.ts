@@ -12,7 +12,7 @@ import {
 import type { Pool, PoolClient, QueryConfig } from 'pg'
 import { isAhead } from './ahead.ts'
 import { isPrepared } from './prepared.ts'
-import type { Group, RunTogether } from './together.ts'
+import type { Batch, RunBatch } from './batch.ts'
 
 interface PostgresDialectOptions {
   readonly pool: Pool
@@ -35,12 +35,12 @@ export function postgresDialect(options: PostgresDialectOptions): Dialect {
 }
 
 /** On a connection of its own from the pool. */
-export function createRunTogether({ pool, isFailure }: PostgresDialectOptions): RunTogether {
+export function createRunBatch({ pool, isFailure }: PostgresDialectOptions): RunBatch {
   const names = new StatementNames()
   return async ({ lock, take }) => {
     const connection = new PostgresConnection(await pool.connect(), { isFailure, names })
     try {
-      return await connection.runTogether({ lock, take })
+      return await connection.runBatch({ lock, take })
     } finally {
       connection.release()
     }
@@ -151,12 +151,12 @@ class PostgresConnection implements DatabaseConnection {
     this.sendAhead(BEGIN)
   }
 
-  async runTogether({ lock, take }: Group): Promise<Awaited<ReturnType<RunTogether>>> {
+  async runBatch({ lock, take }: Batch): Promise<Awaited<ReturnType<RunBatch>>> {
     this.begin()
     let queries: readonly CompiledQuery[]
     try {
       const { rows } = await this.executeQuery(lock)
-      queries = take()
+      queries = take(rows)
       for (const query of queries) assertSendable(query)
       if (rows.length === 0) {
         await this.executeQuery(ROLLBACK)

@@ -1,7 +1,7 @@
 import { Kysely, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, TypeOverrides } from 'pg'
 import { createDatabase, type Database, type Fault } from './database.ts'
-import { createRunTogether, postgresDialect } from './postgres-dialect.ts'
+import { createRunBatch, postgresDialect } from './postgres-dialect.ts'
 import type { Tables } from './schema.ts'
 
 export interface PostgresOptions {
@@ -29,7 +29,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const isFailure = (error: unknown): boolean => classify(error) === 'failure'
   return createDatabase({
     kysely: new Kysely<Tables>({ dialect: postgresDialect({ pool, isFailure }) }),
-    runTogether: createRunTogether({ pool, isFailure }),
+    runBatch: createRunBatch({ pool, isFailure }),
     // A scalar sub-select is evaluated once, and unlike the bare volatile function it can bound an
     // index scan.
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,

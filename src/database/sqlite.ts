@@ -25,7 +25,7 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     kysely,
     // A write to the disk blocks the event loop, so as many transactions as possible share it.
     transact: createGroupCommit({ kysely, isInTransaction: () => connection.isTransaction }),
-    runTogether: undefined,
+    runBatch: undefined,
     now: sql<number>`(SELECT now_ms())`,
     // BEGIN IMMEDIATE is the lock.
     forUpdate: sql``,

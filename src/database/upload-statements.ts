@@ -1,39 +1,77 @@
-import { type Kysely, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { BeginUpload, CommittedUpload, CommitUpload } from '../core/ledger.ts'
+import type { Precondition } from '../core/precondition.ts'
 import type { UserId } from '../core/user-id.ts'
 import { type Books, isActive, runningUploads, toUsage, type UsageRow } from './books.ts'
 import { FILE_COLUMNS, toFile } from './ledger-reads.ts'
 import type { FileRow, Tables } from './schema.ts'
 import { compileOnce, type Slot, type Statement } from './statement.ts'
 
-type BeginValues = Omit<BeginUpload, 'precondition'>
+type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
 
-type CommitValues = Omit<CommitUpload, 'precondition'>
+type CommitValues = Omit<CommitUpload, 'precondition'> & Expected
+
+interface Expected {
+  /** The version of the file that is there, `NO_FILE`, or `null` for whatever there is. */
+  readonly expected: string | null
+}
+
+const NO_FILE = ''
 
 /**
  * `begin` and `commit` of the ledger, each as one statement of PostgreSQL, which takes effect whole or, where anything is in
  * its way, changes nothing and answers no row. They need the user's lock, of a statement before them. Whatever they do not do
- * the ledger does step by step, and says why when it does not either.
+ * the ledger does step by step, and says why when it does not either; so it does what has a precondition other than that there
+ * is no file, or a certain version: those have no statement.
  */
 export interface UploadStatements {
+  /** Waits for whoever holds it. */
   readonly lock: Statement<{ readonly userId: UserId }>
-  readonly begin: Statement<BeginValues>
-  readonly commit: Statement<CommitValues>
+  /** Of those that nobody holds. */
+  readonly lockFree: Statement<{ readonly userIds: readonly UserId[] }>
+  readonly begin: (upload: BeginUpload) => CompiledQuery | undefined
+  readonly commit: (upload: CommitUpload) => CompiledQuery | undefined
 }
 
 export function uploadStatements(
   db: Kysely<Tables>,
   books: Pick<Books, 'now' | 'capacity' | 'forUpdate'>,
 ): UploadStatements {
+  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(books, slot))
+  const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(books, slot))
   return {
     lock: compileOnce<{ readonly userId: UserId }>(
       db,
       (slot) =>
         sql`SELECT user_id FROM quotas WHERE user_id = ${slot('userId')} ${books.forUpdate}`,
     ),
-    begin: compileOnce<BeginValues>(db, (slot) => beginStatement(books, slot)),
-    commit: compileOnce<CommitValues>(db, (slot) => commitStatement(books, slot)),
+    lockFree: compileOnce<{ readonly userIds: readonly UserId[] }>(
+      db,
+      (slot) =>
+        sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) ${books.forUpdate} SKIP LOCKED`,
+    ),
+    begin({ precondition, ...upload }) {
+      const expected = expectedBy(precondition)
+      return expected === undefined ? undefined : begin({ ...upload, expected })
+    },
+    commit({ precondition, ...upload }) {
+      const expected = expectedBy(precondition)
+      return expected === undefined ? undefined : commit({ ...upload, expected })
+    },
   }
+}
+
+/** `undefined` where that is more than one version. */
+function expectedBy(precondition: Precondition | undefined): string | null | undefined {
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = precondition ?? {}
+  if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
+    if (ifNoneMatch === undefined) return null
+    return ifNoneMatch === '*' ? NO_FILE : undefined
+  }
+  // Beside `ifMatch` no time is looked at.
+  if (ifNoneMatch !== undefined || ifMatch === undefined || ifMatch === '*') return undefined
+  const [version, ...others] = ifMatch
+  return version === NO_FILE || others.length > 0 ? undefined : version
 }
 
 function beginStatement(
@@ -43,13 +81,15 @@ function beginStatement(
   const bytes = sql`CAST(${slot('bytes')} AS BIGINT)`
   return sql`
     WITH growth AS MATERIALIZED (
-      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, 1 - COUNT(*) AS files
+      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, 1 - COUNT(*) AS files,
+             COALESCE(MAX(version), ${sql.lit(NO_FILE)}) AS version
       FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
     ), reserved AS (
       UPDATE quotas SET reserved_bytes = reserved_bytes + growth.bytes
       FROM growth
       WHERE user_id = ${slot('userId')}
         AND ${isActive}
+        AND growth.version = COALESCE(${slot('expected')}, growth.version)
         AND ${runningUploads(now)} < ${slot('maxUploads')}
         AND (growth.files = 0 OR file_count < ${slot('maxFiles')})
         AND (growth.bytes = 0 OR used_bytes + reserved_bytes + growth.bytes <= ${capacity})
@@ -78,7 +118,7 @@ function commitStatement(
       WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
     ), change AS MATERIALIZED (
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
-             old.name IS NOT NULL AS replaced,
+             old.name IS NOT NULL AS replaced, COALESCE(old.version, ${sql.lit(NO_FILE)}) AS old_version,
              GREATEST(0, ${size} - COALESCE(old.size, 0)) AS growth,
              COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility
       FROM found
@@ -91,6 +131,7 @@ function commitStatement(
       FROM change
       WHERE user_id = ${slot('userId')}
         AND ${isActive}
+        AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND (change.replaced OR file_count < ${maxFiles})
         AND (
           change.growth = 0

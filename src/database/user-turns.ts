@@ -60,7 +60,8 @@ function waitIn({ waiting }: Turns, patienceMs: number): Promise<void> {
   })
 }
 
-function tooLate(patienceMs: number): AppError {
+/** The failure of whoever waited for so long. */
+export function tooLate(patienceMs: number): AppError {
   return new AppError('unavailable', 'The database does not answer.', {
     cause: new Error(`changes of this user waited ${patienceMs} ms for their turn`),
     part: 'database',

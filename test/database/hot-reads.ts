@@ -92,7 +92,7 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
   const plugin: KyselyPlugin = {
     transformQuery: ({ node, queryId }) => {
       const query = database.kysely.getExecutor().compileQuery(node, queryId)
-      // What is compiled without values is run in groups.
+      // What is compiled without values is run in batches.
       if (query.parameters.every((value) => value === null || typeof value !== 'object')) {
         statements.push(query)
       }
@@ -101,17 +101,17 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
     transformResult: async ({ result }) => result,
   }
   const kysely = database.kysely.withPlugin(plugin)
-  const { runTogether } = database
+  const { runBatch } = database
   return createDatabase({
     ...database,
     kysely,
-    runTogether:
-      runTogether &&
+    runBatch:
+      runBatch &&
       (({ lock, take }) =>
-        runTogether({
+        runBatch({
           lock,
-          take: () => {
-            const queries = take()
+          take: (locked) => {
+            const queries = take(locked)
             statements.push(lock, ...queries)
             return queries
           },

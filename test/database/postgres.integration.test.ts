@@ -63,7 +63,7 @@ async function openPostgresHarness(
 
 /** Its uploads go step by step, beside another instance whose uploads go together. */
 function openSteps(): Promise<LedgerHarness> {
-  return openPostgresHarness((database) => ({ ...database, runTogether: undefined }))
+  return openPostgresHarness((database) => ({ ...database, runBatch: undefined }))
 }
 
 function serverUrl(): string {

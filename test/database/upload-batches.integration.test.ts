@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import type { Ledger } from '../../src/core/ledger.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -15,6 +16,7 @@ const server = inject('postgres')
 describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', () => {
   let own: Awaited<ReturnType<typeof createDatabase>>
   let database: Database
+  let ledger: Ledger
   let account: Account
 
   beforeAll(async () => {
@@ -23,16 +25,29 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     await migrate(database)
   })
   beforeEach(async () => {
-    const users = createUserStore(database)
-    const userId = parseUserId(crypto.randomUUID())
-    await users.createUser(userId)
-    const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
-    account = accountOf({ ledger, users, userId })
+    ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
+    account = await newAccount()
   })
   afterAll(async () => {
     await database.close()
     await own.drop()
   })
+
+  const newAccount = async (): Promise<Account> => {
+    const users = createUserStore(database)
+    const userId = parseUserId(crypto.randomUUID())
+    await users.createUser(userId)
+    return accountOf({ ledger, users, userId })
+  }
+
+  /** Has somebody else hold the user's row while that is done. */
+  const whileHeld = <T>({ userId }: Account, work: (end: () => Promise<void>) => Promise<T>) =>
+    database.kysely.connection().execute(async (held) => {
+      await sql`BEGIN`.execute(held)
+      await sql`SELECT 1 FROM quotas WHERE user_id = ${userId} FOR UPDATE`.execute(held)
+      const end = async (): Promise<void> => void (await sql`ROLLBACK`.execute(held))
+      return await work(end)
+    })
 
   /** The transactions that wrote the user's rows of a table, with how many each wrote. */
   const transactions = async (table: 'files' | 'uploads'): Promise<number[]> => {
@@ -44,7 +59,7 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
   }
   const names = Array.from({ length: 20 }, (_, index) => `file-${index}`)
 
-  it('share a transaction with all that ask while it waits for the lock', async () => {
+  it('share a transaction with all that ask at the same time', async () => {
     const versions = await Promise.all(names.map((name) => account.begin(name, 1)))
     expect(await transactions('uploads')).toEqual([20])
     await Promise.all(versions.map((version) => account.commit(version, 1)))
@@ -109,7 +124,7 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
   it('are not sent where there is no row to lock', async () => {
     const put = sql`INSERT INTO garbage (object_key, not_before) VALUES ('unlocked', 1)`
     const lock = sql`SELECT user_id FROM quotas WHERE user_id = 'nobody' FOR UPDATE`
-    const answers = await database.runTogether?.({
+    const answers = await database.runBatch?.({
       lock: lock.compile(database.kysely),
       take: () => [put.compile(database.kysely)],
     })
@@ -126,7 +141,7 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     const lock = sql`SELECT user_id FROM quotas WHERE user_id = ${account.userId} FOR UPDATE`
     const take = () => [put('sendable'), put({})]
     await expect(
-      database.runTogether?.({ lock: lock.compile(database.kysely), take }),
+      database.runBatch?.({ lock: lock.compile(database.kysely), take }),
     ).rejects.toThrow(TypeError)
     const { rows } = await sql`SELECT 1 FROM garbage WHERE object_key = 'sendable'`.execute(
       database.kysely,
@@ -142,7 +157,7 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     const lock = sql`SELECT user_id FROM quotas WHERE user_id = ${account.userId} FOR UPDATE`
     const put = sql`INSERT INTO garbage (object_key, not_before) VALUES ('twice', 1)`
     const take = () => [put.compile(kysely), put.compile(kysely)]
-    expect(await single.runTogether?.({ lock: lock.compile(kysely), take })).toBeUndefined()
+    expect(await single.runBatch?.({ lock: lock.compile(kysely), take })).toBeUndefined()
     expect(await pid()).toEqual(before)
     await single.close()
   })
@@ -156,10 +171,72 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     expect(await account.commit(version, 5)).toEqual({ ...first, usage: next.usage })
   })
 
+  it('share it with those of other users, each within its own capacity', async () => {
+    const other = await newAccount()
+    const begun = await Promise.all([
+      outcomeOf(account.begin('a', 100)),
+      outcomeOf(other.begin('a', 60)),
+      outcomeOf(account.begin('b', 1)),
+      outcomeOf(other.begin('b', 40)),
+    ])
+    expect(begun).toEqual(['ok', 'ok', 'capacity_exceeded', 'ok'])
+    expect(await account.usage()).toMatchObject({ reserved: 100 })
+    expect(await other.usage()).toMatchObject({ reserved: 100 })
+    const { rows } = await sql`
+      SELECT DISTINCT xmin FROM uploads WHERE user_id IN (${account.userId}, ${other.userId})
+    `.execute(database.kysely)
+    expect(rows).toHaveLength(1)
+  })
+
+  it('share it when they demand that there is no file, or one version, and are refused alone', async () => {
+    const none = { precondition: { ifNoneMatch: '*' } } as const
+    const versions = await Promise.all(names.map((name) => account.begin(name, 1, none)))
+    const commits = await Promise.all(versions.map((each) => account.commit(each, 1, none)))
+    expect(await transactions('uploads')).toEqual([20])
+    expect(await transactions('files')).toEqual([20])
+    const same = (index: number) => {
+      const { version = '' } = commits[index]?.file ?? {}
+      return { precondition: { ifMatch: [version] } }
+    }
+    const outcomes = names.map((name, index) =>
+      outcomeOf(account.begin(name, 1, index % 2 === 0 ? same(index) : same(0))),
+    )
+    expect(await Promise.all(outcomes)).toEqual(
+      names.map((_, index) => (index % 2 === 0 ? 'ok' : 'precondition_failed')),
+    )
+    expect(await transactions('uploads')).toEqual([10, 20])
+    const late = await account.begin('file-0', 1)
+    expect(await outcomeOf(account.commit(late, 1, none))).toBe('precondition_failed')
+    await account.commit(late, 1, same(0))
+  })
+
+  it('are refused when the tag that they demand is empty, and there is no file', async () => {
+    const precondition = { ifMatch: [''] }
+    expect(await outcomeOf(account.begin('a', 1, { precondition }))).toBe('precondition_failed')
+    const version = await account.begin('a', 1)
+    expect(await outcomeOf(account.commit(version, 1, { precondition }))).toBe(
+      'precondition_failed',
+    )
+  })
+
+  it('go on without the user whose row somebody else holds', async () => {
+    const other = await newAccount()
+    await whileHeld(account, async (end) => {
+      let isDone = false
+      const waiting = account.begin('a', 1).finally(() => {
+        isDone = true
+      })
+      for (const name of names) await other.begin(name, 1)
+      expect(isDone).toBe(false)
+      await end()
+      await waiting
+    })
+    expect(await account.usage()).toMatchObject({ reserved: 1 })
+    expect(await other.usage()).toMatchObject({ reserved: 20 })
+  })
+
   it('all fail when their connection breaks, and leave nothing behind that COMMIT had not reached', async () => {
-    const holder = await database.kysely.connection().execute(async (held) => {
-      await sql`BEGIN`.execute(held)
-      await sql`SELECT 1 FROM quotas WHERE user_id = ${account.userId} FOR UPDATE`.execute(held)
+    const failed = await whileHeld(account, async (end) => {
       const outcomes = names.map((name) => outcomeOf(account.begin(name, 1)))
       await expect
         .poll(async () => {
@@ -171,10 +248,10 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
         })
         .toBe(1)
       const outcome = await Promise.all(outcomes)
-      await sql`ROLLBACK`.execute(held)
+      await end()
       return outcome
     })
-    expect(new Set(holder)).toEqual(new Set(['unavailable']))
+    expect(new Set(failed)).toEqual(new Set(['unavailable']))
     expect(await account.usage()).toMatchObject({ reserved: 0 })
     expect(await outcomeOf(account.begin('a', 1))).toBe('ok')
   })
