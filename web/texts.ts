@@ -219,7 +219,7 @@ const english = {
         unauthorized: 'This is not the admin token of this deployment.',
         too_many_requests:
           'There were too many wrong tokens from here. Try again in a few minutes.',
-        ended: 'You are signed out, here or in another tab, or the admin token has changed.',
+        ended: 'You were signed out, here or in another tab, or the admin token was changed.',
       },
     },
     statuses: { active: 'Active', suspended: 'Suspended', deleted: 'Being deleted' },
@@ -252,7 +252,7 @@ const english = {
       capacity: 'Capacity',
       files: 'Files',
       since: 'Since',
-      deleted: 'This user is deleted. Files and rows are purged by the next sweeps.',
+      deleted: 'This user is deleted. Their files are being removed.',
       suspend: 'Suspend',
       suspendTitle: 'Suspend this user?',
       suspendText:
@@ -279,7 +279,7 @@ const english = {
       idHint: '1 to 128 letters, digits or . _ : @ -',
       model: 'Model (optional)',
       bytes: 'Capacity (optional)',
-      bytesHint: 'Without one, the device adds what its model, or any device, does.',
+      bytesHint: 'Leave it empty for what the service gives to devices of that model.',
       since: (time: string) => `since ${time}`,
       remove: 'Remove',
       removeNamed: (deviceId: string) => `Remove ${deviceId}`,
@@ -298,7 +298,8 @@ const english = {
       usualSource: 'support',
       sourceHint: 'Why: a word such as promotion, purchase or support.',
       reference: 'Reference',
-      referenceHint: 'Which one of that source; granting it again counts once.',
+      referenceHint:
+        'Such as the number of an order. The same one again changes the grant and adds no second.',
       end: 'Last day (optional)',
       endHint: 'Without one, it stays in force until it is revoked.',
       from: (time: string) => `from ${time}`,
@@ -359,9 +360,9 @@ const english = {
       refusals: 'Refusals in a minute',
       bytesPerSecond: (value: number) => `${formatBytes(value)}/s`,
       chart: (title: string, most: string) => `${title} over time, ${most} at most`,
-      most: (value: string) => `At most ${value}`,
+      most: (value: string) => `Highest: ${value}`,
       uploaded: ({ running, bytes }: { running: number; bytes: number }) =>
-        `${formatCount(running)} under way, ${formatBytes(bytes)}`,
+        `${formatCount(running)} under way, ${formatBytes(bytes)} uploaded`,
       refused: ({ code, count }: { code: string; count: number }) =>
         `${formatCount(count)} × ${code}`,
       scope: 'Of this instance, for at most the last 15 minutes.',

@@ -1,7 +1,8 @@
 import { Kysely, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, TypeOverrides } from 'pg'
 import { createDatabase, type Database, type Fault } from './database.ts'
-import { createRunBatch, postgresDialect } from './postgres-dialect.ts'
+import { createRunBatch } from './postgres-batch.ts'
+import { postgresDialect } from './postgres-dialect.ts'
 import type { Tables } from './schema.ts'
 
 export interface PostgresOptions {
