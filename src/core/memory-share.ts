@@ -34,6 +34,9 @@ export interface HoldOptions {
  */
 const FIRST_BYTES = 32 * 1024
 
+/** Made once: nobody reads it but in a defect, and each would cost a stack. */
+const OVER = busy('The upload is over.')
+
 export interface ShareOptions {
   readonly userId: string
   readonly room: MemoryRoom
@@ -114,7 +117,7 @@ export class Share implements MemoryShare {
   }
 
   [Symbol.dispose](): void {
-    this.#over.abort(busy('The upload is over.'))
+    this.#over.abort(OVER)
     const { claimed } = this
     this.#gathering.room = 0
     this.#sending.room = 0

@@ -34,6 +34,35 @@ export async function findFile({ db }: Books, file: FindFile): Promise<File | un
   return rows[0] && toFile(rows[0])
 }
 
+/**
+ * The same of many at once, each or `undefined` in the order of `files`; on PostgreSQL alone. Each is looked up by itself,
+ * whatever the planner thinks of how many there are.
+ */
+export async function findFiles(
+  { db }: Books,
+  files: readonly FindFile[],
+): Promise<readonly (File | undefined)[]> {
+  const { rows } = await sql<FileRow & { readonly at: number }>`
+    SELECT wanted.at, found.*
+    FROM unnest(
+      CAST(${files.map(({ userId }) => userId)} AS TEXT[]), CAST(${files.map(({ name }) => name)} AS TEXT[]),
+      CAST(${files.map(({ audience }) => audience)} AS TEXT[])
+    ) WITH ORDINALITY AS wanted (user_id, name, audience, at)
+    CROSS JOIN LATERAL (
+      SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
+      WHERE files.user_id = wanted.user_id AND files.name = wanted.name AND users.status = 'active'
+        AND (
+          wanted.audience = 'owner'
+          OR (wanted.audience = 'users' AND files.visibility <> 'private')
+          OR files.visibility = 'public'
+        )
+      LIMIT 1
+    ) AS found
+  `.execute(db)
+  const found = new Map(rows.map((row) => [row.at, toFile(row)]))
+  return files.map((_, index) => found.get(index + 1))
+}
+
 /** In the words of the partial indexes. */
 export const VISIBLE_TO = {
   owner: sql``,

@@ -2,11 +2,13 @@ import { sql } from 'kysely'
 import type {
   AbortUpload,
   BeginUpload,
+  FindFile,
   ExtendUpload,
   Ledger,
   RenewUpload,
   Settled,
 } from '../core/ledger.ts'
+import type { File } from '../core/file.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
 import * as accounts from './accounts.ts'
@@ -32,11 +34,12 @@ import { commit } from './ledger-commit.ts'
 import { holdChore, leaveChore } from './ledger-chores.ts'
 import { listFiles } from './ledger-list.ts'
 import { purgeDeletedUsers } from './ledger-purge.ts'
-import { fileNamed, findFile, findUpload, isCurrent, readClock } from './ledger-reads.ts'
+import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import { PREPARED } from './prepared.ts'
 import * as sweep from './ledger-sweep.ts'
 import type { RunBatch } from './batch.ts'
 import { createUploadBatches, type UploadLedger } from './upload-batches.ts'
+import { createReadBatches } from './read-batches.ts'
 import { uploadStatements } from './upload-statements.ts'
 import { createUserTurns } from './user-turns.ts'
 
@@ -84,6 +87,14 @@ export function createLedger(
     })
   }
 
+  const findOne = (file: FindFile) => hotQuery((books) => findFile(books, file))
+  const findMany = createReadBatches<FindFile, File | undefined>(async (files) => {
+    const [first, ...others] = files
+    return first !== undefined && others.length === 0
+      ? [await findOne(first)]
+      : hotQuery((books) => findFiles(books, files))
+  })
+
   return {
     ...(runBatch === undefined ? steps : inBatches(runBatch)),
     extend: (upload) => change(upload.userId, (books) => extend(books, upload)),
@@ -93,7 +104,7 @@ export function createLedger(
     changeFile: (file) => change(file.userId, (books) => changeFile(books, file)),
     listFiles: (page) => inOrder((books) => listFiles(books, page)),
     check: () => query(readClock),
-    findFile: (file) => hotQuery((books) => findFile(books, file)),
+    findFile: runBatch === undefined ? findOne : findMany,
     countUploads: (userId) => query((books) => countUploads(books, userId)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),

@@ -67,6 +67,10 @@ export class CheckedBody {
     if (raw.destroyed) this.#onGone()
   }
 
+  get isOver(): boolean {
+    return this.#settled
+  }
+
   /** Stops reading and fails the stream with `error`, unless all is over. */
   fail(error: AppError): void {
     if (!this.#letGo()) return

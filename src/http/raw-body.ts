@@ -32,8 +32,10 @@ export function openRawBody(
   }
   const body = new CheckedBody({ ...options, raw, check: ANY_BYTES })
   const content = body.stream
-  const stop = (): void =>
-    body.fail(new AppError('truncated_body', 'The body was not read to its end.'))
+  const stop = (): void => {
+    // An error is made of a stack, which is not for nothing.
+    if (!body.isOver) body.fail(new AppError('truncated_body', 'The body was not read to its end.'))
+  }
   content.once('close', () => {
     if (!content.readableEnded) stop()
   })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { FindFile } from '../../src/core/ledger.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import {
   type Account,
@@ -49,6 +50,46 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
           expect(found).toEqual(seen.some((each) => each === audience) ? file : undefined)
         }
       })
+    })
+
+    it('finds many at once as it finds each', async () => {
+      const { userId } = account
+      const other = await openAccount(harness)
+      const { file: own } = await account.put('private', 10, { visibility: 'private' })
+      const { file: shared } = await account.put('users', 20, { visibility: 'users' })
+      const { file: open } = await account.put('public', 30, { visibility: 'public' })
+      const { file: others } = await other.put('private', 40, { visibility: 'private' })
+      const gone = await openAccount(harness)
+      const { file: hidden } = await gone.put('public', 50, { visibility: 'public' })
+      await harness.users.setUserStatus(gone.userId, 'suspended')
+      const wanted: FindFile[] = []
+      for (const file of [own, others, shared, open, hidden, { ...own, userId: other.userId }]) {
+        for (const audience of ['owner', 'users', 'anyone'] as const)
+          wanted.push({ ...file, audience })
+      }
+      const found = await Promise.all(wanted.map((file) => harness.ledger.findFile(file)))
+      const none = undefined
+      expect(found).toEqual([
+        own,
+        none,
+        none,
+        others,
+        none,
+        none,
+        shared,
+        shared,
+        none,
+        open,
+        open,
+        open,
+        none,
+        none,
+        none,
+        others,
+        none,
+        none,
+      ])
+      expect(await harness.ledger.findFile({ ...own, userId, audience: 'owner' })).toEqual(own)
     })
 
     describe('removeFile', () => {

@@ -58,6 +58,8 @@ async function runHotReads(database: Database): Promise<void> {
   for (const audience of ['owner', 'users', 'anyone'] as const) {
     await ledger.findFile({ userId, name: parseFileName('a'), audience })
   }
+  const found = { userId, name: parseFileName('a'), audience: 'owner' } as const
+  await Promise.all([ledger.findFile(found), ledger.findFile(found)])
   await account.change('a', { newName: 'c' })
   await account.remove('c')
   await ledger.countUploads(userId)
@@ -93,9 +95,7 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
     transformQuery: ({ node, queryId }) => {
       const query = database.kysely.getExecutor().compileQuery(node, queryId)
       // What is compiled without values is run in batches.
-      if (query.parameters.every((value) => value === null || typeof value !== 'object')) {
-        statements.push(query)
-      }
+      if (query.parameters.every(isValue)) statements.push(query)
       return node
     },
     transformResult: async ({ result }) => result,
@@ -119,4 +119,8 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
     classify: () => 'defect',
     release: () => Promise.resolve(),
   })
+}
+
+function isValue(parameter: unknown): boolean {
+  return parameter === null || typeof parameter !== 'object' || Array.isArray(parameter)
 }

@@ -40,9 +40,8 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const opened = await repository.open({ ...target, select, signal })
     describe(reply, opened)
     if (opened.content !== undefined) {
-      void reply.send(opened.content)
       watchLateReader(reply, options)
-      return reply
+      return opened.content
     }
     const { body } = opened
     if (body !== undefined) {
