@@ -132,9 +132,9 @@ export interface ListFiles {
 export type Settled = 'aborted' | 'committed'
 
 /**
- * PORT: everything that must be atomic. One method is one short transaction (or one statement), its own or one that it
- * shares with other uploads of the same user; what one is refused undoes none of the others. Nothing but SQL happens inside it, and none is held while a body or the network is awaited (I6). All times are taken
- * from the database's clock, so that instances with skewed clocks agree.
+ * PORT: everything that must be atomic. One method is one short transaction (or one statement), its own or one that uploads
+ * share; what one is refused undoes none of the others. Nothing but SQL happens inside it, and none is held while a body or
+ * the network is awaited (I6). All times are taken from the database's clock, so that instances with skewed clocks agree.
  *
  * Every method rejects with `AppError` `unavailable` (driver's error as `cause`) when the database fails or
  * does not answer in time. For `commit` that means *unknown*: settle it with `abort`.

@@ -7,7 +7,7 @@ export type Version = string & { readonly [brand]: 'Version' }
 
 /** Returns a new version: its first 48 bits are `nowMs`, the rest but the six fixed bits is random. */
 export function createVersion(nowMs: number = Date.now()): Version {
-  const bytes = takeRandom(16)
+  const bytes = randomBytes(16)
   bytes.writeUIntBE(nowMs, 0, 6)
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
@@ -19,19 +19,6 @@ export function createVersion(nowMs: number = Date.now()): Version {
     hex.slice(16, 20),
     hex.slice(20),
   ].join('-') as Version
-}
-
-/** More at once than one version needs: most of what random bytes cost is the call. */
-const RANDOM_BYTES = 4096
-
-let random = Buffer.alloc(0)
-
-/** Bytes that nobody else gets. */
-function takeRandom(count: number): Buffer {
-  if (random.length < count) random = randomBytes(RANDOM_BYTES)
-  const bytes = random.subarray(0, count)
-  random = random.subarray(count)
-  return bytes
 }
 
 const VERSION = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

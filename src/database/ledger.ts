@@ -41,7 +41,7 @@ import type { RunBatch } from './batch.ts'
 import { createUploadBatches, type UploadLedger } from './upload-batches.ts'
 import { createReadBatches } from './read-batches.ts'
 import { uploadStatements } from './upload-statements.ts'
-import { createUserTurns } from './user-turns.ts'
+import { createTurns } from './turns.ts'
 
 /** As long as a connection is waited for. */
 const TURN_PATIENCE_MS = 10_000
@@ -58,7 +58,7 @@ export function createLedger(
   const { kysely, now, forUpdate, bytewise, runBatch } = database
   const capacity = capacityInForce(now, baseCapacity)
   const common = { now, forUpdate, bytewise, baseCapacity, capacity }
-  const turns = createUserTurns({ atOnce: database.changesPerUser, patienceMs: TURN_PATIENCE_MS })
+  const turns = createTurns({ atOnce: database.changesPerUser, patienceMs: TURN_PATIENCE_MS })
   const transaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
   const change = <T>(userId: UserId, work: (books: Books) => Promise<T>): Promise<T> =>

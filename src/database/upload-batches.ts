@@ -4,7 +4,7 @@ import type { Ledger } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { RunBatch } from './batch.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
-import { tooLate, type UserTurns } from './user-turns.ts'
+import { createTurns, tooLate, type Turns } from './turns.ts'
 
 /** What of the ledger uploads do in batches. */
 export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>
@@ -14,8 +14,8 @@ export interface UploadBatchesOptions {
   /** Does what a statement does not: what there is none for, and whatever is refused. */
   readonly steps: UploadLedger
   readonly runBatch: RunBatch
-  readonly turns: UserTurns
-  /** How long one waits for a batch before it fails with `unavailable`, in milliseconds. */
+  readonly turns: Turns
+  /** Who has waited for longer when the next batch goes fails with `unavailable`; in milliseconds. */
   readonly patienceMs: number
 }
 
@@ -33,6 +33,8 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
   /** Those of whom something is under way. More of the same user would only wait for that. */
   const busy = new Set<UserId>()
   let running = 0
+  // Of all users: were there many whose rows are held, they would take every connection while they wait.
+  const turnsAlone = createTurns({ atOnce: MAX_ALONE, patienceMs })
 
   /** Resolves with the row that the statement answers; `undefined` when it took no effect. */
   function join(userId: UserId, query: CompiledQuery): Promise<unknown> {
@@ -61,10 +63,10 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
     let room = MAX_MEMBERS
     for (const [userId, queue] of queues) {
       if (room === 0) break
-      if (busy.has(userId)) continue
-      const late = queue.findIndex(({ since }) => since >= oldest)
-      for (const { reject } of queue.splice(0, late === -1 ? queue.length : late))
+      const inTime = queue.findIndex(({ since }) => since >= oldest)
+      for (const { reject } of queue.splice(0, inTime === -1 ? queue.length : inTime))
         reject(tooLate(patienceMs))
+      if (busy.has(userId)) continue
       const members = queue.splice(0, room)
       room -= members.length
       // What is left waits behind everybody else.
@@ -110,7 +112,9 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
   async function runAlone(userId: UserId, members: readonly Member[]): Promise<void> {
     const lock = statements.lock({ userId })
     try {
-      const done = await turns(userId, () => send(new Map([[userId, members]]), lock))
+      const done = await turns(userId, () =>
+        turnsAlone('', () => send(new Map([[userId, members]]), lock)),
+      )
       if (done.length === 0) for (const { resolve } of members) resolve(undefined)
     } catch (error) {
       for (const { reject } of members) reject(error)
@@ -136,6 +140,9 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
 
 /** More would each be smaller, and wait for one another's writes to the disk. */
 const MAX_RUNNING = 2
+
+/** Users that go by themselves at a time. */
+const MAX_ALONE = 4
 
 /** Bounds what one transaction holds up. */
 const MAX_MEMBERS = 64

@@ -127,6 +127,19 @@ describe('uploads', () => {
     expect(sent[2]).toMatchObject({ users: ['bob'], waits: false })
   })
 
+  it('of many users whose rows are held wait by themselves four at a time', async () => {
+    const { begin, sent } = bed()
+    const users = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay']
+    for (const user of users) void begin(user, 1)
+    await settled()
+    sent[0]?.take()
+    await sent[0]?.end(undefined)
+    expect(sent.slice(1).map(({ users: [user] }) => user)).toEqual(users.slice(0, 4))
+    sent[2]?.take('bob')
+    await sent[2]?.end([1])
+    expect(sent.slice(5)).toMatchObject([{ users: ['eve'], waits: true }])
+  })
+
   it('are 64 in a transaction at most, and what is left of a user waits behind all others', async () => {
     const { begin, sent } = bed()
     for (const user of ['ann', 'bob']) {

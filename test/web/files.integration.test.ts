@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, upload } from '../http/fixture.ts'
 import { startFront } from '../support/front.ts'
@@ -213,6 +213,24 @@ describeInBrowser('the files', (browser) => {
     expect(await statusOf('alpha.txt')).toBe(200)
     expect(await names(page)).toEqual(['alpha.txt', 'gamma.jpg'])
     await page.getByText('500 bytes of').waitFor()
+    await context.close()
+  })
+
+  it('stay away when it is undone too late, while the service is deleting them', async () => {
+    const { page, context } = await open()
+    const held: Route[] = []
+    await page.route('**/repo/alpha.txt', async (route) => {
+      if (route.request().method() === 'DELETE') held.push(route)
+      else await route.continue()
+    })
+    await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
+    const undo = await page.getByRole('button', { name: 'Undo' }).elementHandle()
+    await expect.poll(() => held.length, { timeout: 15_000 }).toBe(1)
+    // As a click that was on its way when the button went.
+    await undo?.dispatchEvent('click')
+    expect(await names(page)).toEqual(['beta.txt', 'gamma.jpg'])
+    await held[0]?.continue()
+    await expect.poll(() => statusOf('alpha.txt')).toBe(404)
     await context.close()
   })
 

@@ -80,10 +80,12 @@ describeInBrowser('the way of a newcomer', (browser) => {
     await capacity.getByText('7.5 MiB of 15 MiB used').waitFor()
     await see('uploaded')
 
-    await pick(page, [
-      { path: 'archive.zip', content: Buffer.alloc(Math.floor(6.2 * MIB)) },
-      { path: 'wedding.mov', content: Buffer.alloc(3 * MIB) },
-    ])
+    const archive = { path: 'archive.zip', content: Buffer.alloc(Math.floor(6.2 * MIB)) }
+    await slowDown(page, MIB)
+    await pick(page, [archive])
+    // Its room is taken before the next one asks for some.
+    await capacity.getByRole('img', { name: /6\.2 MiB being uploaded/ }).waitFor()
+    await pick(page, [{ path: 'wedding.mov', content: Buffer.alloc(3 * MIB) }])
     await panel
       .getByText('It does not fit: 1.8 MiB more would have to be free. Up to 1.2 MiB would fit.')
       .waitFor()

@@ -76,8 +76,8 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
       const { name } = file
       list.hide(name, true)
       const undo = (): void => {
-        take(name)
-        list.hide(name, false)
+        // Else it has been asked for already, and its own end shows what became of the file.
+        if (take(name) !== undefined) list.hide(name, false)
       }
       const takeToast = toasts.show(texts.removal.pending(name), { label: texts.undo, run: undo })
       const timer = setTimeout(() => void settle(name), SECOND_THOUGHTS_MS)

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createUserTurns } from '../../src/database/user-turns.ts'
+import { createTurns } from '../../src/database/turns.ts'
 
 const PATIENCE_MS = 10_000
 
 /** `begin` asks for a turn, and answers how to end it. */
 function bed(atOnce: number) {
-  const turns = createUserTurns({ atOnce, patienceMs: PATIENCE_MS })
+  const turns = createTurns({ atOnce, patienceMs: PATIENCE_MS })
   const begun: string[] = []
   const begin = (userId: string, name: string) => {
     const work = Promise.withResolvers<string>()

@@ -1,0 +1,140 @@
+// How much PostgreSQL keeps and writes: bytes of a user, of a file and of an upload, with their indexes, and bytes of the
+// write-ahead log for an upload. The rows are as users make them, each user's between those of all others; uploads go through
+// the ledger, 16 at a time, each of another user.
+import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
+import { parseFileName } from '../src/core/file-name.ts'
+import { objectKey } from '../src/core/object-key.ts'
+import { parseUserId } from '../src/core/user-id.ts'
+import { createVersion } from '../src/core/version.ts'
+import type { Database } from '../src/database/database.ts'
+import { createLedger } from '../src/database/ledger.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { openPostgres } from '../src/database/postgres.ts'
+import { createDatabase, startPostgres } from '../test/support/postgres.ts'
+
+const { values: settings } = parseArgs({
+  options: {
+    users: { type: 'string', default: '10000' },
+    files: { type: 'string', default: '100' },
+    uploads: { type: 'string', default: '5000' },
+  },
+})
+
+const USERS = Number(settings.users)
+const FILES = Number(settings.files)
+const UPLOADS = Number(settings.uploads)
+
+const CLIENTS = 16
+const LOAD_TIMEOUT_MS = 1_800_000
+
+await using opened = new AsyncDisposableStack()
+const server = await startPostgres()
+if ('unavailable' in server) throw new Error(server.unavailable)
+opened.defer(() => server.stop())
+const own = await createDatabase(server.url)
+opened.defer(() => own.drop())
+const database = await openPostgres({ url: own.url, timeoutMs: LOAD_TIMEOUT_MS })
+opened.defer(() => database.close())
+await migrate(database)
+await plant(database)
+await sql`VACUUM ANALYZE`.execute(database.kysely)
+await reportTables(['users', 'quotas', 'access_tokens'], { of: 'user', count: USERS })
+await reportTables(['files'], { of: 'file', count: USERS * FILES })
+await reportUploads()
+
+/** Users have UUIDs and a token each; files have names of 24 bytes, as cameras give them. */
+async function plant({ kysely }: Database): Promise<void> {
+  const userId = sql`md5(u::text)::uuid::text`
+  const users = sql`generate_series(1, ${sql.lit(USERS)}) AS u`
+  const statements = [
+    sql`INSERT INTO users (id, status, created_at) SELECT ${userId}, 'active', 0 FROM ${users}`,
+    sql`
+      INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
+      SELECT ${userId}, ${sql.lit(FILES)} * 4096, 0, ${sql.lit(FILES)} FROM ${users}
+    `,
+    sql`
+      INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at)
+      SELECT sha256(u::text::bytea)::text, md5('token' || u)::uuid::text, ${userId}, 'app', 0 FROM ${users}
+    `,
+    sql`
+      INSERT INTO files
+        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      SELECT user_id, 'IMG_' || lpad((n * 7919 % 99999999)::text, 8, '0') || '_4000x3.jpg', version,
+             'users/' || user_id || '/' || version, 4096,
+             encode(sha256(version::bytea), 'hex'), 'private', n, n
+      FROM (
+        SELECT ${userId} AS user_id, n,
+               to_char(n, 'FM00000000') || '-0000-7' || substr(md5(u || 'a' || n), 1, 3) || '-8' ||
+               substr(md5(u || 'b' || n), 1, 3) || '-' || substr(md5(u || 'c' || n), 1, 12) AS version
+        FROM generate_series(1, ${sql.lit(FILES)}) AS n, ${users}
+      ) AS planted
+    `,
+  ]
+  for (const statement of statements) await statement.execute(kysely)
+}
+
+interface Share {
+  readonly of: string
+  readonly count: number
+}
+
+async function reportTables(tables: readonly string[], { of, count }: Share): Promise<void> {
+  let [rows, indexes] = [0, 0]
+  for (const table of tables) {
+    const sizes = await sql<{ readonly rows: number; readonly indexes: number }>`
+      SELECT pg_table_size(${table}::regclass) AS rows, pg_indexes_size(${table}::regclass) AS indexes
+    `.execute(database.kysely)
+    rows += sizes.rows[0]?.rows ?? 0
+    indexes += sizes.rows[0]?.indexes ?? 0
+  }
+  print(`${of}: ${(rows / count).toFixed(0)} bytes, indexes ${(indexes / count).toFixed(0)} bytes`)
+}
+
+async function reportUploads(): Promise<void> {
+  const ledger = createLedger(database, { baseCapacity: 2 ** 40 })
+  const { rows } = await sql<{ readonly id: string }>`
+    SELECT id FROM users ORDER BY md5(id) LIMIT ${sql.lit(Math.min(USERS, UPLOADS))}
+  `.execute(database.kysely)
+  const users = rows.map(({ id }) => parseUserId(id))
+  const limits = { maxFiles: Number.MAX_SAFE_INTEGER, maxUploads: 1000 }
+  // Else the first change of each page after a checkpoint would be all of the page.
+  await sql`SELECT pg_switch_wal()`.execute(database.kysely)
+  const before = await written()
+  let next = 0
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    for (let at = next++; at < UPLOADS; at = next++) {
+      const userId = users[at % users.length]
+      if (userId === undefined) throw new Error('There is no user')
+      const version = createVersion()
+      const upload = {
+        userId,
+        version,
+        name: parseFileName(`IMG_${at}_of_today_4000x3.jpg`),
+        objectKey: objectKey(userId, version),
+        bytes: 4096,
+        leaseMs: 60_000,
+      }
+      await ledger.begin({ ...upload, ...limits })
+      const content = { size: 4096, sha256: 'a'.repeat(64), visibility: undefined }
+      await ledger.commit({ userId, version, ...content, ...limits, garbageDelayMs: 600_000 })
+    }
+  })
+  await Promise.all(clients)
+  const bytes = (await written()) - before
+  print(`write-ahead log of an upload: ${(bytes / UPLOADS).toFixed(0)} bytes`)
+  await sql`VACUUM ANALYZE`.execute(database.kysely)
+  await reportTables(['uploads'], { of: 'upload, while its row is kept', count: UPLOADS })
+}
+
+/** Bytes of the write-ahead log so far. */
+async function written(): Promise<number> {
+  const { rows } = await sql<{ readonly bytes: number }>`
+    SELECT CAST(pg_current_wal_lsn() - '0/0'::pg_lsn AS BIGINT) AS bytes
+  `.execute(database.kysely)
+  return rows[0]?.bytes ?? Number.NaN
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

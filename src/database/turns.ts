@@ -1,0 +1,69 @@
+import { AppError } from '../core/errors.ts'
+
+export interface TurnsOptions {
+  /** How many works of one key are done at a time. */
+  readonly atOnce: number
+  /** How long one waits for its turn before it fails with `unavailable`, in milliseconds. */
+  readonly patienceMs: number
+}
+
+/** Does `work` when it is its turn among those of its key, such as a user; resolves and rejects as it does. */
+export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>
+
+/**
+ * Lets the database have only a few works of each key at a time, in the order in which they were asked for. All changes of a
+ * user wait for one row: without this, those of one user would hold every connection while they wait for it, and those of
+ * all others would queue behind them.
+ */
+export function createTurns({ atOnce, patienceMs }: TurnsOptions): Turns {
+  const lines = new Map<string, Line>()
+
+  return async (key, work) => {
+    const line = lines.get(key) ?? { taken: 0, waiting: new Set() }
+    lines.set(key, line)
+    if (line.taken < atOnce) line.taken += 1
+    else await waitIn(line, patienceMs)
+    try {
+      return await work()
+    } finally {
+      pass(line)
+      if (line.taken === 0) lines.delete(key)
+    }
+  }
+}
+
+interface Line {
+  taken: number
+  /** Each takes over a turn when it is called. */
+  readonly waiting: Set<() => void>
+}
+
+/** Whoever has had a turn leaves it to the next. */
+function pass(line: Line): void {
+  const [next] = line.waiting
+  if (next === undefined) line.taken -= 1
+  else next()
+}
+
+function waitIn({ waiting }: Line, patienceMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      waiting.delete(take)
+      reject(tooLate(patienceMs))
+    }, patienceMs)
+    const take = (): void => {
+      clearTimeout(timer)
+      waiting.delete(take)
+      resolve()
+    }
+    waiting.add(take)
+  })
+}
+
+/** The failure of whoever waited for so long. */
+export function tooLate(patienceMs: number): AppError {
+  return new AppError('unavailable', 'The database does not answer.', {
+    cause: new Error(`waited ${patienceMs} ms for a turn`),
+    part: 'database',
+  })
+}
