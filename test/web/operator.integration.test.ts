@@ -63,7 +63,7 @@ describeInBrowser('the operator', (browser) => {
     await page.getByRole('heading', { name: 'Sign in as operator' }).waitFor()
     expect(await context.cookies()).toEqual([])
     await other.bringToFront()
-    await other.getByText('You are signed out').waitFor({ timeout: 15_000 })
+    await other.getByText('You were signed out').waitFor({ timeout: 15_000 })
     await context.close()
   })
 
