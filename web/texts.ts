@@ -362,7 +362,7 @@ const english = {
       chart: (title: string, most: string) => `${title} over time, ${most} at most`,
       most: (value: string) => `Highest: ${value}`,
       uploaded: ({ running, bytes }: { running: number; bytes: number }) =>
-        `${formatCount(running)} under way, ${formatBytes(bytes)} uploaded`,
+        `${formatCount(running)} under way, ${formatBytes(bytes)}`,
       refused: ({ code, count }: { code: string; count: number }) =>
         `${formatCount(count)} × ${code}`,
       scope: 'Of this instance, for at most the last 15 minutes.',
