@@ -1,6 +1,6 @@
 // How much PostgreSQL keeps and writes: bytes of a user, of a file and of an upload, with their indexes, and bytes of the
 // write-ahead log for an upload. The rows are as users make them, each user's between those of all others; uploads go through
-// the ledger, 16 at a time, each of another user.
+// the ledger, 16 at a time, each of another user. The server is that of the tests, which logs no whole pages after a checkpoint.
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { parseFileName } from '../src/core/file-name.ts'
@@ -98,8 +98,6 @@ async function reportUploads(): Promise<void> {
   `.execute(database.kysely)
   const users = rows.map(({ id }) => parseUserId(id))
   const limits = { maxFiles: Number.MAX_SAFE_INTEGER, maxUploads: 1000 }
-  // Else the first change of each page after a checkpoint would be all of the page.
-  await sql`SELECT pg_switch_wal()`.execute(database.kysely)
   const before = await written()
   let next = 0
   const clients = Array.from({ length: CLIENTS }, async () => {
