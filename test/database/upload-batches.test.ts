@@ -221,6 +221,23 @@ describe('uploads', () => {
     expect(alone).toEqual([])
   })
 
+  it('are refused when they have waited for too long while something of their user is still under way', async ({
+    onTestFinished,
+  }) => {
+    const { begin, sent } = bed()
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    void begin('ann', 1)
+    await settled()
+    const late = Promise.allSettled([begin('ann', 2)])
+    await settled()
+    vi.advanceTimersByTime(PATIENCE_MS + 1)
+    void begin('bob', 3)
+    await settled()
+    expect(sent.map(({ users }) => users)).toEqual([['ann'], ['bob']])
+    expect(await late).toMatchObject([{ reason: { code: 'unavailable' } }])
+  })
+
   it('are refused when they have waited for too long, and no others with them', async ({
     onTestFinished,
   }) => {
