@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { parseByteSize } from './core/byte-size.ts'
 import { messageOf } from './core/errors.ts'
 import { smallestBudget } from './core/upload-memory.ts'
-import { partSizeFor } from './object-store/s3-upload.ts'
+import { partSizeFor } from './object-store/part-size.ts'
 import { readTraces, type TraceConfig } from './trace-settings.ts'
 import { isLoopback, isWellKnownKey } from './well-known-keys.ts'
 import {

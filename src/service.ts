@@ -4,7 +4,8 @@ import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { AppError } from './core/errors.ts'
 import { createGrants, type Grants } from './core/grants.ts'
 import { createGuessLimiter, type GuessLimiter } from './core/guess-limiter.ts'
-import { createJwtUsers, type JwtUsers } from './core/jwt-users.ts'
+import { createJwtUsers } from './core/jwt-users.ts'
+import type { JwtVerifier } from './core/jwt-verifier.ts'
 import type { Ledger } from './core/ledger.ts'
 import type { ObjectStore } from './core/object-store.ts'
 import { createReadiness, type Readiness } from './core/readiness.ts'
@@ -13,7 +14,6 @@ import { createRepository, type Repository } from './core/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweeper.ts'
 import { createUploadMemory } from './core/upload-memory.ts'
 import type { UserId } from './core/user-id.ts'
-import type { UserStore } from './core/user-store.ts'
 import { createUsers, type Users } from './core/users.ts'
 import { createVerifier, type Verifier } from './core/verify.ts'
 import { backUp } from './database/backup.ts'
@@ -22,15 +22,13 @@ import { createGuessCounts } from './database/guess-counts.ts'
 import { createInventory } from './database/inventory.ts'
 import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
-import { openPostgres } from './database/postgres.ts'
 import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
-import { createJwtVerifier } from './jwt/jwt-verifier.ts'
+import type { JwtVerifierOptions } from './jwt/jwt-verifier.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { ensureFolder } from './object-store/durable-folder.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
-import { createS3Store } from './object-store/s3.ts'
 import type { ObjectPlace } from './tracing/traced-ports.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -84,17 +82,19 @@ export async function openService(
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
   opened.defer(() => database.close())
-  const store = openObjectStore(config.objectStore, config.maxFileSize)
+  const store = await openObjectStore(config.objectStore, config.maxFileSize)
   opened.defer(() => store.close())
   const objects = tracing?.traceObjects(store, placeOf(config)) ?? store
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
+  const verifier = config.jwt && (await openJwtVerifier(config.jwt))
   const kept = opened.move()
   return {
     ...createUseCases({
       config,
       database,
       objects,
+      verifier,
       times: { ...TIMES, ...config, ...times },
       tracing,
     }),
@@ -113,18 +113,21 @@ interface Parts {
   readonly config: Config
   readonly database: Database
   readonly objects: ObjectStore
+  /** Where there is an identity provider. */
+  readonly verifier: JwtVerifier | undefined
   readonly times: ServiceTimes
   readonly tracing: Tracing | undefined
 }
 
-function createUseCases({ config, database, times, ...ports }: Parts) {
+function createUseCases({ config, database, times, verifier, ...ports }: Parts) {
   const { deviceCapacity, deviceModels } = config
   const { maxFileSize, maxFiles, maxUploads } = config
   const { leaseMs, garbageDelayMs, retentionMs } = times
   const { metrics, memory, readiness, ...metered } = meterPorts({ config, database, ...ports })
   const { ledger, userStore, objects } = metered
   const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
-  const jwtUsers = openJwtUsers(userStore, config.jwt)
+  const jwtUsers =
+    verifier && config.jwt && createJwtUsers({ ...config.jwt, users: userStore, verifier })
   const guesses = createGuessLimiter({ counts: metrics.meterPort(createGuessCounts(database)) })
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
@@ -153,7 +156,7 @@ function createUseCases({ config, database, times, ...ports }: Parts) {
 }
 
 /** What metrics read by themselves is not counted as calls of the service. */
-function meterPorts({ config, database, objects, tracing }: Omit<Parts, 'times'>) {
+function meterPorts({ config, database, objects, tracing }: Omit<Parts, 'times' | 'verifier'>) {
   const { ledger, userStore } = openBooks({ config, database, tracing })
   const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
   const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
@@ -185,15 +188,19 @@ function placeOf({ objectStore }: Config): ObjectPlace {
   return { bucket: objectStore.kind === 's3' ? objectStore.bucket : undefined }
 }
 
-function openJwtUsers(users: UserStore, jwt: Config['jwt']): JwtUsers | undefined {
-  if (jwt === undefined) return undefined
-  const { createsUsers } = jwt
-  return createJwtUsers({ users, verifier: createJwtVerifier(jwt), createsUsers })
+// What only some deployments use is loaded there alone: all of it is a third of the time to start and of idle memory.
+
+async function openJwtVerifier(jwt: JwtVerifierOptions): Promise<JwtVerifier> {
+  const { createJwtVerifier } = await import('./jwt/jwt-verifier.ts')
+  return createJwtVerifier(jwt)
 }
 
 /** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
 export async function openDatabase(url: string): Promise<Database> {
-  if (!url.startsWith('sqlite:')) return openPostgres({ url })
+  if (!url.startsWith('sqlite:')) {
+    const { openPostgres } = await import('./database/postgres.ts')
+    return openPostgres({ url })
+  }
   const file = resolve(url.slice('sqlite:'.length))
   const folder = dirname(file)
   // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
@@ -205,11 +212,11 @@ export async function openDatabase(url: string): Promise<Database> {
 }
 
 /** Opens the object store of the settings, without asking whether it answers. */
-export function openObjectStore(config: ObjectStoreConfig, maxFileSize: number): ObjectStore {
-  switch (config.kind) {
-    case 'file':
-      return createFilesystemStore({ directory: config.directory })
-    case 's3':
-      return createS3Store({ ...config, maxFileSize })
-  }
+export async function openObjectStore(
+  config: ObjectStoreConfig,
+  maxFileSize: number,
+): Promise<ObjectStore> {
+  if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
+  const { createS3Store } = await import('./object-store/s3.ts')
+  return createS3Store({ ...config, maxFileSize })
 }

@@ -1,4 +1,4 @@
-import { Type } from '@fastify/type-provider-typebox'
+import { Type } from '../http/openapi/type.ts'
 import { cutPage } from '../core/cut-page.ts'
 import { AppError } from '../core/errors.ts'
 import { parsePageLimit } from '../core/page-limit.ts'

@@ -1,4 +1,4 @@
-import { Type } from '@fastify/type-provider-typebox'
+import { Type } from './openapi/type.ts'
 import { type File, VISIBILITIES } from '../core/file.ts'
 import { formatTimestamp } from '../core/timestamp.ts'
 import { Bytes, OneOf, Time } from './openapi/reply-schemas.ts'

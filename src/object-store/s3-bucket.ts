@@ -2,9 +2,6 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import type { PartChecksums } from './part-checksums.ts'
 import type { DirectS3 } from './s3-direct.ts'
 
-/** Bytes. */
-export const DEFAULT_PART_SIZE = 8 * 1024 * 1024
-
 /** How long the store may take, in milliseconds, the SDK's repeats included. */
 export interface S3Deadlines {
   /** A call that carries no content. */

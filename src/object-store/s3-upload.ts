@@ -4,8 +4,9 @@ import type { PutObject } from '../core/object-store.ts'
 import type { Blocks } from './blocks.ts'
 import { gatherParts, type Part } from './gather-parts.ts'
 import type { PartContent } from './part-content.ts'
+import { partSizeFor } from './part-size.ts'
 import { receive, type Source } from './receive.ts'
-import { DEFAULT_PART_SIZE, type S3Bucket } from './s3-bucket.ts'
+import type { S3Bucket } from './s3-bucket.ts'
 import { headObject } from './s3-read.ts'
 import { abortOpenUploads, removeObject } from './s3-remove.ts'
 import { CONTENT_TYPE, S3Sender } from './s3-sender.ts'
@@ -23,13 +24,6 @@ export interface UploadObject {
   readonly object: PutObject
   readonly options: UploadOptions
   readonly blocks: Blocks
-}
-
-const MAX_PARTS = 10_000
-
-/** Bytes of the parts in which a file of up to `size` bytes is sent: S3 takes 10,000 of them. */
-export function partSizeFor(size: number, least = DEFAULT_PART_SIZE): number {
-  return Math.max(least, Math.ceil(size / MAX_PARTS))
 }
 
 /**

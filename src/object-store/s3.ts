@@ -13,12 +13,8 @@ import type {
 import { isAppError } from '../core/errors.ts'
 import { withDeadline } from './deadline.ts'
 import { Blocks } from './blocks.ts'
-import {
-  DEFAULT_DEADLINES,
-  DEFAULT_PART_SIZE,
-  type S3Bucket,
-  type S3Deadlines,
-} from './s3-bucket.ts'
+import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
+import { DEFAULT_PART_SIZE } from './part-size.ts'
 import { PartChecksums } from './part-checksums.ts'
 import { createS3Client, type S3ClientOptions } from './s3-client.ts'
 import { DirectS3 } from './s3-direct.ts'

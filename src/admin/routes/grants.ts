@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../../http/openapi/type.ts'
 import type { Grants } from '../../core/grants.ts'
 import { formatTimestamp, parseTimestamp } from '../../core/timestamp.ts'
 import { parseUserId } from '../../core/user-id.ts'

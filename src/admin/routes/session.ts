@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../../http/openapi/type.ts'
 import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { ALWAYS } from '../../http/openapi/problem-responses.ts'

@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../../http/openapi/type.ts'
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
 import type { Account } from '../../core/ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'

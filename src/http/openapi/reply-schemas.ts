@@ -1,4 +1,4 @@
-import { Type } from '@fastify/type-provider-typebox'
+import { Type } from './type.ts'
 
 /** Bytes, in an answer. */
 export function Bytes(description: string) {

@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../core/ledger.ts'

@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox, type Static } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox, type Static } from '../openapi/type.ts'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseVisibility, VISIBILITIES } from '../../core/file.ts'

@@ -1,4 +1,4 @@
-import { Type } from '@fastify/type-provider-typebox'
+import { Type } from '../openapi/type.ts'
 import type { FastifyContextConfig, FastifyPluginAsync } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'

@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { Repository } from '../../core/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'

@@ -1,5 +1,5 @@
 import fastifyCookie from '@fastify/cookie'
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { AccessTokens } from '../../core/access-tokens.ts'
 import { parseClientAddress } from '../../core/client-address.ts'

@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../core/capacity.ts'
 import { AppError } from '../../core/errors.ts'
