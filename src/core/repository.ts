@@ -49,6 +49,8 @@ export interface OpenedFile {
   readonly body: Readable | undefined
   /** What `body` would bring, where all of it is there already. Who takes it leaves `body` alone. */
   readonly content?: Uint8Array | undefined
+  /** As `OpenedObject` has it. */
+  readonly release?: OpenedObject['release']
 }
 
 /** The use cases on files. */
@@ -151,7 +153,7 @@ export function createRepository(options: RepositoryOptions): Repository {
 /** Leaves a body alone that nobody may want. */
 function openedFile(opened: OpenedObject, of: Pick<OpenedFile, 'file' | 'selection'>): OpenedFile {
   const { content } = opened
-  if (content === undefined) return { ...of, body: opened.body }
+  if (content === undefined) return { ...of, body: opened.body, release: opened.release }
   return {
     ...of,
     content,

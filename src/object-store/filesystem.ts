@@ -13,7 +13,7 @@ import type {
 } from '../core/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../core/object-key.ts'
 import { ensureFolder, syncFolder } from './durable-folder.ts'
-import { openFileBody } from './file-body.ts'
+import { FileBodies } from './file-body.ts'
 import { freeChunk } from './free-chunk.ts'
 import { readMetadata, removeMetadata, writeMetadata } from './metadata-link.ts'
 import { receive, type Source } from './receive.ts'
@@ -32,6 +32,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
 class FilesystemStore implements ObjectStore {
   readonly #directory: string
   readonly #users: string
+  readonly #bodies = new FileBodies()
 
   constructor(directory: string) {
     this.#directory = directory
@@ -60,7 +61,7 @@ class FilesystemStore implements ObjectStore {
 
   async open({ key, range, signal }: OpenObject): Promise<OpenedObject | undefined> {
     const path = this.#pathOf(key)
-    return attempt(signal, () => orMissing(openFileBody(path, { range, signal })))
+    return attempt(signal, () => orMissing(this.#bodies.open(path, { range, signal })))
   }
 
   async head({ key, signal }: NamedObject): Promise<ObjectHead | undefined> {

@@ -1,3 +1,4 @@
+import { freeChunk } from './free-chunk.ts'
 import { heldObject } from './held-object.ts'
 import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
 import { createS3Body } from './s3-body.ts'
@@ -34,7 +35,7 @@ export async function openObject(
     const { length, size } = extentOf(answer.headers, range)
     if (content instanceof Uint8Array) return heldObject(assertLength(content, length), size)
     const body = createS3Body(content, { length, idleMs: bucket.deadlines.idleMs, signal })
-    return { body, size }
+    return { body, size, release: freeChunk }
   } catch (error) {
     if (!(content instanceof Uint8Array)) content.destroy()
     throw unavailable(error)

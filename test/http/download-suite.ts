@@ -251,6 +251,23 @@ function underWay(open: OpenService): void {
       await expectOnlyObjectsOf(service, { user, names: [name] })
     })
 
+    it('have their own bytes side by side, be they slow, fast or broken off', async () => {
+      const files = await Promise.all(Array.from({ length: 3 }, () => placeFile(service, { size })))
+      // Their bytes wait in this process while others come and go.
+      const slow = await Promise.all(files.map(({ user }) => startDownload(service, { user })))
+      for (let round = 0; round < 3; round++) {
+        const broken = await Promise.all(files.map(({ user }) => startDownload(service, { user })))
+        const fast = await Promise.all(files.map(({ user }) => download(service, { user })))
+        for (const [index, { body }] of fast.entries()) {
+          expect(body.equals(files[index]?.content ?? Buffer.of())).toBe(true)
+        }
+        for (const response of broken) response.destroy()
+      }
+      for (const [index, response] of slow.entries()) {
+        expect((await bytesOf(response)).equals(files[index]?.content ?? Buffer.of())).toBe(true)
+      }
+    })
+
     it('H10 end with their bytes when the user is deleted and purged', async () => {
       const { user, content } = await placeFile(service, { size })
       const under = await startDownload(service, { user })

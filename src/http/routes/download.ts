@@ -1,4 +1,4 @@
-import { Type, type FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { File } from '../../core/file.ts'
@@ -9,6 +9,7 @@ import { fileNameParam } from '../file-name-param.ts'
 import { formatHttpDate } from '../http-date.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { watchLateReader, watchReader } from '../reader-pace.ts'
+import { releaseSent } from '../release-sent.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { breakerOf } from '../request-end.ts'
 import { requestSignal } from '../request-signal.ts'
@@ -43,12 +44,11 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
       watchLateReader(reply, options)
       return opened.content
     }
-    const { body } = opened
-    if (body !== undefined) {
-      watchReader(reply, options)
-      body.once('error', (error) => noteFailure(request, error))
-    }
-    return reply.send(body)
+    const { body, release } = opened
+    if (body === undefined) return reply.send()
+    watchReader(reply, options)
+    body.once('error', (error) => noteFailure(request, error))
+    return reply.send(release ? releaseSent(body, { answer: reply.raw, release }) : body)
   })
 
   // A route of its own, since the one Fastify makes would read the whole object to throw it away.

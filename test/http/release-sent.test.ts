@@ -1,0 +1,100 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { releaseSent } from '../../src/http/release-sent.ts'
+
+const CHUNK_BYTES = 64 * 1024
+/** More than the kernel's buffers hold on both sides. */
+const CHUNKS = 1000
+
+describe('content that is released when it was sent', () => {
+  let server: Server
+  let client: Socket
+  let made: Buffer[]
+  let released: Uint8Array[]
+
+  /** An endless reader asks for it: chunks whose every byte is their number. */
+  beforeEach(async () => {
+    made = []
+    released = []
+    server = createServer((_request, answer) => {
+      const content = new Readable({
+        read() {
+          if (made.length === CHUNKS) this.push(null)
+          else this.push(made[made.push(chunkOf(made.length)) - 1])
+        },
+      })
+      answer.setHeader('content-length', CHUNKS * CHUNK_BYTES)
+      answer.once('close', () => content.destroy())
+      const release = (chunk: Uint8Array): void => {
+        released.push(chunk)
+        // As the next content would.
+        chunk.fill(0xff)
+      }
+      releaseSent(content, { answer, release }).pipe(answer)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause()
+    client.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  })
+
+  afterEach(() => {
+    client.destroy()
+    server.close()
+  })
+
+  it('gives back every chunk once, when nothing reads it any more', async () => {
+    const received: Buffer[] = []
+    client.on('data', (data: Buffer) => received.push(data)).resume()
+    await once(client, 'close')
+    const content = Buffer.concat(received).subarray(-CHUNKS * CHUNK_BYTES)
+    for (let index = 0; index < CHUNKS; index++) {
+      const chunk = content.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES)
+      expect(chunk.equals(chunkOf(index))).toBe(true)
+    }
+    expect(new Set(released).size).toBe(CHUNKS)
+    expect(released).toHaveLength(CHUNKS)
+  })
+
+  it('keeps what waits for a reader who takes nothing, and does not read on', async () => {
+    const waiting = await settledCount(() => made.length)
+    expect(waiting).toBeLessThan(CHUNKS)
+    // Half a megabyte in the answer, and what the content has read ahead.
+    const bytes = (waiting - released.length) * CHUNK_BYTES
+    expect(bytes).toBeGreaterThan(256 * 1024)
+    expect(bytes).toBeLessThan(1024 * 1024)
+    client.resume()
+    await once(client, 'close')
+    expect(released).toHaveLength(CHUNKS)
+  })
+
+  it('ends the content when the reader goes', async () => {
+    await settledCount(() => made.length)
+    client.destroy()
+    const count = await settledCount(() => made.length)
+    expect(count).toBeLessThan(CHUNKS)
+    expect(released.length).toBeLessThan(count)
+  })
+})
+
+function chunkOf(index: number): Buffer {
+  return Buffer.alloc(CHUNK_BYTES, index % 255)
+}
+
+/** What a count comes to when it grows no more. */
+async function settledCount(count: () => number): Promise<number> {
+  let before = -1
+  await vi.waitFor(
+    () => {
+      const now = count()
+      const isSettled = now > 0 && now === before
+      before = now
+      if (!isSettled) throw new Error('It still grows')
+    },
+    { timeout: 10_000, interval: 200 },
+  )
+  return before
+}
