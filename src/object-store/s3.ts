@@ -50,7 +50,7 @@ class S3Store implements ObjectStore {
   readonly #blocks = new Blocks()
 
   constructor(options: S3StoreOptions) {
-    const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 2, maxFileSize = 0 } = options
+    const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 4, maxFileSize = 0 } = options
     const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
     const client = createS3Client(options)
     const common = { client, checksums: new PartChecksums(), name, deadlines }
