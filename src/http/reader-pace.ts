@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { watchPace } from './pace.ts'
 
@@ -27,8 +28,7 @@ export function watchReader(reply: FastifyReply, { idleTimeoutMs }: ReaderPaceOp
   if (socket === null) return
   const pace = watchPace({
     idleTimeoutMs: idleTimeoutMs * PATIENCE,
-    // What waits in this process has not been taken yet.
-    total: () => socket.bytesWritten - socket.writableLength,
+    total: () => takenBytes(socket),
     isWaiting: () => socket.writableLength > 0,
     onTooSlow: () => {
       reply.request.reason = 'the content was taken too slowly'
@@ -37,4 +37,23 @@ export function watchReader(reply: FastifyReply, { idleTimeoutMs }: ReaderPaceOp
     },
   })
   raw.once('close', () => pace.stop())
+}
+
+/** What of a socket there is no public way to ask; the runtime's own timeouts look at it too. */
+interface Handle {
+  readonly bytesWritten: number
+  /** Bytes that were handed over and that the kernel has not taken yet. */
+  readonly writeQueueSize: number
+}
+
+/**
+ * Bytes that the kernel has taken. Those of a write that is under way count as they go: a slow reader needs minutes for
+ * half a megabyte, which the socket's own figures see as nothing until all of it has gone.
+ */
+export function takenBytes(socket: Socket): number {
+  const { _handle: handle } = socket as { _handle?: Partial<Handle> | null }
+  const { bytesWritten, writeQueueSize } = handle ?? {}
+  if (bytesWritten !== undefined && writeQueueSize !== undefined)
+    return bytesWritten - writeQueueSize
+  return socket.bytesWritten - socket.writableLength
 }

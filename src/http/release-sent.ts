@@ -27,7 +27,8 @@ export function releaseSent(content: Readable, { answer, release }: ReleaseSentO
     answer.cork()
     setImmediate(() => {
       isCorked = false
-      answer.uncork()
+      // Its end has done that already, and one too many counts below zero.
+      if (!answer.writableEnded) answer.uncork()
     })
   }
   function send(chunk: Uint8Array): void {

@@ -31,6 +31,8 @@ export class FileBodies {
     const first = range?.first ?? 0
     const end = range === undefined ? size : range.last + 1
     const body = addAbortSignal(signal, new FileBody({ ...this.#memory, file, first, end }))
+    // It can fail before whoever asked for it listens.
+    body.on('error', () => undefined)
     return { body, size, release: (chunk) => this.#release(chunk) }
   }
 

@@ -50,5 +50,6 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
   content.once('close', () => {
     if (!content.readableEnded) fail(new Error('The answer broke off'))
   })
-  return addAbortSignal(signal, body)
+  // It can fail before whoever asked for it listens.
+  return addAbortSignal(signal, body).on('error', () => undefined)
 }

@@ -185,6 +185,19 @@ describe('the filesystem store', () => {
     await expect.poll(() => openFilesIn(directory)).toEqual([])
   })
 
+  it('harms nobody when a body fails that nobody listens to yet', async () => {
+    const store = createFilesystemStore({ directory })
+    const key = freshKey('ada')
+    await put(store, { key, content: Buffer.alloc(300_000) })
+    const leaving = new AbortController()
+    const opening = store.open({ key, signal: leaving.signal })
+    leaving.abort()
+    const opened = await opening
+    // An error that nobody listens to would end the process, and this run with it.
+    await expect.poll(() => openFilesIn(directory)).toEqual([])
+    expect(opened?.body.errored).toMatchObject({ name: 'AbortError' })
+  })
+
   it.each(['../escape', 'users/../escape', '/users/a', 'users/a/../../b', 'users/a/v.tmp', ''])(
     'refuses the key "%s"',
     async (key) => {

@@ -46,6 +46,8 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     }
     const { body, release } = opened
     if (body === undefined) return reply.send()
+    // An answer that fails before it takes the body leaves it to nobody else.
+    reply.raw.once('close', () => body.destroy())
     watchReader(reply, options)
     body.once('error', (error) => noteFailure(request, error))
     return reply.send(release ? releaseSent(body, { answer: reply.raw, release }) : body)
