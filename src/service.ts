@@ -4,8 +4,7 @@ import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { AppError } from './core/errors.ts'
 import { createGrants, type Grants } from './core/grants.ts'
 import { createGuessLimiter, type GuessLimiter } from './core/guess-limiter.ts'
-import { createJwtUsers } from './core/jwt-users.ts'
-import type { JwtVerifier } from './core/jwt-verifier.ts'
+import { createJwtUsers, type JwtUsersOptions } from './core/jwt-users.ts'
 import type { Ledger } from './core/ledger.ts'
 import type { ObjectStore } from './core/object-store.ts'
 import { createReadiness, type Readiness } from './core/readiness.ts'
@@ -25,7 +24,6 @@ import { migrate } from './database/migrate.ts'
 import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
 import { createUserStore } from './database/user-store.ts'
-import type { JwtVerifierOptions } from './jwt/jwt-verifier.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { ensureFolder } from './object-store/durable-folder.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
@@ -87,14 +85,14 @@ export async function openService(
   const objects = tracing?.traceObjects(store, placeOf(config)) ?? store
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
-  const verifier = config.jwt && (await openJwtVerifier(config.jwt))
+  const jwt = config.jwt && (await openJwt(config.jwt))
   const kept = opened.move()
   return {
     ...createUseCases({
       config,
       database,
       objects,
-      verifier,
+      jwt,
       times: { ...TIMES, ...config, ...times },
       tracing,
     }),
@@ -114,20 +112,19 @@ interface Parts {
   readonly database: Database
   readonly objects: ObjectStore
   /** Where there is an identity provider. */
-  readonly verifier: JwtVerifier | undefined
+  readonly jwt: Omit<JwtUsersOptions, 'users'> | undefined
   readonly times: ServiceTimes
   readonly tracing: Tracing | undefined
 }
 
-function createUseCases({ config, database, times, verifier, ...ports }: Parts) {
+function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
   const { deviceCapacity, deviceModels } = config
   const { maxFileSize, maxFiles, maxUploads } = config
   const { leaseMs, garbageDelayMs, retentionMs } = times
   const { metrics, memory, readiness, ...metered } = meterPorts({ config, database, ...ports })
   const { ledger, userStore, objects } = metered
   const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
-  const jwtUsers =
-    verifier && config.jwt && createJwtUsers({ ...config.jwt, users: userStore, verifier })
+  const jwtUsers = jwt && createJwtUsers({ ...jwt, users: userStore })
   const guesses = createGuessLimiter({ counts: metrics.meterPort(createGuessCounts(database)) })
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
@@ -156,7 +153,7 @@ function createUseCases({ config, database, times, verifier, ...ports }: Parts) 
 }
 
 /** What metrics read by themselves is not counted as calls of the service. */
-function meterPorts({ config, database, objects, tracing }: Omit<Parts, 'times' | 'verifier'>) {
+function meterPorts({ config, database, objects, tracing }: Omit<Parts, 'times' | 'jwt'>) {
   const { ledger, userStore } = openBooks({ config, database, tracing })
   const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
   const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
@@ -188,11 +185,10 @@ function placeOf({ objectStore }: Config): ObjectPlace {
   return { bucket: objectStore.kind === 's3' ? objectStore.bucket : undefined }
 }
 
-// What only some deployments use is loaded there alone: all of it is a third of the time to start and of idle memory.
-
-async function openJwtVerifier(jwt: JwtVerifierOptions): Promise<JwtVerifier> {
+/** Loaded where the settings ask for it alone, as the other two that are (bench/NOTES.md, "Start and idle memory"). */
+async function openJwt(jwt: NonNullable<Config['jwt']>): Promise<Parts['jwt']> {
   const { createJwtVerifier } = await import('./jwt/jwt-verifier.ts')
-  return createJwtVerifier(jwt)
+  return { verifier: createJwtVerifier(jwt), createsUsers: jwt.createsUsers }
 }
 
 /** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */

@@ -1,7 +1,7 @@
-import { Type } from '../http/openapi/type.ts'
 import { cutPage } from '../core/cut-page.ts'
 import { AppError } from '../core/errors.ts'
 import { parsePageLimit } from '../core/page-limit.ts'
+import { Type } from '../http/openapi/type.ts'
 
 /** The query of a call that answers a list. Numbers in a query are text, so `limit` is read by hand. */
 export const PageQuery = Type.Object(

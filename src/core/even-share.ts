@@ -1,9 +1,10 @@
 export interface EvenShareOptions {
-  /** What all may have together, in bytes, unless they are so many that each has no more than the least. */
-  readonly total: number
-  /** What each may have whatever the others do, and what none may exceed; in bytes. */
-  readonly least: number
-  readonly most: number
+  /** What all have together when they began at once; what one holds already is not taken back when others join. */
+  readonly totalBytes: number
+  /** What each may have, however many there are. */
+  readonly leastBytes: number
+  /** What each may have, however few there are. */
+  readonly mostBytes: number
 }
 
 /** Memory that is shared evenly by all who are there. */
@@ -15,19 +16,19 @@ export class EvenShare {
     this.#options = options
   }
 
-  /** What each may have at present, in whole bytes. */
+  /** What each may have at present. */
   get bytes(): number {
-    const { total, least, most } = this.#options
-    return Math.max(least, Math.min(most, Math.floor(total / Math.max(1, this.#members))))
+    const { totalBytes, leastBytes, mostBytes } = this.#options
+    const share = Math.floor(totalBytes / Math.max(1, this.#members))
+    return Math.max(leastBytes, Math.min(mostBytes, share))
   }
 
-  /** Adds one, until what is returned is called; to call it twice does no harm. */
-  join(): () => void {
-    let isThere = true
+  join(): void {
     this.#members += 1
-    return () => {
-      if (isThere) this.#members -= 1
-      isThere = false
-    }
+  }
+
+  /** Once for each `join`. */
+  leave(): void {
+    this.#members -= 1
   }
 }

@@ -61,8 +61,8 @@ export interface OpenedObject {
   /** What `body` would bring, where all of it is there already. Who takes it leaves `body` alone. */
   readonly content?: Uint8Array
   /**
-   * Takes back the memory of a chunk of `body` that nobody reads any more, each once, so that it is used again at once; what
-   * is not given back is left to the collector.
+   * Takes back a chunk as `body` brought it, once, when nobody reads it any more: its memory may hold other bytes at once.
+   * What is not given back is left to the collector.
    */
   readonly release?: ((chunk: Uint8Array) => void) | undefined
   /** Bytes of the whole object, whatever the range. */

@@ -39,19 +39,19 @@ export function watchReader(reply: FastifyReply, { idleTimeoutMs }: ReaderPaceOp
   raw.once('close', () => pace.stop())
 }
 
-/** What of a socket there is no public way to ask; the runtime's own timeouts look at it too. */
+/** Of a socket: Node has no public way to ask how far a write under way has come, and looks there for its own timeouts. */
 interface Handle {
-  readonly bytesWritten: number
+  readonly bytesWritten?: number
   /** Bytes that were handed over and that the kernel has not taken yet. */
-  readonly writeQueueSize: number
+  readonly writeQueueSize?: number
 }
 
 /**
  * Bytes that the kernel has taken. Those of a write that is under way count as they go: a slow reader needs minutes for
  * half a megabyte, which the socket's own figures see as nothing until all of it has gone.
  */
-export function takenBytes(socket: Socket): number {
-  const { _handle: handle } = socket as { _handle?: Partial<Handle> | null }
+function takenBytes(socket: Socket): number {
+  const { _handle: handle } = socket as { _handle?: Handle | null }
   const { bytesWritten, writeQueueSize } = handle ?? {}
   if (bytesWritten !== undefined && writeQueueSize !== undefined)
     return bytesWritten - writeQueueSize

@@ -1,24 +1,22 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { EvenShare } from '../core/even-share.ts'
-
-const KIB = 1024
-
-/** What waits in this process to be sent, of all contents together; the least is where the runtime begins to say stop. */
-const waiting = new EvenShare({ total: 32 * KIB * KIB, least: 64 * KIB, most: 512 * KIB })
+import type { EvenShare } from '../core/even-share.ts'
 
 export interface ReleaseSentOptions {
-  /** Where `content` will be piped to. */
+  /** Where `body` will be piped to. */
   readonly answer: ServerResponse
   /** As `OpenedObject` has it. */
   readonly release: (chunk: Uint8Array) => void
+  /** What of the body may wait in this process, at least as much as a socket's `highWaterMark`. */
+  readonly waiting: EvenShare
 }
 
 /**
- * Has `content`, once it is piped, release each chunk as soon as the system has taken it, which only whoever writes it
- * knows. Chunks that come in one turn of the event loop go out by one system call.
+ * Replaces `body.pipe`, by which Fastify sends a stream: each chunk is released in the callback of its own write, when the
+ * kernel has taken it. What comes in one turn of the event loop is one system call.
  */
-export function releaseSent(content: Readable, { answer, release }: ReleaseSentOptions): Readable {
+export function releaseSent(body: Readable, options: ReleaseSentOptions): Readable {
+  const { answer, release, waiting } = options
   let isCorked = false
 
   function cork(): void {
@@ -34,15 +32,20 @@ export function releaseSent(content: Readable, { answer, release }: ReleaseSentO
   function send(chunk: Uint8Array): void {
     cork()
     const mayGoOn = answer.write(chunk, (error) => {
+      // After a write that failed it is left to the collector.
       if (!error) release(chunk)
     })
-    if (!mayGoOn && answer.writableLength >= waiting.bytes) content.pause()
+    // Only a write that said stop is followed by `drain`.
+    if (!mayGoOn && answer.writableLength >= waiting.bytes) body.pause()
   }
   function pipe<T>(destination: T): T {
-    content.once('close', waiting.join())
-    content.on('data', send).once('end', () => answer.end())
-    answer.on('drain', () => content.resume())
+    if (!body.closed) {
+      waiting.join()
+      body.once('close', () => waiting.leave())
+    }
+    body.on('data', send).once('end', () => answer.end())
+    answer.on('drain', () => body.resume())
     return destination
   }
-  return Object.assign(content, { pipe })
+  return Object.assign(body, { pipe })
 }

@@ -25,7 +25,7 @@ export interface RequestEnd {
   readonly ms: number
   readonly code: ErrorCode | null
   readonly abortedBy: AbortedBy | null
-  /** What its connection carried for it, heads and framing included. Of an answer what the system has taken. */
+  /** What its connection carried for it, heads and framing included. Of an answer what the kernel has taken, of one that was broken off up to 512 KiB more. */
   readonly bytesIn: number
   readonly bytesOut: number
 }

@@ -1,14 +1,14 @@
-/** Bytes of a block: of the memory that an upload holds, no more than this is not filled yet. */
+/** Bytes of a block: of the memory that an upload holds no more than this is not filled yet, and no more is read of a file at once. */
 export const BLOCK_BYTES = 256 * 1024
 
-/** How many blocks wait to be used again, at most: 16 MiB. */
+/** How many blocks wait to be used again, at most: 16 MiB, the parts of an upload of which two have just been sent. */
 const MAX_KEPT = 64
 
 /** Memory that was not used for so long goes back to the system. */
 const KEPT_MS = 10_000
 
 /**
- * Blocks of memory in which content is gathered, and which are used again: fresh memory takes the system longer to hand
+ * Blocks of memory in which content is gathered or read, and which are used again: fresh memory takes the system longer to hand
  * out than to fill, and what the collector has to find and free is taken from all requests.
  */
 export class Blocks {

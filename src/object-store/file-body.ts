@@ -9,19 +9,21 @@ import { unavailable } from './unavailable.ts'
 
 type Opening = Pick<OpenObject, 'signal'> & { readonly range: OpenObject['range'] | undefined }
 
-const MIB = 1024 * 1024
-
 const openFile = promisify(open)
 
 /**
- * Opens files as bodies. The fewer there are at a time the larger are the pieces in which they are read, since each takes
- * a way to the thread pool and back; and the memory of the largest is used again.
+ * Opens files as bodies. The fewer are open the larger are the chunks, since each takes a way to the thread pool and back
+ * (without the promises of `FileHandle`, which cost a third more: bench/NOTES.md). Released blocks are read into again.
  */
 export class FileBodies {
   readonly #memory: FileMemory = {
     blocks: new Blocks(),
-    // Of each body about one is waiting to be sent while another is read.
-    share: new EvenShare({ total: 16 * MIB, least: BLOCK_BYTES / 16, most: BLOCK_BYTES }),
+    // A chunk of each body is read ahead, beside those that wait to be sent (`http/release-sent.ts`).
+    share: new EvenShare({
+      totalBytes: 16 * 1024 * 1024,
+      leastBytes: BLOCK_BYTES / 16,
+      mostBytes: BLOCK_BYTES,
+    }),
   }
 
   /** Opens a file, or a range of it, as a body that fails when the file ends early. */
@@ -30,9 +32,9 @@ export class FileBodies {
     const { size } = statOrClose(file)
     const first = range?.first ?? 0
     const end = range === undefined ? size : range.last + 1
-    const body = addAbortSignal(signal, new FileBody({ ...this.#memory, file, first, end }))
+    const body = createFileBody({ ...this.#memory, file, first, end })
     // It can fail before whoever asked for it listens.
-    body.on('error', () => undefined)
+    addAbortSignal(signal, body).on('error', () => undefined)
     return { body, size, release: (chunk) => this.#release(chunk) }
   }
 
@@ -67,52 +69,40 @@ interface FileBodyOptions extends FileMemory {
 }
 
 /** Reads while a reader wants bytes. Each chunk has an `ArrayBuffer` of its own, a block if it is as large as one. */
-class FileBody extends Readable {
-  readonly #options: FileBodyOptions
-  readonly #leave: () => void
-  #position: number
-  #isReading = false
-  #onceRead: (() => void) | undefined
+function createFileBody({ file, first, end, blocks, share }: FileBodyOptions): Readable {
+  let position = first
+  let isReading = false
+  let onceRead: (() => void) | undefined
 
-  constructor(options: FileBodyOptions) {
-    super()
-    this.#options = options
-    this.#position = options.first
-    this.#leave = options.share.join()
-  }
-
-  override _read(): void {
-    const { file, end, share, blocks } = this.#options
-    const length = Math.min(share.bytes, end - this.#position)
+  function readNext(): void {
+    const length = Math.min(share.bytes, end - position)
     if (length === 0) {
-      this.push(null)
+      body.push(null)
       return
     }
     const buffer = length === BLOCK_BYTES ? blocks.take() : Buffer.allocUnsafeSlow(length)
-    this.#isReading = true
-    read(file, buffer, 0, length, this.#position, (error, bytesRead) => {
-      this.#isReading = false
-      this.#onceRead?.()
-      if (error !== null) this.destroy(unavailable(error))
-      else this.#take(buffer, bytesRead)
+    isReading = true
+    read(file, buffer, 0, length, position, (error, bytesRead) => {
+      isReading = false
+      if (onceRead !== undefined) onceRead()
+      else if (error !== null) body.destroy(unavailable(error))
+      else take(buffer, bytesRead)
     })
   }
-
-  #take(buffer: Buffer, bytesRead: number): void {
-    this.#position += bytesRead
-    if (bytesRead > 0) {
-      this.push(buffer.subarray(0, bytesRead))
-      return
-    }
-    const missing = this.#options.end - this.#position
-    this.destroy(unavailable(new Error(`The file ends ${missing} bytes early`)))
+  function take(buffer: Buffer, bytesRead: number): void {
+    position += bytesRead
+    if (bytesRead > 0) body.push(buffer.subarray(0, bytesRead))
+    else body.destroy(unavailable(new Error(`The file ends ${end - position} bytes early`)))
+  }
+  function destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    share.leave()
+    const closeFile = (): void => close(file, (failure) => done(error ?? failure))
+    // A descriptor that is closed while it is read could be that of another file by then.
+    if (isReading) onceRead = closeFile
+    else closeFile()
   }
 
-  /** A descriptor that is closed while it is read could be that of another file by then. */
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#leave()
-    const end = (): void => close(this.#options.file, (failure) => done(error ?? failure))
-    if (this.#isReading) this.#onceRead = end
-    else end()
-  }
+  const body = new Readable({ read: readNext, destroy })
+  share.join()
+  return body
 }

@@ -8,7 +8,7 @@ export interface S3Deadlines {
   readonly callMs: number
   /** Sending an object of 8 MiB whole; for other sizes in proportion, but never less than `callMs`. */
   readonly putMs: number
-  /** Sending one part of a larger object, which shares the way with others; more for parts above 8 MiB, in proportion. */
+  /** Sending one part of a larger object, which shares the way with three others: four times `putMs`; more for parts above 8 MiB, in proportion. */
   readonly partMs: number
   /** Completing a multipart upload: the store may have to put its parts together. */
   readonly completeMs: number
@@ -20,12 +20,12 @@ export interface S3Deadlines {
 
 /**
  * A store that falls silent is given up within 45 s by whatever needs one request: sending, looking for what was sent,
- * and cleaning up, here and in `core/upload.ts`. One that takes 336 KiB/s is slow, but works.
+ * and cleaning up, here and in `core/upload.ts`. One that takes 336 kB/s is slow, but works.
  */
 export const DEFAULT_DEADLINES: S3Deadlines = {
   callMs: 10_000,
   putMs: 25_000,
-  partMs: 60_000,
+  partMs: 100_000,
   completeMs: 120_000,
   idleMs: 30_000,
   cleanupMs: 3000,

@@ -14,7 +14,7 @@ import { CONTENT_TYPE, S3Sender } from './s3-sender.ts'
 export interface UploadOptions {
   /** Bytes of a part, unless the object needs larger ones; at least 5 MiB. */
   readonly partSize: number
-  /** Parts under way at a time. An upload holds up to queueSize + 1 parts in memory. */
+  /** Parts under way at a time, the one that is gathered among them; an upload holds that many and a piece. */
   readonly queueSize: number
   /** The largest body that comes without an `expectedSize`, in bytes. */
   readonly maxFileSize: number

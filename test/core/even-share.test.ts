@@ -3,7 +3,7 @@ import { EvenShare } from '../../src/core/even-share.ts'
 
 describe('an even share', () => {
   it('is as large as the most may be, while there is enough for all', () => {
-    const share = new EvenShare({ total: 100, least: 5, most: 40 })
+    const share = new EvenShare({ totalBytes: 100, leastBytes: 5, mostBytes: 40 })
     expect(share.bytes).toBe(40)
     share.join()
     share.join()
@@ -13,19 +13,18 @@ describe('an even share', () => {
   })
 
   it('is never less than the least', () => {
-    const share = new EvenShare({ total: 100, least: 5, most: 40 })
+    const share = new EvenShare({ totalBytes: 100, leastBytes: 5, mostBytes: 40 })
     for (let count = 0; count < 1000; count++) share.join()
     expect(share.bytes).toBe(5)
   })
 
-  it('grows when others leave, who leave once', () => {
-    const share = new EvenShare({ total: 100, least: 5, most: 100 })
-    const leave = share.join()
+  it('grows when others leave', () => {
+    const share = new EvenShare({ totalBytes: 100, leastBytes: 5, mostBytes: 100 })
+    share.join()
     share.join()
     share.join()
     expect(share.bytes).toBe(33)
-    leave()
-    leave()
+    share.leave()
     expect(share.bytes).toBe(50)
   })
 })

@@ -1,7 +1,7 @@
-import { Type, type FastifyPluginAsyncTypebox } from '../../http/openapi/type.ts'
 import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { ALWAYS } from '../../http/openapi/problem-responses.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../http/openapi/type.ts'
 import { sessionCookie } from '../../http/session-cookie.ts'
 import { ANY_WRITE } from '../admin-api.ts'
 import { ADMIN_TOKEN_COOKIE, type AdminToken } from '../admin-token.ts'

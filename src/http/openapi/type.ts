@@ -16,10 +16,10 @@ type Name =
   | 'Unknown'
   | 'Unsafe'
 
-type Schema = Readonly<Record<string, unknown>>
+type Schema = Readonly<Record<string | symbol, unknown>>
 
-/** Members of objects that may be left out. */
-const optional = new WeakSet<Schema>()
+/** On members of objects that may be left out; no part of the JSON Schema. */
+const OPTIONAL = Symbol('optional')
 
 const builders: Record<Name, (...args: never[]) => Schema> = {
   Array: (items: Schema, options?: Schema) => ({ type: 'array', items, ...options }),
@@ -30,16 +30,12 @@ const builders: Record<Name, (...args: never[]) => Schema> = {
   Number: (options?: Schema) => ({ type: 'number', ...options }),
   Object: (properties: Readonly<Record<string, Schema>>, options?: Schema) => {
     const required = Object.entries(properties).flatMap(([name, member]) =>
-      optional.has(member) ? [] : [name],
+      OPTIONAL in member ? [] : [name],
     )
     const demands = required.length > 0 ? { required } : {}
     return { type: 'object', ...demands, properties, ...options }
   },
-  Optional: (member: Schema) => {
-    const copy = { ...member }
-    optional.add(copy)
-    return copy
-  },
+  Optional: (member: Schema) => ({ ...member, [OPTIONAL]: true }),
   String: (options?: Schema) => ({ type: 'string', ...options }),
   Unknown: () => ({}),
   Unsafe: (schema: Schema) => schema,
@@ -47,6 +43,6 @@ const builders: Record<Name, (...args: never[]) => Schema> = {
 
 /**
  * TypeBox, as far as it is used here: its types, and JSON Schemas as it makes them. To load all of it takes a quarter of
- * the time to start, and 30 MB (bench/NOTES.md).
+ * the time to start, and 30 MB (bench/NOTES.md); a builder that is wanted besides is a line here.
  */
 export const Type = builders as unknown as Pick<typeof TypeBox, Name>

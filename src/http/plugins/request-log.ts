@@ -72,7 +72,7 @@ function countBytes(): (socket: Socket) => Bytes {
   const taken = new WeakMap<Socket, Bytes>()
   return (socket) => {
     const before = taken.get(socket) ?? { bytesIn: 0, bytesOut: 0 }
-    // What waits in this process has not been sent.
+    // What waits in this process has not been sent; a write that was broken off counts as sent.
     const sent = Math.max(before.bytesOut, socket.bytesWritten - socket.writableLength)
     const now = { bytesIn: socket.bytesRead, bytesOut: sent }
     taken.set(socket, now)

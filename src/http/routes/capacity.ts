@@ -1,4 +1,3 @@
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../core/ledger.ts'
@@ -7,6 +6,7 @@ import { formatTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/user-store.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
 import { Bytes, Count, OneOf, TimeOrNull } from '../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { requireUser } from '../plugins/access-token.ts'
 
 export interface CapacityOptions {

@@ -1,4 +1,3 @@
-import { Type, type FastifyPluginAsyncTypebox, type Static } from '../openapi/type.ts'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseVisibility, VISIBILITIES } from '../../core/file.ts'
@@ -11,6 +10,7 @@ import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../openapi/parameters.ts'
 import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
+import { Type, type FastifyPluginAsyncTypebox, type Static } from '../openapi/type.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { parseWritePrecondition } from '../preconditions.ts'
 

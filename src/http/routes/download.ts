@@ -1,12 +1,13 @@
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../core/errors.ts'
+import { EvenShare } from '../../core/even-share.ts'
 import type { File } from '../../core/file.ts'
 import type { ReadFile, Repository, Selection } from '../../core/repository.ts'
 import { isUserId } from '../../core/user-id.ts'
 import { contentDisposition } from '../content-disposition.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { formatHttpDate } from '../http-date.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { watchLateReader, watchReader } from '../reader-pace.ts'
 import { releaseSent } from '../release-sent.ts'
@@ -24,6 +25,13 @@ export interface DownloadOptions {
   readonly idleTimeoutMs: number
 }
 
+/** What of large contents waits in this process to be sent; the least is where a socket begins to say stop. */
+const WAITING = {
+  totalBytes: 32 * 1024 * 1024,
+  leastBytes: 64 * 1024,
+  mostBytes: 512 * 1024,
+}
+
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 
 /**
@@ -33,6 +41,7 @@ const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
   const { repository, shutdown } = options
   const url = '/users/:user_id/repo/:file_name'
+  const waiting = new EvenShare(WAITING)
 
   app.get(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const select = (file: File): Selection => selectContent(request, file)
@@ -46,11 +55,11 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     }
     const { body, release } = opened
     if (body === undefined) return reply.send()
-    // An answer that fails before it takes the body leaves it to nobody else.
+    // When something fails before the body is piped, an error is answered, and nobody else destroys it.
     reply.raw.once('close', () => body.destroy())
     watchReader(reply, options)
     body.once('error', (error) => noteFailure(request, error))
-    return reply.send(release ? releaseSent(body, { answer: reply.raw, release }) : body)
+    return reply.send(release ? releaseSent(body, { answer: reply.raw, release, waiting }) : body)
   })
 
   // A route of its own, since the one Fastify makes would read the whole object to throw it away.

@@ -1,8 +1,8 @@
-import { Type } from '../openapi/type.ts'
 import type { FastifyContextConfig, FastifyPluginAsync } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import { ALWAYS } from '../openapi/problem-responses.ts'
+import { Type } from '../openapi/type.ts'
 
 export interface HealthOptions {
   readonly readiness: Readiness

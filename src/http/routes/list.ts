@@ -1,4 +1,3 @@
-import { Type, type FastifyPluginAsyncTypebox, type Static } from '../openapi/type.ts'
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseFileNamePrefix } from '../../core/file-name.ts'
@@ -12,6 +11,7 @@ import type { Operation } from '../openapi/operation.ts'
 import { CURSOR, LIMIT, USER_ID } from '../openapi/parameters.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
 import { NextCursor } from '../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox, type Static } from '../openapi/type.ts'
 import { requireUser } from '../plugins/access-token.ts'
 
 const Params = Type.Object({ user_id: Type.String() })

@@ -1,10 +1,10 @@
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { Repository } from '../../core/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
 import { FILE_NAME, PRECONDITIONS } from '../openapi/parameters.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { parseWritePrecondition } from '../preconditions.ts'
 import { passBody } from '../unused-body.ts'
 

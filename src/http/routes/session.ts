@@ -1,5 +1,4 @@
 import fastifyCookie from '@fastify/cookie'
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { AccessTokens } from '../../core/access-tokens.ts'
 import { parseClientAddress } from '../../core/client-address.ts'
@@ -7,6 +6,7 @@ import { AppError } from '../../core/errors.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { sessionCookie } from '../session-cookie.ts'
 import { passBody } from '../unused-body.ts'
 
