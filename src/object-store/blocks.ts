@@ -1,8 +1,8 @@
 /** Bytes of a block: of the memory that an upload holds no more than this is not filled yet, and no more is read of a file at once. */
 export const BLOCK_BYTES = 256 * 1024
 
-/** How many blocks wait to be used again, at most: 16 MiB, the parts of an upload of which two have just been sent. */
-const MAX_KEPT = 64
+/** How many blocks wait to be used again, at most: 32 MiB, the four parts of an upload that are under way. */
+const MAX_KEPT = 128
 
 /** Memory that was not used for so long goes back to the system. */
 const KEPT_MS = 10_000
