@@ -201,8 +201,10 @@ const PLAIN = { method: 'PUT', chunked: false } as const
 
 const OWN_SESSIONS = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'cloud-repository'`
 
-// Of an upload, which changes a quota: its lease is renewed meanwhile, and that waits as well.
+// Of an upload, which changes a quota: its lease is renewed meanwhile, and that waits as well. While there is a standby it
+// is the beginning of the upload that waits, for a moment.
 const WAITING = `
   SELECT pid FROM pg_stat_activity
   JOIN quotas ON quotas.xmax = backend_xid
-  WHERE wait_event = 'SyncRep' AND query = 'COMMIT'`
+  WHERE wait_event = 'SyncRep' AND query = 'COMMIT'
+  AND NOT EXISTS (SELECT 1 FROM pg_stat_replication)`
