@@ -17,15 +17,23 @@ export async function whyNoOlderRelease(): Promise<string | undefined> {
   const commit = await olderCommit()
   const found = await run('git', ['cat-file', '-e', `${commit}^{commit}`]).catch(() => undefined)
   if (found === undefined) return `the history does not reach back to ${commit}`
-  const then = dependenciesOf((await run('git', ['show', `${commit}:package.json`])).stdout)
-  const now = dependenciesOf(await readFile('package.json', 'utf8'))
-  const other = Object.keys(then).filter((name) => then[name] !== now[name])
+  const then = packagesOf((await run('git', ['show', `${commit}:package.json`])).stdout)
+  const now = packagesOf(await readFile('package.json', 'utf8'))
+  // What runs it then may be there for development alone by now.
+  const here = { ...now.devDependencies, ...now.dependencies }
+  const needed = Object.entries(then.dependencies)
+  const other = needed.flatMap(([name, version]) => (here[name] === version ? [] : [name]))
   return other.length === 0 ? undefined : `the older release has another ${other.join(', ')}`
 }
 
 /** Both versions run on the same `node_modules`. */
-function dependenciesOf(text: string): Readonly<Record<string, string>> {
-  return (JSON.parse(text) as { readonly dependencies: Record<string, string> }).dependencies
+function packagesOf(text: string): Packages {
+  return JSON.parse(text) as Packages
+}
+
+interface Packages {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
 }
 
 /** Unpacks the older release and returns its folder. */
