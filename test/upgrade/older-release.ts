@@ -19,14 +19,13 @@ export async function whyNoOlderRelease(): Promise<string | undefined> {
   if (found === undefined) return `the history does not reach back to ${commit}`
   const then = packagesOf((await run('git', ['show', `${commit}:package.json`])).stdout)
   const now = packagesOf(await readFile('package.json', 'utf8'))
-  // What runs it then may be there for development alone by now.
+  // Both run on the same `node_modules`, where what the older one needs may be for development alone by now.
   const here = { ...now.devDependencies, ...now.dependencies }
   const needed = Object.entries(then.dependencies)
   const other = needed.flatMap(([name, version]) => (here[name] === version ? [] : [name]))
   return other.length === 0 ? undefined : `the older release has another ${other.join(', ')}`
 }
 
-/** Both versions run on the same `node_modules`. */
 function packagesOf(text: string): Packages {
   return JSON.parse(text) as Packages
 }
