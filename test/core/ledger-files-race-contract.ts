@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   type Account,
@@ -6,12 +5,10 @@ import {
   type LedgerHarness,
   openAccount,
   outcomeOf,
+  race,
 } from './ledger-fixture.ts'
 
 const ROUNDS = 25
-
-/** The first of two has from none to all but one of these before the second. */
-const HEAD_STARTS_MS = 7
 
 /** The rules of `removeFile`, `changeFile` and of preconditions when many call at once, through one instance and two. */
 export function ledgerFilesRaceContract(name: string, open: () => Promise<LedgerHarness>): void {
@@ -152,11 +149,12 @@ export function ledgerFilesRaceContract(name: string, open: () => Promise<Ledger
         for (let round = 0; round < ROUNDS; round++) {
           await account.put('a', 60)
           const version = await account.begin('a', 80)
-          const commit = () => through(round).commit(version, 80)
-          const remove = () => through(round + 1).remove('a')
-          const [first, second] = round % 4 < 2 ? [commit, remove] : [remove, commit]
-          const other = setTimeout(round % HEAD_STARTS_MS).then(() => outcomeOf(second()))
-          expect(await Promise.all([outcomeOf(first()), other])).toEqual(['ok', 'ok'])
+          const outcomes = await race(
+            round,
+            () => outcomeOf(through(round).commit(version, 80)),
+            () => outcomeOf(through(round + 1).remove('a')),
+          )
+          expect(outcomes).toEqual(['ok', 'ok'])
           const size = await account.size('a')
           ends.add(String(size))
           expect([80, undefined]).toContain(size)

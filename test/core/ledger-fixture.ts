@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { type AppError, isAppError } from '../../src/core/errors.ts'
 import { type FileName, parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import type { File } from '../../src/core/file.ts'
@@ -197,6 +198,24 @@ export async function outcomeOf(operation: Promise<unknown>): Promise<string> {
     throw error
   }
 }
+
+/**
+ * Starts two operations of which either may win, four rounds the one first and four rounds the other. The first of them
+ * has a head start that differs by round, so that each order comes about however much longer one of them takes.
+ */
+export async function race<A, B>(
+  round: number,
+  one: () => Promise<A>,
+  another: () => Promise<B>,
+): Promise<[A, B]> {
+  const isFirst = round % 8 < 4
+  const headStart = setTimeout(round % HEAD_STARTS_MS)
+  const late = <T>(start: () => Promise<T>): Promise<T> => headStart.then(start)
+  return await Promise.all([isFirst ? one() : late(one), isFirst ? late(another) : another()])
+}
+
+/** From none to all but one of these. */
+const HEAD_STARTS_MS = 7
 
 export async function refusalOf(operation: Promise<unknown>): Promise<AppError> {
   try {

@@ -6,6 +6,7 @@ import {
   type LedgerHarness,
   openAccount,
   outcomeOf,
+  race,
 } from './ledger-fixture.ts'
 
 const ROUNDS = 100
@@ -104,11 +105,12 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       for (let round = 0; round < ROUNDS; round++) {
         const name = `f${round}`
         const version = await account.begin(name, 1)
-        const [committed, settled] = await race(round, {
-          commit: () => outcomeOf(account.commit(version, 0)),
+        const [committed, settled] = await race(
+          round,
+          () => outcomeOf(account.commit(version, 0)),
           // Two connections of one thread block each other on SQLite, so not in every round.
-          abort: () => (round % 4 < 2 ? account : twin).abort(version),
-        })
+          () => (round % 4 < 2 ? account : twin).abort(version),
+        )
         expect(committed).toBe(settled === 'committed' ? 'ok' : 'unavailable')
         expect(await account.size(name)).toBe(settled === 'committed' ? 0 : undefined)
         wins[settled ?? 'aborted']++
@@ -147,16 +149,6 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       expect(await harness.audit(account.userId)).toEqual({ used: 0, reserved: 0, fileCount: 0 })
     })
   })
-}
-
-/** Starts both, in alternating order. */
-async function race<A, B>(
-  round: number,
-  { commit, abort }: { readonly commit: () => Promise<A>; readonly abort: () => Promise<B> },
-): Promise<[A, B]> {
-  if (round % 2 === 0) return await Promise.all([commit(), abort()])
-  const aborted = abort()
-  return await Promise.all([commit(), aborted])
 }
 
 async function pendingOf(harness: LedgerHarness, account: Account): Promise<number> {
