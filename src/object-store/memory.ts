@@ -1,3 +1,4 @@
+import { addAbortSignal, Readable } from 'node:stream'
 import type {
   ListedObject,
   ListObjects,
@@ -9,7 +10,6 @@ import type {
   PutObject,
 } from '../core/object-store.ts'
 import type { ObjectKey } from '../core/object-key.ts'
-import { createCountedBody } from './counted-body.ts'
 import { receive } from './receive.ts'
 import { unavailable } from './unavailable.ts'
 
@@ -56,15 +56,8 @@ class MemoryStore implements ObjectStore {
     if (content === undefined) return undefined
     const first = range?.first ?? 0
     const end = range === undefined ? content.byteLength : range.last + 1
-    const chunks = slices(content.subarray(first, end))
-    const source = {
-      next: async () => chunks.next().value ?? undefined,
-      close: async () => undefined,
-    }
-    return {
-      body: createCountedBody(source, { length: end - first, signal }),
-      size: content.byteLength,
-    }
+    const body = Readable.from(slices(content.subarray(first, end)), { objectMode: false })
+    return { body: addAbortSignal(signal, body), size: content.byteLength }
   }
 
   async head(object: NamedObject): Promise<ObjectHead | undefined> {

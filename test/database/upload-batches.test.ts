@@ -65,6 +65,18 @@ function bed() {
   }
 }
 
+/** Where the first transaction is under way, and the test tells how long the others have waited. */
+async function stuckBed(
+  onTestFinished: (restore: () => void) => void,
+): Promise<ReturnType<typeof bed>> {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const stuck = bed()
+  void stuck.begin('ann', 1)
+  await settled()
+  return stuck
+}
+
 /** Until all has happened that waits for nothing else. */
 async function settled(): Promise<void> {
   await setImmediate()
@@ -224,11 +236,7 @@ describe('uploads', () => {
   it('are refused when they have waited for too long while something of their user is still under way', async ({
     onTestFinished,
   }) => {
-    const { begin, sent } = bed()
-    vi.useFakeTimers({ toFake: ['performance'] })
-    onTestFinished(() => void vi.useRealTimers())
-    void begin('ann', 1)
-    await settled()
+    const { begin, sent } = await stuckBed(onTestFinished)
     const late = Promise.allSettled([begin('ann', 2)])
     await settled()
     vi.advanceTimersByTime(PATIENCE_MS + 1)
@@ -241,11 +249,7 @@ describe('uploads', () => {
   it('are refused when they have waited for too long, and no others with them', async ({
     onTestFinished,
   }) => {
-    const { begin, sent } = bed()
-    vi.useFakeTimers({ toFake: ['performance'] })
-    onTestFinished(() => void vi.useRealTimers())
-    void begin('ann', 1)
-    await settled()
+    const { begin, sent } = await stuckBed(onTestFinished)
     const late = Promise.allSettled([begin('ann', 2)])
     vi.advanceTimersByTime(PATIENCE_MS)
     void begin('ann', 3)
