@@ -42,6 +42,8 @@ LABEL org.opencontainers.image.title="Cloud Repository" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# By itself V8 lets what is new take a hundred MiB more before it looks what of that is still in use, which is no faster.
+ENV NODE_OPTIONS=--max-semi-space-size=8
 # By number, so that an orchestrator can see that it is not root.
 USER 1000:1000
 VOLUME /data

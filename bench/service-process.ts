@@ -21,6 +21,9 @@ export interface ServiceSettings {
   readonly profile?: string | undefined
 }
 
+/** What the Dockerfile has Node take. */
+const IMAGE_FLAGS = ['--max-semi-space-size=8']
+
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 40_000
 
@@ -31,7 +34,8 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const port = await freePort()
   if (profile !== undefined) await mkdir(profile, { recursive: true })
-  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const flags = [...IMAGE_FLAGS, ...profiling]
   const log = await open(join(folder, 'service.log'), 'a')
   const started = performance.now()
   const child = spawn(process.execPath, [...flags, 'dist/main.js', 'serve'], {

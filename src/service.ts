@@ -23,6 +23,7 @@ import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
+import { Writer } from './database/writer.ts'
 import { createUserStore } from './database/user-store.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { ensureFolder } from './object-store/durable-folder.ts'
@@ -86,11 +87,14 @@ export async function openService(
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const jwt = config.jwt && (await openJwt(config.jwt))
+  const writer = createWriter(config)
+  opened.defer(() => writer?.close())
   const kept = opened.move()
   return {
     ...createUseCases({
       config,
       database,
+      writer,
       objects,
       jwt,
       times: { ...TIMES, ...config, ...times },
@@ -110,6 +114,7 @@ const READINESS_TIMEOUT_MS = 1_000
 interface Parts {
   readonly config: Config
   readonly database: Database
+  readonly writer: Writer | undefined
   readonly objects: ObjectStore
   /** Where there is an identity provider. */
   readonly jwt: Omit<JwtUsersOptions, 'users'> | undefined
@@ -153,8 +158,9 @@ function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
 }
 
 /** What metrics read by themselves is not counted as calls of the service. */
-function meterPorts({ config, database, objects, tracing }: Omit<Parts, 'times' | 'jwt'>) {
-  const { ledger, userStore } = openBooks({ config, database, tracing })
+function meterPorts(parts: Omit<Parts, 'times' | 'jwt'>) {
+  const { config, database, objects } = parts
+  const { ledger, userStore } = openBooks(parts)
   const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
   const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
   const { connections } = database
@@ -170,14 +176,18 @@ function meterPorts({ config, database, objects, tracing }: Omit<Parts, 'times' 
 }
 
 /** The ports on the database, followed where there is someone to do so. */
-function openBooks({ config, database, tracing }: Pick<Parts, 'config' | 'database' | 'tracing'>) {
+function openBooks({ config, database, writer, tracing }: Omit<Parts, 'times' | 'jwt'>) {
   const ledger = createLedger(database, config)
   const userStore = createUserStore(database)
-  if (tracing === undefined) return { ledger, userStore }
-  const system = config.databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgresql'
+  const books = {
+    ledger: writer?.ledger(ledger) ?? ledger,
+    userStore: writer?.users(userStore) ?? userStore,
+  }
+  if (tracing === undefined) return books
+  const system = isEmbedded(config.databaseUrl) ? 'sqlite' : 'postgresql'
   return {
-    ledger: tracing.traceLedger(ledger, system),
-    userStore: tracing.traceUserStore(userStore, system),
+    ledger: tracing.traceLedger(books.ledger, system),
+    userStore: tracing.traceUserStore(books.userStore, system),
   }
 }
 
@@ -191,13 +201,29 @@ async function openJwt(jwt: NonNullable<Config['jwt']>): Promise<Parts['jwt']> {
   return { verifier: createJwtVerifier(jwt), createsUsers: jwt.createsUsers }
 }
 
+/** A server does its work beside this process anyway. */
+function createWriter({ databaseUrl, baseCapacity }: Config): Writer | undefined {
+  if (!isEmbedded(databaseUrl)) return undefined
+  return new Writer({ file: fileOf(databaseUrl), baseCapacity })
+}
+
+function isEmbedded(databaseUrl: string): boolean {
+  return databaseUrl.startsWith(SQLITE)
+}
+
+const SQLITE = 'sqlite:'
+
+function fileOf(databaseUrl: string): string {
+  return resolve(databaseUrl.slice(SQLITE.length))
+}
+
 /** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
 export async function openDatabase(url: string): Promise<Database> {
-  if (!url.startsWith('sqlite:')) {
+  if (!isEmbedded(url)) {
     const { openPostgres } = await import('./database/postgres.ts')
     return openPostgres({ url })
   }
-  const file = resolve(url.slice('sqlite:'.length))
+  const file = fileOf(url)
   const folder = dirname(file)
   // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
   await ensureFolder(folder, folder).catch((cause: unknown) => {

@@ -1,4 +1,4 @@
-import { close, fstatSync, open, read } from 'node:fs'
+import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { EvenShare } from '../core/even-share.ts'
@@ -55,6 +55,31 @@ function statOrClose(file: number): { readonly size: number } {
   }
 }
 
+/**
+ * At once, which takes less than the way to the thread pool and back; but not a file that was removed, since to free the
+ * blocks of a large one takes its time.
+ */
+function closeFile(file: number, done: (failure?: Error | null) => void): void {
+  if (isRemoved(file)) {
+    close(file, done)
+    return
+  }
+  try {
+    closeSync(file)
+    done()
+  } catch (error) {
+    done(unavailable(error))
+  }
+}
+
+function isRemoved(file: number): boolean {
+  try {
+    return fstatSync(file).nlink === 0
+  } catch {
+    return true
+  }
+}
+
 interface FileMemory {
   readonly blocks: Blocks
   readonly share: EvenShare
@@ -96,10 +121,10 @@ function createFileBody({ file, first, end, blocks, share }: FileBodyOptions): R
   }
   function destroy(error: Error | null, done: (error?: Error | null) => void): void {
     share.leave()
-    const closeFile = (): void => close(file, (failure) => done(error ?? failure))
+    const letGo = (): void => closeFile(file, (failure) => done(error ?? failure))
     // A descriptor that is closed while it is read could be that of another file by then.
-    if (isReading) onceRead = closeFile
-    else closeFile()
+    if (isReading) onceRead = letGo
+    else letGo()
   }
 
   const body = new Readable({ read: readNext, destroy })

@@ -5,29 +5,61 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
-import type { LedgerHarness } from '../core/ledger-fixture.ts'
+import { Writer } from '../../src/database/writer.ts'
+import { BASE_CAPACITY, type LedgerHarness } from '../core/ledger-fixture.ts'
 import { createHarness } from './harness.ts'
 
 /** Two connections on one new file, with a clock that stands still until it is moved. */
 export async function openSqliteHarness(): Promise<LedgerHarness> {
+  const { harness } = await openFile()
+  return harness
+}
+
+/** As `openSqliteHarness`, with the changes of each of the two instances in a thread of its own. */
+export async function openWriterHarness(): Promise<LedgerHarness> {
+  const { harness, file, clock } = await openFile()
+  const settings = { file, clock, baseCapacity: BASE_CAPACITY }
+  const [writer, other] = [new Writer(settings), new Writer(settings)]
+  return {
+    ...harness,
+    ledger: writer.ledger(harness.ledger),
+    other: other.ledger(harness.other),
+    users: writer.users(harness.users),
+    close: async () => {
+      await Promise.all([writer.close(), other.close()])
+      await harness.close()
+    },
+  }
+}
+
+interface OpenedFile {
+  readonly harness: LedgerHarness
+  readonly file: string
+  /** Its time, in memory that threads share. */
+  readonly clock: BigInt64Array
+}
+
+async function openFile(): Promise<OpenedFile> {
   const folder = await createFolder()
-  let now = Date.now()
-  const options = { file: join(folder.path, 'test.db'), clock: () => now }
+  const file = join(folder.path, 'test.db')
+  const clock = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT))
+  Atomics.store(clock, 0, BigInt(Date.now()))
+  const now = (): number => Number(Atomics.load(clock, 0))
+  const options = { file, clock: now }
   const database = await openSqlite(options)
   await migrate(database)
   const twin = await openSqlite(options)
-  return createHarness({
+  const harness = createHarness({
     database,
     twin,
     countWrites: await countWrites(database),
     clock: {
-      now: () => now,
-      advance: async (ms) => {
-        now += ms
-      },
+      now,
+      advance: async (ms) => void Atomics.add(clock, 0, BigInt(ms)),
     },
     cleanUp: () => folder.remove(),
   })
+  return { harness, file, clock }
 }
 
 export async function createFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
@@ -182,6 +183,18 @@ describe('the filesystem store', () => {
       const body = Readable.from(brokenOff())
       await expect(put(store, { key: freshKey('ada'), body })).rejects.toThrow('broken off')
     }
+    await expect.poll(() => openFilesIn(directory)).toEqual([])
+  })
+
+  it('reads a file to its end that was removed meanwhile, and closes it', async () => {
+    const store = createFilesystemStore({ directory })
+    const key = freshKey('ada')
+    const content = Buffer.alloc(600_000, 'a')
+    await put(store, { key, content })
+    const opened = await store.open({ key, signal: never() })
+    await store.remove({ key, signal: never() })
+    expect(await openFilesIn(directory)).toHaveLength(1)
+    expect(await buffer(opened?.body ?? Readable.from([]))).toEqual(content)
     await expect.poll(() => openFilesIn(directory)).toEqual([])
   })
 

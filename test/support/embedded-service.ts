@@ -26,11 +26,12 @@ export async function openEmbeddedTwins(options?: TestServiceOptions): Promise<T
 }
 
 async function startInstance(folder: string, options?: TestServiceOptions): Promise<TestService> {
-  const database = await openSqlite({ file: join(folder, 'test.db') })
+  const file = join(folder, 'test.db')
+  const database = await openSqlite({ file })
   await migrate(database)
   const objects = createFilesystemStore({ directory: join(folder, 'objects') })
   await objects.prepare(AbortSignal.timeout(10_000))
-  const service = await startTestService({ database, objects }, options)
+  const service = await startTestService({ database, objects, writerFile: file }, options)
   return withEnd(service, async () => {
     await objects.close()
     await database.close()

@@ -19,6 +19,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
+import { Writer } from '../../src/database/writer.ts'
 import { buildApp } from '../../src/http/app.ts'
 import type { WebPage } from '../../src/http/web-page.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
@@ -30,6 +31,8 @@ import { holdToDocument } from '../openapi/hold-to-document.ts'
 export interface TestAdapters {
   readonly database: Database
   readonly objects: ObjectStore
+  /** The file of an embedded database whose changes are made in a thread, as those of the service are. */
+  readonly writerFile?: string
 }
 
 export interface TestServiceOptions {
@@ -96,20 +99,24 @@ export interface TestService {
  * for good.
  */
 export async function startTestService(
-  { database, objects: store }: TestAdapters,
+  { database, objects: store, writerFile }: TestAdapters,
   options: TestServiceOptions = {},
 ): Promise<TestService> {
   const { maxFileSize = 64 * 2 ** 20, maxFiles = 1000, leaseMs = 60_000 } = options
   const { maxUploads = 1000 } = options
   const { baseCapacity = 0, deviceCapacity = 0, deviceModels = new Map() } = options
   const memory = ampleMemory()
-  const bare = createLedger(database, { baseCapacity })
+  const writer =
+    writerFile === undefined ? undefined : new Writer({ file: writerFile, baseCapacity })
+  const onConnection = createLedger(database, { baseCapacity })
+  const bare = writer?.ledger(onConnection) ?? onConnection
   const readiness = createReadiness({ ledger: bare, objects: store, timeoutMs: 1_000 })
   const { connections } = database
   const metrics = createMetrics({ ledger: bare, readiness, memory, connections })
   const ledger = metrics.meterPort(bare)
   const objects = metrics.meterObjectStore(store)
-  const users = metrics.meterPort(createUserStore(database))
+  const userStore = createUserStore(database)
+  const users = metrics.meterPort(writer?.users(userStore) ?? userStore)
   const policy = options.guessPolicy ?? { ...GUESS_POLICY, maxGuesses: Infinity }
   const guesses = createGuessLimiter({
     counts: metrics.meterPort(createGuessCounts(database)),
@@ -214,6 +221,7 @@ export async function startTestService(
     },
     async stop() {
       await Promise.all([app.close(), admin?.close()])
+      await writer?.close()
       for (const listener of conformance) listener.assertConforms()
     },
   }
