@@ -1,4 +1,5 @@
-// Uploads as the ledger alone sees them, begin and commit with a pause between them, on SQLite and on PostgreSQL. Prints
+// Uploads as the ledger alone sees them, begin and commit with a pause between them, on SQLite (without the thread
+// that the service has for it) and on PostgreSQL. Prints
 // uploads per second and the process's CPU time for each, for one user and for many, as medians of interleaved rounds.
 // `--source` names the `src` of another checkout, to compare in the same run.
 import { mkdtemp, rm } from 'node:fs/promises'

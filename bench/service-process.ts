@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answers, freePort } from '../test/support/local-server.ts'
@@ -21,8 +21,12 @@ export interface ServiceSettings {
   readonly profile?: string | undefined
 }
 
-/** What the Dockerfile has Node take. */
-const IMAGE_FLAGS = ['--max-semi-space-size=8']
+/** The flags that the Dockerfile has Node take. */
+async function readImageFlags(): Promise<string[]> {
+  const [, flags] = /^ENV NODE_OPTIONS=(.+)$/m.exec(await readFile('Dockerfile', 'utf8')) ?? []
+  if (flags === undefined) throw new Error('The Dockerfile sets no NODE_OPTIONS')
+  return flags.split(' ')
+}
 
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 40_000
@@ -35,7 +39,7 @@ export async function startServiceProcess(
   const port = await freePort()
   if (profile !== undefined) await mkdir(profile, { recursive: true })
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
-  const flags = [...IMAGE_FLAGS, ...profiling]
+  const flags = [...(await readImageFlags()), ...profiling]
   const log = await open(join(folder, 'service.log'), 'a')
   const started = performance.now()
   const child = spawn(process.execPath, [...flags, 'dist/main.js', 'serve'], {

@@ -48,7 +48,7 @@ async function runServer(): Promise<number> {
   const tracing = await startTracing(config, logger)
   // As process 1 of a container only a listener makes a signal heard, and a start can wait long for its database.
   const service = await Promise.race([
-    openService(config, { tracing }),
+    openService(config, { tracing, warn: (err, message) => logger.warn({ err }, message) }),
     stopped.then(() => undefined),
   ])
   // Nothing runs yet that would have to end well, and what is awaited may never come.

@@ -23,8 +23,8 @@ import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
-import { Writer } from './database/writer.ts'
 import { createUserStore } from './database/user-store.ts'
+import { Writer } from './database/writer.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
 import { ensureFolder } from './object-store/durable-folder.ts'
 import { createFilesystemStore } from './object-store/filesystem.ts'
@@ -66,6 +66,8 @@ export interface ServiceTimes {
 export interface ServiceOptions extends Partial<ServiceTimes> {
   /** Follows what is asked of database and object store. */
   readonly tracing?: Tracing | undefined
+  /** Told what went wrong that fails no request. */
+  readonly warn?: ((err: unknown, message: string) => void) | undefined
 }
 
 const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
@@ -76,7 +78,7 @@ const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 /** Opens database and object store as the settings say, with tables and bucket made where they are missing. */
 export async function openService(
   config: Config,
-  { tracing, ...times }: ServiceOptions = {},
+  { tracing, warn, ...times }: ServiceOptions = {},
 ): Promise<Service> {
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
@@ -87,7 +89,7 @@ export async function openService(
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const jwt = config.jwt && (await openJwt(config.jwt))
-  const writer = createWriter(config)
+  const writer = createWriter(config, warn)
   opened.defer(() => writer?.close())
   const kept = opened.move()
   return {
@@ -121,6 +123,8 @@ interface Parts {
   readonly times: ServiceTimes
   readonly tracing: Tracing | undefined
 }
+
+type Adapters = Omit<Parts, 'times' | 'jwt'>
 
 function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
   const { deviceCapacity, deviceModels } = config
@@ -158,7 +162,7 @@ function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
 }
 
 /** What metrics read by themselves is not counted as calls of the service. */
-function meterPorts(parts: Omit<Parts, 'times' | 'jwt'>) {
+function meterPorts(parts: Adapters) {
   const { config, database, objects } = parts
   const { ledger, userStore } = openBooks(parts)
   const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
@@ -176,7 +180,7 @@ function meterPorts(parts: Omit<Parts, 'times' | 'jwt'>) {
 }
 
 /** The ports on the database, followed where there is someone to do so. */
-function openBooks({ config, database, writer, tracing }: Omit<Parts, 'times' | 'jwt'>) {
+function openBooks({ config, database, writer, tracing }: Adapters) {
   const ledger = createLedger(database, config)
   const userStore = createUserStore(database)
   const books = {
@@ -201,20 +205,24 @@ async function openJwt(jwt: NonNullable<Config['jwt']>): Promise<Parts['jwt']> {
   return { verifier: createJwtVerifier(jwt), createsUsers: jwt.createsUsers }
 }
 
-/** A server does its work beside this process anyway. */
-function createWriter({ databaseUrl, baseCapacity }: Config): Writer | undefined {
+/** For an embedded database alone: a server does its work beside this process anyway. */
+function createWriter(
+  { databaseUrl, baseCapacity }: Config,
+  warn: ServiceOptions['warn'],
+): Writer | undefined {
   if (!isEmbedded(databaseUrl)) return undefined
-  return new Writer({ file: fileOf(databaseUrl), baseCapacity })
+  const settings = { file: fileOf(databaseUrl), baseCapacity }
+  return new Writer(settings, (cause) => warn?.(cause, 'makes changes without the thread for them'))
 }
 
 function isEmbedded(databaseUrl: string): boolean {
-  return databaseUrl.startsWith(SQLITE)
+  return databaseUrl.startsWith(SQLITE_SCHEME)
 }
 
-const SQLITE = 'sqlite:'
+const SQLITE_SCHEME = 'sqlite:'
 
 function fileOf(databaseUrl: string): string {
-  return resolve(databaseUrl.slice(SQLITE.length))
+  return resolve(databaseUrl.slice(SQLITE_SCHEME.length))
 }
 
 /** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */

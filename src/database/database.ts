@@ -137,14 +137,15 @@ export async function withRepeats<T>(
       const fault = error instanceof AppError ? 'defect' : classify(error)
       if (fault === 'defect') throw error
       if (fault === 'failure' || repeats === MAX_REPEATS) {
-        throw new AppError('unavailable', 'The database does not answer.', {
-          cause: error,
-          part: 'database',
-        })
+        throw databaseUnavailable(error)
       }
       await setTimeout(backoffMs(repeats))
     }
   }
+}
+
+export function databaseUnavailable(cause: unknown): AppError {
+  return new AppError('unavailable', 'The database does not answer.', { cause, part: 'database' })
 }
 
 const FIRST_BACKOFF_MS = 25

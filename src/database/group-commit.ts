@@ -43,7 +43,7 @@ export function createGroupCommit(options: GroupCommitOptions): Transact {
     })
 }
 
-/** Bounds how long the event loop does nothing else. */
+/** Bounds how long the thread does nothing else. */
 const MAX_MEMBERS = 64
 
 interface Member {

@@ -23,7 +23,7 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(connection) })
   return createDatabase({
     kysely,
-    // A write to the disk blocks the event loop, so as many transactions as possible share it.
+    // A write to the disk blocks the thread, so as many transactions as possible share it.
     transact: createGroupCommit({ kysely, isInTransaction: () => connection.isTransaction }),
     runBatch: undefined,
     now: sql<number>`(SELECT now_ms())`,
@@ -47,8 +47,8 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
 }
 
 /**
- * SQLite waits for another process's lock by blocking the event loop, so it waits only this long;
- * the rest of the waiting is done between repeats.
+ * SQLite waits for the lock of another connection by blocking its thread, where requests may be answered, so it waits
+ * only this long; the rest of the waiting is done between repeats.
  */
 const BUSY_TIMEOUT_MS = 20
 

@@ -1,4 +1,5 @@
-import { AppError } from '../core/errors.ts'
+import type { AppError } from '../core/errors.ts'
+import { databaseUnavailable } from './database.ts'
 
 export interface TurnsOptions {
   /** How many works of one key are done at a time. */
@@ -62,8 +63,5 @@ function waitIn({ waiting }: Line, patienceMs: number): Promise<void> {
 
 /** The failure of whoever waited for so long. */
 export function tooLate(patienceMs: number): AppError {
-  return new AppError('unavailable', 'The database does not answer.', {
-    cause: new Error(`waited ${patienceMs} ms for a turn`),
-    part: 'database',
-  })
+  return databaseUnavailable(new Error(`waited ${patienceMs} ms for a turn`))
 }

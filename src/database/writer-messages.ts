@@ -1,6 +1,6 @@
-import { AppError, type AppErrorOptions, type ErrorCode } from '../core/errors.ts'
 import type { Ledger } from '../core/ledger.ts'
 import type { UserStore } from '../core/user-store.ts'
+import type { PackedError } from './packed-error.ts'
 
 /** With what the writer's thread opens its database. */
 export interface WriterSettings {
@@ -12,79 +12,29 @@ export interface WriterSettings {
   readonly clock?: BigInt64Array | undefined
 }
 
-/** The ports of which the writer does the changes. */
+/** The ports of which the writer makes the changes. */
 export interface WriterPorts {
   readonly ledger: Ledger
   readonly users: UserStore
 }
 
-/** The call of a method, as it goes to the thread. */
+/** The methods of one of them, whichever. */
+export type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
+
+/** What goes to the thread. */
+export type WriterMessage = readonly WriterCall[] | 'close'
+
 export interface WriterCall {
   readonly id: number
   readonly port: keyof WriterPorts
   readonly method: string
-  readonly words: readonly unknown[]
+  readonly args: never[]
 }
+
+/** What comes from the thread: that it has opened its database, once, and then answers. */
+export type WriterReply = 'ready' | readonly WriterAnswer[]
 
 /** How a call ended. */
 export type WriterAnswer =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: SentError }
-
-/** What was thrown, as it goes between threads: the copy of an `AppError` would be none any more. */
-type SentError =
-  | { readonly other: unknown }
-  | { readonly code: ErrorCode; readonly detail: string; readonly options: AppErrorOptions }
-
-/** The error as a message has it; `received` makes it again. */
-export function sent(error: unknown): SentError {
-  if (!(error instanceof AppError)) return { other: error }
-  const { code, message: detail, facts, part, cause } = error
-  return { code, detail, options: { facts, cause, ...(part && { part }) } }
-}
-
-export function received(error: SentError): unknown {
-  return 'other' in error ? error.other : new AppError(error.code, error.detail, error.options)
-}
-
-/** Gathers what is to be sent, since most of what a message costs is to wake up who gets it. */
-export class Outbox<T> {
-  #waiting: T[] = []
-  readonly #options: OutboxOptions<T>
-
-  constructor(options: OutboxOptions<T>) {
-    this.#options = options
-  }
-
-  add(message: T): void {
-    this.#waiting.push(message)
-    if (this.#waiting.length === 1) this.#options.schedule(this.flush)
-  }
-
-  /** Sends what waits. */
-  readonly flush = (): void => {
-    const { send, refuse } = this.#options
-    const messages = this.#waiting.splice(0)
-    if (messages.length === 0) return
-    try {
-      send(messages)
-    } catch {
-      // One of them is no plain data. The others go alone.
-      for (const message of messages) {
-        try {
-          send([message])
-        } catch (error) {
-          refuse(message, error)
-        }
-      }
-    }
-  }
-}
-
-interface OutboxOptions<T> {
-  /** Throws, and sends nothing, when one of them cannot be sent. */
-  readonly send: (messages: readonly T[]) => void
-  readonly refuse: (message: T, error: unknown) => void
-  /** Says when all is sent that has been added by then. */
-  readonly schedule: (flush: () => void) => void
-}
+  | { readonly id: number; readonly error: PackedError }

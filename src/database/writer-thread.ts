@@ -1,17 +1,19 @@
-// The code of the thread that `writer.ts` starts.
+// The thread that `writer.ts` starts; as `main.ts` it does its work when it is loaded.
 import { parentPort, workerData } from 'node:worker_threads'
+import { databaseUnavailable } from './database.ts'
 import { createLedger } from './ledger.ts'
+import { Outbox } from './outbox.ts'
+import { packError } from './packed-error.ts'
 import { openSqlite } from './sqlite.ts'
 import { createUserStore } from './user-store.ts'
-import {
-  Outbox,
-  sent,
-  type WriterAnswer,
-  type WriterCall,
-  type WriterSettings,
+import type {
+  Methods,
+  WriterAnswer,
+  WriterCall,
+  WriterMessage,
+  WriterReply,
+  WriterSettings,
 } from './writer-messages.ts'
-
-type Methods = Readonly<Record<string, (...words: readonly unknown[]) => Promise<unknown>>>
 
 const port = parentPort
 if (port === null) throw new TypeError('This is the code of a thread')
@@ -20,35 +22,32 @@ const database = await openSqlite({
   file,
   ...(clock && { clock: () => Number(Atomics.load(clock, 0)) }),
 })
-const ports = {
-  ledger: createLedger(database, { baseCapacity }),
-  users: createUserStore(database),
-} as unknown as Readonly<Record<WriterCall['port'], Methods>>
-
-/** All that one COMMIT has settled is one message. */
+const ports: Readonly<Record<WriterCall['port'], Methods>> = {
+  ledger: { ...createLedger(database, { baseCapacity }) },
+  users: { ...createUserStore(database) },
+}
 const outbox = new Outbox<WriterAnswer>({
-  send: (answers) => port.postMessage(answers),
-  refuse: ({ id }, error) => port.postMessage([{ id, error: sent(new Error(String(error))) }]),
+  send: reply,
+  // The call may well have taken effect.
+  refuse: ({ id }, error) => reply([{ id, error: packError(databaseUnavailable(error)) }]),
+  // All that one COMMIT has settled is one message.
   schedule: (flush) => process.nextTick(flush),
 })
-const underWay = new Set<Promise<void>>()
-
-async function answer({ id, port: name, method, words }: WriterCall): Promise<void> {
-  try {
-    outbox.add({ id, value: await ports[name][method]?.(...words) })
-  } catch (error) {
-    outbox.add({ id, error: sent(error) })
-  }
+function reply(message: WriterReply): void {
+  port?.postMessage(message)
 }
 
-port.on('message', (calls: readonly WriterCall[]) => {
-  for (const call of calls) {
-    const answering = answer(call).finally(() => underWay.delete(answering))
-    underWay.add(answering)
+const underWay = new Set<Promise<void>>()
+
+async function answer({ id, port: name, method, args }: WriterCall): Promise<void> {
+  try {
+    const call = ports[name][method]
+    if (call === undefined) throw new TypeError(`The port ${name} has no ${method}`)
+    outbox.add({ id, value: await call(...args) })
+  } catch (error) {
+    outbox.add({ id, error: packError(error) })
   }
-  // No calls at all are the end.
-  if (calls.length === 0) void close()
-})
+}
 
 async function close(): Promise<void> {
   await Promise.all(underWay)
@@ -56,3 +55,15 @@ async function close(): Promise<void> {
   outbox.flush()
   port?.close()
 }
+
+port.on('message', (message: WriterMessage) => {
+  if (message === 'close') {
+    void close()
+    return
+  }
+  for (const call of message) {
+    const answering = answer(call).finally(() => underWay.delete(answering))
+    underWay.add(answering)
+  }
+})
+reply('ready')

@@ -75,13 +75,13 @@ export function meterObjectStore(store: ObjectStore, { time }: CallMeter): Objec
   }
 }
 
-type Call = (...words: never[]) => Promise<unknown>
+type Call = (...args: never[]) => Promise<unknown>
 
 /** The same port of the database, of which every method is a call. */
 export function meterPort<T extends object>(port: T, { time }: CallMeter): T {
   const metered = Object.entries(port as Record<string, Call>).map(([name, call]) => {
     const operation = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    return [name, (...words: never[]) => time(operation, () => call(...words))]
+    return [name, (...args: never[]) => time(operation, () => call(...args))]
   })
   return Object.fromEntries(metered) as T
 }

@@ -32,7 +32,7 @@ export class FileBodies {
     const { size } = statOrClose(file)
     const first = range?.first ?? 0
     const end = range === undefined ? size : range.last + 1
-    const body = createFileBody({ ...this.#memory, file, first, end })
+    const body = createFileBody({ ...this.#memory, file, size, first, end })
     // It can fail before whoever asked for it listens.
     addAbortSignal(signal, body).on('error', () => undefined)
     return { body, size, release: (chunk) => this.#release(chunk) }
@@ -55,29 +55,18 @@ function statOrClose(file: number): { readonly size: number } {
   }
 }
 
-/**
- * At once, which takes less than the way to the thread pool and back; but not a file that was removed, since to free the
- * blocks of a large one takes its time.
- */
-function closeFile(file: number, done: (failure?: Error | null) => void): void {
-  if (isRemoved(file)) {
-    close(file, done)
-    return
-  }
+/** Bytes of a file. A close also frees the blocks of one that was removed, which of a large one takes long. */
+const MAX_CLOSED_AT_ONCE = 4 * BLOCK_BYTES
+
+/** Takes less than the way to the thread pool and back. */
+function closeAtOnce(file: number, done: (failure?: Error) => void): void {
+  let failure: Error | undefined
   try {
     closeSync(file)
-    done()
   } catch (error) {
-    done(unavailable(error))
+    failure = unavailable(error)
   }
-}
-
-function isRemoved(file: number): boolean {
-  try {
-    return fstatSync(file).nlink === 0
-  } catch {
-    return true
-  }
+  done(failure)
 }
 
 interface FileMemory {
@@ -88,13 +77,16 @@ interface FileMemory {
 interface FileBodyOptions extends FileMemory {
   /** Its descriptor, which is closed at the end. */
   readonly file: number
+  /** Bytes of the whole file. */
+  readonly size: number
   /** The first byte, and that after the last. */
   readonly first: number
   readonly end: number
 }
 
 /** Reads while a reader wants bytes. Each chunk has an `ArrayBuffer` of its own, a block if it is as large as one. */
-function createFileBody({ file, first, end, blocks, share }: FileBodyOptions): Readable {
+function createFileBody(options: FileBodyOptions): Readable {
+  const { file, size, first, end, blocks, share } = options
   let position = first
   let isReading = false
   let onceRead: (() => void) | undefined
@@ -121,6 +113,7 @@ function createFileBody({ file, first, end, blocks, share }: FileBodyOptions): R
   }
   function destroy(error: Error | null, done: (error?: Error | null) => void): void {
     share.leave()
+    const closeFile = size <= MAX_CLOSED_AT_ONCE ? closeAtOnce : close
     const letGo = (): void => closeFile(file, (failure) => done(error ?? failure))
     // A descriptor that is closed while it is read could be that of another file by then.
     if (isReading) onceRead = letGo

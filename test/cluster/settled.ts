@@ -86,8 +86,8 @@ const MOST_TIMES = 3
 
 /**
  * Sweeps until the leases that a fault left behind have ended, writes that were still on their way have landed, and what
- * was replaced is removed. Says whether that came about. The ledger is asked too: a node that has just come back can list
- * no object of those whose removal still fails.
+ * was replaced is removed. Says whether that came about. It asks the ledger too, since a node that has just come back may
+ * leave out of its list the objects whose removal still fails.
  */
 async function sweepAfter(
   service: TestService,
@@ -97,6 +97,7 @@ async function sweepAfter(
   for (const [user, { files }] of users) {
     for (;;) {
       await service.sweep()
+      // Of all users; one is enough to see whether there is any.
       const { reservations, garbage } = await service.ledger.measureJournal(1)
       const stored = await service.storedKeys(user)
       if (reservations + garbage === 0 && stored.length === files) break

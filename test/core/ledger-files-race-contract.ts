@@ -149,11 +149,10 @@ export function ledgerFilesRaceContract(name: string, open: () => Promise<Ledger
         for (let round = 0; round < ROUNDS; round++) {
           await account.put('a', 60)
           const version = await account.begin('a', 80)
-          const outcomes = await race(
-            round,
-            () => outcomeOf(through(round).commit(version, 80)),
-            () => outcomeOf(through(round + 1).remove('a')),
-          )
+          const outcomes = await race(round, {
+            one: () => outcomeOf(through(round).commit(version, 80)),
+            another: () => outcomeOf(through(round + 1).remove('a')),
+          })
           expect(outcomes).toEqual(['ok', 'ok'])
           const size = await account.size('a')
           ends.add(String(size))

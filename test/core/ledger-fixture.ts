@@ -88,7 +88,10 @@ export interface Account {
 
 export const LONG_MS = 3_600_000
 
-export async function openAccount({ ledger, users }: LedgerHarness): Promise<Account> {
+export async function openAccount({
+  ledger,
+  users,
+}: Pick<LedgerHarness, 'ledger' | 'users'>): Promise<Account> {
   const userId = parseUserId(randomUUID())
   await users.createUser(userId)
   return accountOf({ ledger, users, userId })
@@ -200,22 +203,26 @@ export async function outcomeOf(operation: Promise<unknown>): Promise<string> {
 }
 
 /**
- * Starts two operations of which either may win, four rounds the one first and four rounds the other. The first of them
- * has a head start that differs by round, so that each order comes about however much longer one of them takes.
+ * Starts two operations of which either may win, in four rounds `one` first and in four `another`, so that callers who take
+ * instances by `round % 2` or `% 4` meet every combination. The later one starts in the same turn of the event loop, or up
+ * to `MOST_HEAD_START_MS` after the first, so that each order comes about whichever of them takes longer.
  */
 export async function race<A, B>(
   round: number,
-  one: () => Promise<A>,
-  another: () => Promise<B>,
+  { one, another }: { readonly one: () => Promise<A>; readonly another: () => Promise<B> },
 ): Promise<[A, B]> {
-  const isFirst = round % 8 < 4
-  const headStart = setTimeout(round % HEAD_STARTS_MS)
-  const late = <T>(start: () => Promise<T>): Promise<T> => headStart.then(start)
-  return await Promise.all([isFirst ? one() : late(one), isFirst ? late(another) : another()])
+  const headStartMs = round % (MOST_HEAD_START_MS + 1)
+  const later = async <T>(start: () => Promise<T>): Promise<T> => {
+    // A timer of none takes a millisecond.
+    if (headStartMs > 0) await setTimeout(headStartMs)
+    return await start()
+  }
+  if (round % 8 < 4) return await Promise.all([one(), later(another)])
+  const first = another()
+  return await Promise.all([later(one), first])
 }
 
-/** From none to all but one of these. */
-const HEAD_STARTS_MS = 7
+const MOST_HEAD_START_MS = 6
 
 export async function refusalOf(operation: Promise<unknown>): Promise<AppError> {
   try {

@@ -105,12 +105,11 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       for (let round = 0; round < ROUNDS; round++) {
         const name = `f${round}`
         const version = await account.begin(name, 1)
-        const [committed, settled] = await race(
-          round,
-          () => outcomeOf(account.commit(version, 0)),
+        const [committed, settled] = await race(round, {
+          one: () => outcomeOf(account.commit(version, 0)),
           // Two connections of one thread block each other on SQLite, so not in every round.
-          () => (round % 4 < 2 ? account : twin).abort(version),
-        )
+          another: () => (round % 4 < 2 ? account : twin).abort(version),
+        })
         expect(committed).toBe(settled === 'committed' ? 'ok' : 'unavailable')
         expect(await account.size(name)).toBe(settled === 'committed' ? 0 : undefined)
         wins[settled ?? 'aborted']++

@@ -19,12 +19,16 @@ export async function openSqliteHarness(): Promise<LedgerHarness> {
 export async function openWriterHarness(): Promise<LedgerHarness> {
   const { harness, file, clock } = await openFile()
   const settings = { file, clock, baseCapacity: BASE_CAPACITY }
-  const [writer, other] = [new Writer(settings), new Writer(settings)]
-  return {
-    ...harness,
+  const [writer, other] = [new Writer(settings, () => {}), new Writer(settings, () => {})]
+  await Promise.all([writer.start(), other.start()])
+  const ports = {
     ledger: writer.ledger(harness.ledger),
     other: other.ledger(harness.other),
     users: writer.users(harness.users),
+  }
+  return {
+    ...harness,
+    ...ports,
     close: async () => {
       await Promise.all([writer.close(), other.close()])
       await harness.close()

@@ -1,20 +1,16 @@
-import { mkdir, rename, rmdir } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest'
+import type { Ledger, Settled } from '../../src/core/ledger.ts'
 import type { UserId } from '../../src/core/user-id.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { Writer } from '../../src/database/writer.ts'
-import {
-  accountOf,
-  BASE_CAPACITY,
-  type LedgerHarness,
-  openAccount,
-  refusalOf,
-} from '../core/ledger-fixture.ts'
+import { BASE_CAPACITY, openAccount, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
 import { accountsContract } from '../core/accounts-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
@@ -44,12 +40,18 @@ describe('a writer', () => {
   let folder: Awaited<ReturnType<typeof createFolder>>
   let file: string
   let writer: Writer
+  /** Why threads have ended. */
+  let deaths: unknown[]
+  let posted: MockInstance<Worker['postMessage']>
 
   beforeEach(async () => {
     folder = await createFolder()
     file = join(folder.path, 'test.db')
-    writer = new Writer({ file, baseCapacity: BASE_CAPACITY })
+    deaths = []
+    writer = new Writer({ file, baseCapacity: BASE_CAPACITY }, (cause) => void deaths.push(cause))
+    posted = vi.spyOn(Worker.prototype, 'postMessage')
     return async () => {
+      posted.mockRestore()
       await writer.close()
       await folder.remove()
     }
@@ -62,43 +64,110 @@ describe('a writer', () => {
     await migrate(database)
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
     const users = createUserStore(database)
-    return { reads: ledger, ledger: writer.ledger(ledger), users: writer.users(users) }
+    return { direct: ledger, ledger: writer.ledger(ledger), users: writer.users(users) }
+  }
+
+  /** Starts the thread, and returns it. */
+  async function startThread({ ledger }: { readonly ledger: Ledger }): Promise<Worker> {
+    await writer.start()
+    await ledger.check()
+    const thread = posted.mock.contexts.at(-1)
+    if (thread instanceof Worker) return thread
+    throw new TypeError('The thread was sent nothing.')
   }
 
   it('has made all that it was asked for when it has closed', async () => {
-    const { reads, ledger, users } = await openPorts()
-    const { userId } = await openAccount({ ledger, users } as LedgerHarness)
-    const account = accountOf({ ledger, users, userId })
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    await writer.start()
     const begun = Promise.all(
       Array.from({ length: 8 }, (_, index) => account.begin(`f${index}`, 1)),
     )
     await writer.close()
-    expect(await reads.usage(userId)).toMatchObject({ reserved: 8 })
+    expect(await ports.direct.usage(account.userId)).toMatchObject({ reserved: 8 })
     expect(await begun).toHaveLength(8)
   })
 
-  it('rejects what waits for a thread that dies, and starts another for what comes after', async () => {
-    const { ledger, users } = await openPorts()
-    const { userId } = await openAccount({ ledger, users } as LedgerHarness)
-    await writer.close()
+  it('rejects what waits for a thread that dies, and makes changes without it', async () => {
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    const thread = await startThread(ports)
+    await account.begin('a', 1)
+    const waits = [account.begin('b', 1), account.begin('c', 1)].map(refusalOf)
+    await thread.terminate()
+    for (const refusal of await Promise.all(waits)) {
+      expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
+    }
+    expect(deaths).toMatchObject([{ message: 'The thread has ended.' }])
+    await account.begin('d', 1)
+    expect(await account.usage()).toMatchObject({ reserved: 2 })
+  })
+
+  it('starts another thread a while after one has died, and not before', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const ports = await openPorts()
+    const first = await startThread(ports)
+    await first.terminate()
+    await expect(startThread(ports)).resolves.toBe(first)
+    vi.advanceTimersByTime(10_000)
+    await expect(startThread(ports)).resolves.not.toBe(first)
+  })
+
+  it('has every upload either committed or aborted, whenever its thread dies', async () => {
+    const { direct, ...ports } = await openPorts()
+    const account = await openAccount(ports)
+    const thread = await startThread(ports)
+    const settle = async (name: string): Promise<Settled | undefined> => {
+      const version = await account.begin(name, 1)
+      const outcome = await outcomeOf(account.commit(version, 1))
+      // As the use case does that cannot know.
+      return outcome === 'ok' ? 'committed' : await account.abort(version)
+    }
+    const settling = Promise.allSettled(Array.from({ length: 60 }, (_, at) => settle(`f${at}`)))
+    await expect.poll(() => direct.usage(account.userId)).not.toMatchObject({ used: 0 })
+    await thread.terminate()
+    const settled = await settling
+    const committed = settled.filter(
+      (each) => each.status === 'fulfilled' && each.value === 'committed',
+    )
+    const lost = settled.filter(({ status }) => status === 'rejected').length
+    const usage = await account.usage()
+    expect(usage).toMatchObject({ used: committed.length, fileCount: committed.length })
+    // Of those whose begin is in doubt the lease will end.
+    expect(usage?.reserved).toBeLessThanOrEqual(lost)
+  })
+
+  it('makes changes without a thread that cannot start', async () => {
+    const account = await openAccount(await openPorts())
     await rename(file, `${file}.away`)
     await mkdir(file)
-    const account = accountOf({ ledger, users, userId })
-    const refused = [account.begin('a', 1), account.begin('b', 1)].map(refusalOf)
-    for (const refusal of await Promise.all(refused)) {
-      expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
-      expect(inspect(refusal, { depth: 5 })).toContain('unable to open database file')
-    }
-    await rmdir(file)
-    await rename(`${file}.away`, file)
-    await account.begin('c', 1)
+    await writer.start()
+    expect(inspect(deaths, { depth: 5 })).toContain('unable to open database file')
+    await account.begin('a', 1)
     expect(await account.usage()).toMatchObject({ reserved: 1 })
+  })
+
+  it('gives up on a thread that no longer answers, and says so when it is asked', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    await startThread(ports)
+    // As if it were stuck in a write to the disk.
+    posted.mockImplementation(() => {})
+    const refusals = [account.begin('a', 1), ports.ledger.check()].map(refusalOf)
+    vi.advanceTimersByTime(30_000)
+    for (const refusal of await Promise.all(refusals)) {
+      expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
+    }
+    posted.mockRestore()
   })
 
   it('refuses what is no plain data, and nothing that was asked for with it', async () => {
     const { ledger, users } = await openPorts()
-    const { userId } = await openAccount({ ledger, users } as LedgerHarness)
-    const account = accountOf({ ledger, users, userId })
+    const account = await openAccount({ ledger, users })
+    await writer.start()
     const good = account.begin('a', 1)
     // Both are of one turn of the event loop, so they are one message.
     const bad = users.createUser((() => 'bob') as unknown as UserId)

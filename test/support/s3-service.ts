@@ -56,7 +56,10 @@ async function startInstance(shared: Shared, options?: TestServiceOptions): Prom
   await migrate(database)
   const objects = createS3Store(shared.bucket)
   await objects.prepare(AbortSignal.timeout(10_000))
-  const service = await startTestService({ database, objects }, options)
+  const service = await startTestService(
+    { database, objects, writerFile: shared.databaseFile },
+    options,
+  )
   return withEnd(service, async () => {
     await objects.close()
     await database.close()

@@ -107,7 +107,8 @@ export async function startTestService(
   const { baseCapacity = 0, deviceCapacity = 0, deviceModels = new Map() } = options
   const memory = ampleMemory()
   const writer =
-    writerFile === undefined ? undefined : new Writer({ file: writerFile, baseCapacity })
+    writerFile === undefined ? undefined : new Writer({ file: writerFile, baseCapacity }, failTests)
+  await writer?.start()
   const onConnection = createLedger(database, { baseCapacity })
   const bare = writer?.ledger(onConnection) ?? onConnection
   const readiness = createReadiness({ ledger: bare, objects: store, timeoutMs: 1_000 })
@@ -225,6 +226,10 @@ export async function startTestService(
       for (const listener of conformance) listener.assertConforms()
     },
   }
+}
+
+function failTests(cause: unknown): never {
+  throw new Error('The thread of the database has died.', { cause })
 }
 
 /** Two instances of one service. The end of the last one that stops takes along what they share. */

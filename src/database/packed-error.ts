@@ -1,0 +1,45 @@
+import { AppError, type AppErrorOptions, type ErrorCode } from '../core/errors.ts'
+
+/** An error as plain data. A copy by structured clone is no `AppError` any more, and has lost what a driver says beside words. */
+export interface PackedError {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+  /** What an `AppError` has. */
+  readonly app: (Pick<AppErrorOptions, 'facts' | 'part'> & { readonly code: ErrorCode }) | undefined
+  /** What else is plain, such as SQLite's `errcode`. */
+  readonly details: Readonly<Record<string, string | number | boolean>>
+  readonly cause: PackedError | undefined
+}
+
+/** Takes whatever was thrown. */
+export function packError(error: unknown): PackedError {
+  if (!(error instanceof Error)) return packError(new Error(String(error)))
+  const { name, message, stack, cause } = error
+  return {
+    name,
+    message,
+    stack,
+    app: error instanceof AppError ? packApp(error) : undefined,
+    details: Object.fromEntries(Object.entries(error).filter(isPlain)),
+    cause: cause === undefined ? undefined : packError(cause),
+  }
+}
+
+/** The error again: an `AppError` if it was one, else an `Error` of that name. */
+export function unpackError({ app, details, ...packed }: PackedError): Error {
+  const { name, message, stack } = packed
+  const cause = packed.cause && unpackError(packed.cause)
+  const error = app
+    ? new AppError(app.code, message, { ...app, cause })
+    : new Error(message, cause && { cause })
+  return Object.assign(error, details, { name }, stack !== undefined && { stack })
+}
+
+function packApp({ code, facts, part }: AppError): NonNullable<PackedError['app']> {
+  return { code, facts, ...(part && { part }) }
+}
+
+function isPlain(entry: [string, unknown]): entry is [string, string | number | boolean] {
+  return ['string', 'number', 'boolean'].includes(typeof entry[1])
+}
