@@ -29,6 +29,8 @@ export interface WriterCall {
   readonly port: keyof WriterPorts
   readonly method: string
   readonly args: never[]
+  /** Milliseconds since 1970; then nobody waits for it any more. */
+  readonly until: number
 }
 
 /** What comes from the thread: that it has opened its database, once, and then answers. */

@@ -1,13 +1,9 @@
-// The thread that `writer.ts` starts; as `main.ts` it does its work when it is loaded.
-import { parentPort, workerData } from 'node:worker_threads'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { databaseUnavailable } from './database.ts'
-import { createLedger } from './ledger.ts'
 import { Outbox } from './outbox.ts'
-import { packError } from './packed-error.ts'
-import { openSqlite } from './sqlite.ts'
-import { createUserStore } from './user-store.ts'
+import { unpackError } from './packed-error.ts'
 import type {
-  Methods,
   WriterAnswer,
   WriterCall,
   WriterMessage,
@@ -15,55 +11,113 @@ import type {
   WriterSettings,
 } from './writer-messages.ts'
 
-const port = parentPort
-if (port === null) throw new TypeError('This is the code of a thread')
-const { file, clock, baseCapacity } = workerData as WriterSettings
-const database = await openSqlite({
-  file,
-  ...(clock && { clock: () => Number(Atomics.load(clock, 0)) }),
-})
-const ports: Readonly<Record<WriterCall['port'], Methods>> = {
-  ledger: { ...createLedger(database, { baseCapacity }) },
-  users: { ...createUserStore(database) },
-}
-const outbox = new Outbox<WriterAnswer>({
-  send: reply,
-  // The call may well have taken effect.
-  refuse: ({ id }, error) => reply([{ id, error: packError(databaseUnavailable(error)) }]),
-  // All that one COMMIT has settled is one message.
-  schedule: (flush) => process.nextTick(flush),
-})
-function reply(message: WriterReply): void {
-  port?.postMessage(message)
+interface Waiting {
+  readonly deadline: NodeJS.Timeout
+  resolve(value: unknown): void
+  reject(error: unknown): void
 }
 
-const underWay = new Set<Promise<void>>()
+export interface WriterThreadEnds {
+  /** Called when the thread is gone, before those who wait for it hear of it. */
+  readonly onExit: () => void
+  /** Told why it has ended that was not closed. */
+  readonly onDeath: (cause: unknown) => void
+}
 
-async function answer({ id, port: name, method, args }: WriterCall): Promise<void> {
-  try {
-    const call = ports[name][method]
-    if (call === undefined) throw new TypeError(`The port ${name} has no ${method}`)
-    outbox.add({ id, value: await call(...args) })
-  } catch (error) {
-    outbox.add({ id, error: packError(error) })
+/** A thread with a connection to the database, and who waits for it. */
+export class WriterThread {
+  /** Resolves when it is ready, or has ended. */
+  readonly started: Promise<void>
+  isReady = false
+  readonly #worker: Worker
+  readonly #outbox: Outbox<WriterCall>
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+  #isClosing = false
+
+  /** Throws where no thread can be made. */
+  constructor(settings: WriterSettings, { onExit, onDeath }: WriterThreadEnds) {
+    this.#worker = new Worker(PROGRAM, { workerData: settings, resourceLimits: LIMITS })
+    this.#outbox = new Outbox({
+      send: (calls) => this.#send(calls),
+      refuse: ({ id }, error) => this.#take(id)?.reject(error),
+      // All calls of one turn of the event loop are one message.
+      schedule: setImmediate,
+    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.started = promise
+    this.#worker.on('message', (reply: WriterReply) => {
+      if (reply !== 'ready') {
+        for (const answer of reply) this.#settle(answer)
+        return
+      }
+      this.isReady = true
+      resolve()
+    })
+    let cause: unknown
+    this.#worker.on('error', (error: unknown) => {
+      cause = error
+    })
+    this.#worker.on('exit', () => {
+      cause ??= new Error('The thread has ended.')
+      onExit()
+      for (const id of this.#waiting.keys()) this.#take(id)?.reject(databaseUnavailable(cause))
+      resolve()
+      if (!this.#isClosing) onDeath(cause)
+    })
+  }
+
+  /** Rejects as the method does, and with `unavailable` when the thread dies or does not answer in time. */
+  call(call: Omit<WriterCall, 'id' | 'until'>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      const refuse = (): void => this.#take(id)?.reject(databaseUnavailable(tooLate()))
+      this.#waiting.set(id, { deadline: setTimeout(refuse, PATIENCE_MS), resolve, reject })
+      this.#outbox.add({ ...call, id, until: Date.now() + PATIENCE_MS })
+    })
+  }
+
+  async close(): Promise<void> {
+    const { promise: exited, resolve } = Promise.withResolvers<void>()
+    this.#worker.once('exit', () => resolve())
+    // One that hangs in a call of the system cannot be ended either.
+    const deadline = setTimeout(resolve, PATIENCE_MS)
+    this.#isClosing = true
+    this.#outbox.flush()
+    this.#send('close')
+    await exited
+    clearTimeout(deadline)
+  }
+
+  #send(message: WriterMessage): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    this.#worker.postMessage(message)
+  }
+
+  #settle(answer: WriterAnswer): void {
+    const waiting = this.#take(answer.id)
+    if ('error' in answer) waiting?.reject(unpackError(answer.error))
+    else waiting?.resolve(answer.value)
+  }
+
+  /** Who waits for the call; each is settled once. */
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    clearTimeout(waiting?.deadline)
+    this.#waiting.delete(id)
+    return waiting
   }
 }
 
-async function close(): Promise<void> {
-  await Promise.all(underWay)
-  await database.close()
-  outbox.flush()
-  port?.close()
+/** Longer than a change waits for its turn and for the lock. */
+const PATIENCE_MS = 30_000
+
+function tooLate(): Error {
+  return new Error(`waited ${PATIENCE_MS} ms for the thread`)
 }
 
-port.on('message', (message: WriterMessage) => {
-  if (message === 'close') {
-    void close()
-    return
-  }
-  for (const call of message) {
-    const answering = answer(call).finally(() => underWay.delete(answering))
-    underWay.add(answering)
-  }
-})
-reply('ready')
+/** With the extension of this file: the source, or what was emitted. */
+const PROGRAM = new URL(`writer-program${extname(import.meta.filename)}`, import.meta.url)
+
+/** Enough for what a group of transactions leaves behind, where no flag of V8 says otherwise. */
+const LIMITS = { maxYoungGenerationSizeMb: 8 }

@@ -1,32 +1,20 @@
-import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
-import type { AppError } from '../core/errors.ts'
 import type { Ledger } from '../core/ledger.ts'
 import type { UserStore } from '../core/user-store.ts'
-import { databaseUnavailable } from './database.ts'
-import { Outbox } from './outbox.ts'
-import { unpackError } from './packed-error.ts'
-import type {
-  Methods,
-  WriterAnswer,
-  WriterCall,
-  WriterMessage,
-  WriterPorts,
-  WriterReply,
-  WriterSettings,
-} from './writer-messages.ts'
+import type { Methods, WriterCall, WriterPorts, WriterSettings } from './writer-messages.ts'
+import { WriterThread } from './writer-thread.ts'
 
 /**
  * Has the changes of an embedded database made in a thread of their own, with a connection of its own: what they compute and
- * above all their writes to the disk keep no request waiting. The thread starts with the first upload. While there is none,
- * changes are made where they are asked for. Those that wait for it when it dies, or for longer than any change takes,
- * reject with `unavailable`, which says nothing about whether they have happened.
+ * above all their writes to the disk keep no request waiting. The thread starts with the first upload. Until it is ready, and
+ * when it has died, changes are made where they are asked for. Calls that wait for it when it dies, or for 30 s, reject with
+ * `unavailable`, which says nothing about whether they have happened.
  */
 export class Writer {
   readonly #settings: WriterSettings
   readonly #onDeath: (cause: unknown) => void
   #thread: WriterThread | undefined
   #nextStartAt = 0
+  #isClosed = false
 
   /** `onDeath` is told why the thread has ended that was not closed, or cannot be started. It is tried again after a while. */
   constructor(settings: WriterSettings, onDeath: (cause: unknown) => void) {
@@ -34,7 +22,10 @@ export class Writer {
     this.#onDeath = onDeath
   }
 
-  /** The same port, whose changes are made in the thread. It takes plain data; a call with anything else rejects. */
+  /**
+   * The same port, whose changes are made in the thread, which its uploads start. It takes plain data; a call with anything
+   * else rejects.
+   */
   ledger(ledger: Ledger): Ledger {
     const handedOver = this.#handOver('ledger', ledger)
     const begin: Ledger['begin'] = (upload) => {
@@ -44,32 +35,34 @@ export class Writer {
     return { ...handedOver, begin }
   }
 
-  /** As `ledger`. */
+  /** The same port, whose changes are made in the thread when there is one. It takes plain data, as `ledger` does. */
   users(users: UserStore): UserStore {
     return this.#handOver('users', users)
   }
 
-  /** Starts the thread if there is none. Resolves when changes are made there, or it is clear that they are not. */
+  /** Starts the thread, unless there is one or one has just died. Resolves when it is clear whether changes are made there. */
   async start(): Promise<void> {
-    if (this.#thread === undefined && performance.now() >= this.#nextStartAt) this.#startThread()
+    const mayStart = !this.#isClosed && performance.now() >= this.#nextStartAt
+    if (this.#thread === undefined && mayStart) this.#startThread()
     await this.#thread?.started
   }
 
-  /** Resolves when all changes that were asked for have ended, and the thread has. None may be asked for afterwards. */
+  /** Resolves when what the thread was asked for has ended, and the thread has, or does not in time. No other starts. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#thread?.close()
   }
 
   #startThread(): void {
-    const onExit = (cause: unknown): void => {
+    const onExit = (): void => {
       this.#thread = undefined
       this.#nextStartAt = performance.now() + RESTART_MS
-      if (cause !== undefined) this.#onDeath(cause)
     }
     try {
-      this.#thread = new WriterThread(this.#settings, onExit)
+      this.#thread = new WriterThread(this.#settings, { onExit, onDeath: this.#onDeath })
     } catch (error) {
-      onExit(error)
+      onExit()
+      this.#onDeath(error)
     }
   }
 
@@ -87,7 +80,7 @@ export class Writer {
     return Object.fromEntries(handedOver) as P
   }
 
-  #call(call: Omit<WriterCall, 'id'>): Promise<unknown> | undefined {
+  #call(call: Omit<WriterCall, 'id' | 'until'>): Promise<unknown> | undefined {
     return this.#thread?.isReady === true ? this.#thread.call(call) : undefined
   }
 }
@@ -95,7 +88,7 @@ export class Writer {
 /** Why a thread could not be started does not pass in a moment, and to try takes time from requests. */
 const RESTART_MS = 10_000
 
-/** Of each method whether it is the thread's: it changes rows, or asks whether that is possible. */
+/** Of each method whether it is the thread's: it changes rows, or asks whether the thread answers. */
 const IS_THREADS = {
   ledger: {
     begin: true,
@@ -143,101 +136,3 @@ const IS_THREADS = {
 } as const satisfies {
   readonly [P in keyof WriterPorts]: Readonly<Record<keyof WriterPorts[P], boolean>>
 }
-
-interface Waiting {
-  readonly deadline: NodeJS.Timeout
-  resolve(value: unknown): void
-  reject(error: unknown): void
-}
-
-class WriterThread {
-  /** Resolves when it is ready, or has ended. */
-  readonly started: Promise<void>
-  isReady = false
-  readonly #worker: Worker
-  readonly #outbox: Outbox<WriterCall>
-  readonly #waiting = new Map<number, Waiting>()
-  #lastId = 0
-  #isClosing = false
-
-  /** Throws where no thread can be made. `onExit` is told why it ended, if it was not closed. */
-  constructor(settings: WriterSettings, onExit: (cause: unknown) => void) {
-    this.#worker = new Worker(THREAD, { workerData: settings, resourceLimits: LIMITS })
-    this.#outbox = new Outbox({
-      send: (calls) => this.#send(calls),
-      refuse: ({ id }, error) => this.#take(id)?.reject(error),
-      // All calls of one turn of the event loop are one message.
-      schedule: setImmediate,
-    })
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.started = promise
-    this.#worker.on('message', (reply: WriterReply) => {
-      if (reply !== 'ready') {
-        for (const answer of reply) this.#settle(answer)
-        return
-      }
-      this.isReady = true
-      resolve()
-    })
-    let cause: unknown
-    this.#worker.on('error', (error: unknown) => {
-      cause = error
-    })
-    this.#worker.on('exit', () => {
-      cause ??= new Error('The thread has ended.')
-      onExit(this.#isClosing ? undefined : cause)
-      for (const id of this.#waiting.keys()) this.#take(id)?.reject(databaseUnavailable(cause))
-      resolve()
-    })
-  }
-
-  call(call: Omit<WriterCall, 'id'>): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#lastId
-      const refuse = (): void => this.#take(id)?.reject(tooLate())
-      this.#waiting.set(id, { deadline: setTimeout(refuse, PATIENCE_MS), resolve, reject })
-      this.#outbox.add({ ...call, id })
-    })
-  }
-
-  async close(): Promise<void> {
-    const { promise: exited, resolve } = Promise.withResolvers<void>()
-    this.#worker.once('exit', () => resolve())
-    this.#isClosing = true
-    this.#outbox.flush()
-    this.#send('close')
-    await exited
-  }
-
-  #send(message: WriterMessage): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    this.#worker.postMessage(message)
-  }
-
-  #settle(answer: WriterAnswer): void {
-    const waiting = this.#take(answer.id)
-    if ('error' in answer) waiting?.reject(unpackError(answer.error))
-    else waiting?.resolve(answer.value)
-  }
-
-  /** Who waits for the call; each is settled once. */
-  #take(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id)
-    clearTimeout(waiting?.deadline)
-    this.#waiting.delete(id)
-    return waiting
-  }
-}
-
-/** Longer than a change waits for its turn and for the lock. */
-const PATIENCE_MS = 30_000
-
-function tooLate(): AppError {
-  return databaseUnavailable(new Error(`waited ${PATIENCE_MS} ms for the thread`))
-}
-
-/** With the extension of this file: the source, or what was emitted. */
-const THREAD = new URL(`writer-thread${extname(import.meta.filename)}`, import.meta.url)
-
-/** Enough for what a group of transactions leaves behind, where no flag of V8 says otherwise. */
-const LIMITS = { maxYoungGenerationSizeMb: 8 }

@@ -19,7 +19,10 @@ export async function openSqliteHarness(): Promise<LedgerHarness> {
 export async function openWriterHarness(): Promise<LedgerHarness> {
   const { harness, file, clock } = await openFile()
   const settings = { file, clock, baseCapacity: BASE_CAPACITY }
-  const [writer, other] = [new Writer(settings, () => {}), new Writer(settings, () => {})]
+  const onDeath = (cause: unknown): never => {
+    throw new Error('The thread of the database has died.', { cause })
+  }
+  const [writer, other] = [new Writer(settings, onDeath), new Writer(settings, onDeath)]
   await Promise.all([writer.start(), other.start()])
   const ports = {
     ledger: writer.ledger(harness.ledger),

@@ -86,6 +86,7 @@ describe('a writer', () => {
     await writer.close()
     expect(await ports.direct.usage(account.userId)).toMatchObject({ reserved: 8 })
     expect(await begun).toHaveLength(8)
+    expect(deaths).toEqual([])
   })
 
   it('rejects what waits for a thread that dies, and makes changes without it', async () => {
@@ -110,6 +111,7 @@ describe('a writer', () => {
     const first = await startThread(ports)
     await first.terminate()
     await expect(startThread(ports)).resolves.toBe(first)
+    expect(deaths).toHaveLength(1)
     vi.advanceTimersByTime(10_000)
     await expect(startThread(ports)).resolves.not.toBe(first)
   })
@@ -124,15 +126,17 @@ describe('a writer', () => {
       // As the use case does that cannot know.
       return outcome === 'ok' ? 'committed' : await account.abort(version)
     }
-    const settling = Promise.allSettled(Array.from({ length: 60 }, (_, at) => settle(`f${at}`)))
-    await expect.poll(() => direct.usage(account.userId)).not.toMatchObject({ used: 0 })
+    // More than come to their end together.
+    const uploads = Array.from({ length: 60 }, (_, at) => settle(`f${at}`))
+    await Promise.race(uploads)
     await thread.terminate()
-    const settled = await settling
+    const settled = await Promise.allSettled(uploads)
     const committed = settled.filter(
       (each) => each.status === 'fulfilled' && each.value === 'committed',
     )
     const lost = settled.filter(({ status }) => status === 'rejected').length
-    const usage = await account.usage()
+    expect(committed.length).toBeLessThan(uploads.length)
+    const usage = await direct.usage(account.userId)
     expect(usage).toMatchObject({ used: committed.length, fileCount: committed.length })
     // Of those whose begin is in doubt the lease will end.
     expect(usage?.reserved).toBeLessThanOrEqual(lost)
@@ -146,6 +150,33 @@ describe('a writer', () => {
     expect(inspect(deaths, { depth: 5 })).toContain('unable to open database file')
     await account.begin('a', 1)
     expect(await account.usage()).toMatchObject({ reserved: 1 })
+  })
+
+  it('begins nothing that was given up, but ends uploads that were', async () => {
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    await startThread(ports)
+    const version = await account.begin('a', 1)
+    // As if all that follows had waited so long in the thread.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 31_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await refusalOf(account.begin('b', 1))).toMatchObject({ code: 'unavailable' })
+    expect(await account.abort(version)).toBe('aborted')
+    expect(await account.usage()).toMatchObject({ reserved: 0 })
+  })
+
+  it('starts its thread with an upload', async () => {
+    const ports = await openPorts()
+    const account = await openAccount(ports)
+    await ports.ledger.check()
+    expect(posted).not.toHaveBeenCalled()
+    await account.begin('a', 1)
+    await expect.poll(() => ports.ledger.check().then(() => posted.mock.calls)).not.toEqual([])
+    await writer.close()
+    await account.begin('b', 1)
+    await writer.start()
+    expect(new Set(posted.mock.contexts).size).toBe(1)
+    expect(await account.usage()).toMatchObject({ reserved: 2 })
   })
 
   it('gives up on a thread that no longer answers, and says so when it is asked', async () => {

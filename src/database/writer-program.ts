@@ -1,0 +1,72 @@
+// What the thread does that `writer-thread.ts` starts; as `main.ts` it does its work when it is loaded.
+import { parentPort, workerData } from 'node:worker_threads'
+import { databaseUnavailable } from './database.ts'
+import { createLedger } from './ledger.ts'
+import { Outbox } from './outbox.ts'
+import { packError } from './packed-error.ts'
+import { openSqlite } from './sqlite.ts'
+import { createUserStore } from './user-store.ts'
+import type {
+  Methods,
+  WriterAnswer,
+  WriterCall,
+  WriterMessage,
+  WriterReply,
+  WriterSettings,
+} from './writer-messages.ts'
+
+const port = parentPort
+if (port === null) throw new TypeError('This is the code of a thread')
+const { file, clock, baseCapacity } = workerData as WriterSettings
+const database = await openSqlite({
+  file,
+  ...(clock && { clock: () => Number(Atomics.load(clock, 0)) }),
+})
+const ports: Readonly<Record<WriterCall['port'], Methods>> = {
+  ledger: { ...createLedger(database, { baseCapacity }) },
+  users: { ...createUserStore(database) },
+}
+const outbox = new Outbox<WriterAnswer>({
+  send: reply,
+  // The call may well have taken effect.
+  refuse: ({ id }, error) => reply([{ id, error: packError(databaseUnavailable(error)) }]),
+  // All that one COMMIT has settled is one message.
+  schedule: (flush) => process.nextTick(flush),
+})
+function reply(message: WriterReply): void {
+  port?.postMessage(message)
+}
+
+const underWay = new Set<Promise<void>>()
+
+async function answer({ id, port: name, method, args, until }: WriterCall): Promise<void> {
+  try {
+    // Whoever was refused may have done something else since; but an upload that was given up is to end.
+    if (Date.now() > until && method !== 'abort')
+      throw databaseUnavailable(new Error('It was given up.'))
+    const call = ports[name][method]
+    if (call === undefined) throw new TypeError(`The port ${name} has no ${method}`)
+    outbox.add({ id, value: await call(...args) })
+  } catch (error) {
+    outbox.add({ id, error: packError(error) })
+  }
+}
+
+async function close(): Promise<void> {
+  await Promise.all(underWay)
+  await database.close()
+  outbox.flush()
+  port?.close()
+}
+
+port.on('message', (message: WriterMessage) => {
+  if (message === 'close') {
+    void close()
+    return
+  }
+  for (const call of message) {
+    const answering = answer(call).finally(() => underWay.delete(answering))
+    underWay.add(answering)
+  }
+})
+reply('ready')
