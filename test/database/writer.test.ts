@@ -146,10 +146,12 @@ describe('a writer', () => {
     const account = await openAccount(await openPorts())
     await rename(file, `${file}.away`)
     await mkdir(file)
-    await writer.start()
-    expect(inspect(deaths, { depth: 5 })).toContain('unable to open database file')
+    const started = writer.start()
     await account.begin('a', 1)
-    expect(await account.usage()).toMatchObject({ reserved: 1 })
+    await started
+    expect(inspect(deaths, { depth: 5 })).toContain('unable to open database file')
+    await account.begin('b', 1)
+    expect(await account.usage()).toMatchObject({ reserved: 2 })
   })
 
   it('begins nothing that was given up, but ends uploads that were', async () => {
@@ -172,11 +174,12 @@ describe('a writer', () => {
     expect(posted).not.toHaveBeenCalled()
     await account.begin('a', 1)
     await expect.poll(() => ports.ledger.check().then(() => posted.mock.calls)).not.toEqual([])
+  })
+
+  it('starts none once it is closed', async () => {
+    const ports = await openPorts()
     await writer.close()
-    await account.begin('b', 1)
-    await writer.start()
-    expect(new Set(posted.mock.contexts).size).toBe(1)
-    expect(await account.usage()).toMatchObject({ reserved: 2 })
+    await expect(startThread(ports)).rejects.toThrow('The thread was sent nothing.')
   })
 
   it('gives up on a thread that no longer answers, and says so when it is asked', async () => {
