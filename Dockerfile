@@ -42,7 +42,7 @@ LABEL org.opencontainers.image.title="Cloud Repository" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
-# Without a bound V8's young generation grows by a hundred MiB, and nothing is faster for it (bench/NOTES.md).
+# Without a bound V8's young generation grows by a hundred MiB, and hardly anything is faster for it (bench/NOTES.md).
 ENV NODE_OPTIONS=--max-semi-space-size=8
 # By number, so that an orchestrator can see that it is not root.
 USER 1000:1000
