@@ -144,6 +144,7 @@ export async function withRepeats<T>(
   }
 }
 
+/** The failure of a call whose outcome is unknown: the database may have done what it was asked, or not. */
 export function databaseUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'The database does not answer.', { cause, part: 'database' })
 }

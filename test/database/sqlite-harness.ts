@@ -7,6 +7,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { Writer } from '../../src/database/writer.ts'
 import { BASE_CAPACITY, type LedgerHarness } from '../core/ledger-fixture.ts'
+import { failOnDeath } from '../support/fail-on-death.ts'
 import { createHarness } from './harness.ts'
 
 /** Two connections on one new file, with a clock that stands still until it is moved. */
@@ -19,10 +20,7 @@ export async function openSqliteHarness(): Promise<LedgerHarness> {
 export async function openWriterHarness(): Promise<LedgerHarness> {
   const { harness, file, clock } = await openFile()
   const settings = { file, clock, baseCapacity: BASE_CAPACITY }
-  const onDeath = (cause: unknown): never => {
-    throw new Error('The thread of the database has died.', { cause })
-  }
-  const [writer, other] = [new Writer(settings, onDeath), new Writer(settings, onDeath)]
+  const [writer, other] = [new Writer(settings, failOnDeath), new Writer(settings, failOnDeath)]
   await Promise.all([writer.start(), other.start()])
   const ports = {
     ledger: writer.ledger(harness.ledger),

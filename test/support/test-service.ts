@@ -25,6 +25,7 @@ import type { WebPage } from '../../src/http/web-page.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createWatchedLogger, keepOutOfLogs } from './secret-watch.ts'
 import { ampleMemory } from './upload-memory.ts'
+import { failOnDeath } from './fail-on-death.ts'
 import { holdToDocument } from '../openapi/hold-to-document.ts'
 
 /** What a service in a test stands on. Its owner closes it. */
@@ -107,7 +108,9 @@ export async function startTestService(
   const { baseCapacity = 0, deviceCapacity = 0, deviceModels = new Map() } = options
   const memory = ampleMemory()
   const writer =
-    writerFile === undefined ? undefined : new Writer({ file: writerFile, baseCapacity }, failTests)
+    writerFile === undefined
+      ? undefined
+      : new Writer({ file: writerFile, baseCapacity }, failOnDeath)
   await writer?.start()
   const onConnection = createLedger(database, { baseCapacity })
   const bare = writer?.ledger(onConnection) ?? onConnection
@@ -226,10 +229,6 @@ export async function startTestService(
       for (const listener of conformance) listener.assertConforms()
     },
   }
-}
-
-function failTests(cause: unknown): never {
-  throw new Error('The thread of the database has died.', { cause })
 }
 
 /** Two instances of one service. The end of the last one that stops takes along what they share. */
