@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
-const [task, ...args] = process.argv.slice(2)
+const [task, ...words] = process.argv.slice(2)
+// vitest calls a slice a shard.
+const args = task === 'proof' ? words.map((word) => word.replace(/^--slice\b/, '--shard')) : words
 
 /** npm, which may end while this runs. */
 const parent = process.ppid
@@ -16,13 +18,15 @@ const parent = process.ppid
 // Asked for only where it is, since Node says on stderr when it is not.
 const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
 
-const LINTED = ['src', 'test', 'bench', 'web', 'vitest.config.ts']
+const VITEST = ['vitest.config.ts', 'vitest.proof.config.ts', 'vitest.shared.ts']
+const LINTED = ['src', 'test', 'bench', 'web', ...VITEST]
 
 const COMMANDS = {
   start: [[...ENV_FILE, 'src/main.ts', 'serve', '--demo']],
   dev: [[...ENV_FILE, '--watch', '--watch-kill-signal=SIGINT', 'src/main.ts', 'serve', '--demo']],
   cli: [[...ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
+  proof: [[bin('vitest'), 'run', '--config', 'vitest.proof.config.ts']],
   simulate: [['test/simulation/main.ts']],
   crash: [['test/crash/main.ts']],
   hostile: [['test/hostile/main.ts']],

@@ -1,20 +1,28 @@
-// Prints the closing line of a test run, "N passed, N failed", from vitest's JSON report, and exits with 1 unless all
-// tests passed and none was skipped. usage: test-summary.mjs REPORT [0|1: whether anything else failed]
+// Prints the closing line of CI, "N passed, N failed", from vitest's JSON reports, and exits with 1 unless all tests
+// passed and none was skipped. usage: test-summary.mjs ELSEWHERE REPORT... (ELSEWHERE is 1 if anything else failed)
 import { readFileSync } from 'node:fs'
 
-const [path, elsewhere = '0'] = process.argv.slice(2)
-const report = JSON.parse(readFileSync(path, 'utf8') || '{}')
-const passed = report.numPassedTests ?? 0
-const skipped = (report.numPendingTests ?? 0) + (report.numTodoTests ?? 0)
+const [elsewhere, ...paths] = process.argv.slice(2)
+const reports = paths.map((path) => JSON.parse(readFileSync(path, 'utf8') || '{}'))
+const passed = sum(({ numPassedTests = 0 }) => numPassedTests)
+const skipped = sum(({ numPendingTests = 0, numTodoTests = 0 }) => numPendingTests + numTodoTests)
 const failed =
-  (report.numFailedTests ?? 0) + (report.success === true ? 0 : suites(report)) + skipped
+  skipped +
+  sum(
+    (report) => (report.numFailedTests ?? 0) + (report.success === true ? 0 : brokenFiles(report)),
+  )
+const isEmpty = reports.some(({ numPassedTests = 0 }) => numPassedTests === 0)
 
 if (skipped > 0) console.log(`${skipped} tests were skipped; here that counts as failed`)
 console.log(`${passed} passed, ${failed} failed`)
-process.exit(failed > 0 || passed === 0 || elsewhere !== '0' ? 1 : 0)
+process.exit(failed > 0 || isEmpty || elsewhere !== '0' ? 1 : 0)
+
+function sum(figureOf) {
+  return reports.reduce((total, report) => total + figureOf(report), 0)
+}
 
 /** Files that failed without a failed test, such as one that does not load. */
-function suites({ testResults = [] }) {
+function brokenFiles({ testResults = [] }) {
   return testResults.filter(
     ({ status, assertionResults = [] }) =>
       status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),

@@ -29,7 +29,7 @@ import type { WebPage } from './web-page.ts'
 
 export interface AppOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'meter' | 'traces' | 'lingerMs'
+  'logger' | 'trustedProxies' | 'isStopping' | 'meter' | 'traces' | 'lingerMs' | 'headTimeoutMs'
 > {
   readonly repository: Repository
   readonly ledger: Ledger

@@ -37,6 +37,8 @@ export interface ListenerOptions {
   readonly pathFault?: (url: string | undefined) => AppError | undefined
   /** How long what is left of a refused body is read, in milliseconds; 2 s when left out. */
   readonly lingerMs?: number | undefined
+  /** How long a request's head may take to come, in milliseconds; 20 s when left out. */
+  readonly headTimeoutMs?: number | undefined
   /** Fastify's own options that the listener wants otherwise. */
   readonly server?: Pick<FastifyHttpOptions<Server>, 'bodyLimit' | 'requestTimeout'>
 }
@@ -86,6 +88,8 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   return app
 }
 
+const HEAD_TIMEOUT_MS = 20_000
+
 /** A download has twelve for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
 const MOST_LISTENERS = 20
 
@@ -107,6 +111,7 @@ function serverOptions(
   onRefusal: DescribeAnswer,
 ): FastifyHttpOptions<Server> {
   const { logger, trustedProxies, pathFault = () => undefined, server = {} } = options
+  const { headTimeoutMs = HEAD_TIMEOUT_MS } = options
   return {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     // `request-log.ts` writes one line a request, without its path.
@@ -134,8 +139,8 @@ function serverOptions(
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,
     http: {
-      headersTimeout: 20_000,
-      connectionsCheckingInterval: 5_000,
+      headersTimeout: headTimeoutMs,
+      connectionsCheckingInterval: headTimeoutMs / 4,
       // Refused by `request-head.ts`, with a problem document.
       requireHostHeader: false,
     },

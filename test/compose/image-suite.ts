@@ -4,6 +4,7 @@ import { type Cli, createClient, sha256 } from './client.ts'
 import { eventually } from '../support/eventually.ts'
 import { docker } from './docker.ts'
 import { findProgram, freePort } from '../support/local-server.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 import type { Project } from './project.ts'
 import { startVersitygw, VERSITYGW } from './versitygw.ts'
 
@@ -52,11 +53,7 @@ export function imageSuite(project: Project): void {
     })
 
     it('keeps files on PostgreSQL and versitygw over a restart', async (test) => {
-      const isThere = await findProgram('versitygw').then(
-        () => true,
-        () => false,
-      )
-      if (!isThere && process.env['REQUIRE_SERVICES'] !== '1') test.skip('no versitygw here')
+      test.skip(isSkipped(await whyMissing(findProgram('versitygw'))))
       await versitygw(project)
       await expectToKeepFiles(project, { ...POSTGRES, ...VERSITYGW })
     })

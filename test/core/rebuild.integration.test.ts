@@ -1,47 +1,10 @@
 import { describe, inject } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
-import { createDatabase } from '../support/postgres.ts'
-import type { S3Address } from '../support/s3-server.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
-import type { RebuildAdapters } from './rebuild-fixture.ts'
+import { openOnPostgres } from './rebuild-production.ts'
 import { rebuildSuite } from './rebuild-suite.ts'
 
 const minio = inject('minio')
-const versitygw = inject('versitygw')
-const postgres = inject('postgres')
+const missing = minio === undefined || inject('postgres') === undefined
 
-describe.skipIf(minio === undefined || postgres === undefined)('with real servers', () => {
-  rebuildSuite('PostgreSQL and MinIO', () => openProduction(minio))
+describe.skipIf(missing)('with real servers', () => {
+  rebuildSuite('PostgreSQL and MinIO', () => openOnPostgres(minio))
 })
-
-describe.skipIf(versitygw === undefined || postgres === undefined)('with others', () => {
-  rebuildSuite('PostgreSQL and versitygw', () => openProduction(versitygw))
-})
-
-async function openProduction(address: S3Address | undefined): Promise<RebuildAdapters> {
-  const bucket = freshBucket(address)
-  const objects = createS3Store(bucket)
-  await objects.prepare(AbortSignal.timeout(10_000))
-  const lost = await openMigrated()
-  const empty = await openMigrated()
-  const close = async (): Promise<void> => {
-    await objects.close()
-    await removeBucket(bucket)
-    await lost.drop()
-    await empty.drop()
-  }
-  return { database: lost.database, empty: empty.database, objects, close }
-}
-
-async function openMigrated() {
-  const own = await createDatabase(postgres ?? '')
-  const database = await openPostgres({ url: own.url })
-  await migrate(database)
-  const drop = async (): Promise<void> => {
-    await database.close()
-    await own.drop()
-  }
-  return { database, drop }
-}

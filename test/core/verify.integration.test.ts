@@ -29,5 +29,5 @@ async function openProduction(): Promise<VerifyAdapters> {
 
 describe.skipIf(minio === undefined || postgres === undefined)('with real servers', () => {
   verifySuite('PostgreSQL and MinIO', openProduction)
-  verifyRaceSuite('PostgreSQL and MinIO', { open: openProduction, runs: 10 })
+  verifyRaceSuite('PostgreSQL and MinIO', { open: openProduction, runs: 3 })
 })

@@ -2,21 +2,15 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { messageOf } from '../../src/core/errors.ts'
 import { findProgram } from '../support/local-server.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 import { type Clone, type ClonedService, openClone } from './clone.ts'
 import { type Block, blocksOf, readPages } from './pages.ts'
 
 /** Pages whose blocks other tests make or run, one and all. */
 const RUN_ELSEWHERE = new Set(['docs/clients.md', 'docs/http-transcripts.md'])
 
-const withoutCurl = await findProgram('curl').then(
-  () => undefined,
-  (error: unknown) => {
-    if (process.env['REQUIRE_SERVICES'] === '1') throw error
-    return messageOf(error)
-  },
-)
+const withoutCurl = isSkipped(await whyMissing(findProgram('curl')))
 
 const pages = await readPages()
 const blocks = pages
@@ -163,7 +157,7 @@ describe('the blocks of the documents', () => {
   it.for(Object.entries(RUNS))('%s does what it says', { timeout: 120_000 }, async (...row) => {
     const [[name, run], { skip }] = row
     const { text } = blockOf(name)
-    if (text.includes('curl ')) skip(withoutCurl !== undefined, withoutCurl)
+    if (text.includes('curl ')) skip(withoutCurl)
     await expect(run({ text, clone, service })).resolves.toBeUndefined()
   })
 

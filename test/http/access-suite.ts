@@ -7,6 +7,7 @@ import {
   ask,
   download,
   expectNothingReserved,
+  expectNothingChanged,
   expectProblem,
   expectUntouched,
   jsonOf,
@@ -39,24 +40,6 @@ export function accessSuite(open: OpenService): void {
       placed = await placeFile(service)
     })
 
-    it('C01 without a cookie no upload is taken and the file stays (I2)', async () => {
-      expectProblem(await upload(service, { content: 'new' }), MISSING)
-      await expectUntouched(service, placed)
-    })
-
-    it.each(badCookies())(
-      'C01 C03 with %s neither upload nor download is let in',
-      async (_what, cookie) => {
-        const headers = { cookie }
-        expectProblem(await upload(service, { content: 'new', headers }), INVALID)
-        const owner = placed.user.userId
-        expectProblem(await download(service, { owner, headers }), INVALID)
-        expectProblem(await download(service, { headers }), INVALID)
-        expect((await download(service, { headers, method: 'HEAD' })).status).toBe(403)
-        await expectUntouched(service, placed)
-      },
-    )
-
     it('C03 an invalid token is refused where no token would do', async () => {
       const { user } = placed
       await upload(service, { user, name: 'open', query: '?visibility=public', content: 'a' })
@@ -66,32 +49,6 @@ export function accessSuite(open: OpenService): void {
       expect((await download(service, file)).status).toBe(200)
       const other = { cookie: 'session=x; other=access_token' }
       expect((await download(service, { ...file, headers: other })).status).toBe(200)
-    })
-
-    it('I9 a client without a token can read so after it has sent 5 MB', async () => {
-      const content = Buffer.alloc(5 * MIB)
-      const reply = await upload(service, { content, readLate: true })
-      expectProblem(reply, MISSING)
-      expect(reply.closed).toBe(true)
-    })
-
-    it('C04 of two tokens the first decides', async () => {
-      const { user } = placed
-      const wrong = 'access_token=wrong'
-      const good = await download(service, { headers: { cookie: `${user.cookie}; ${wrong}` } })
-      expect(good.body.equals(placed.content)).toBe(true)
-      const bad = await download(service, { headers: { cookie: `${wrong}; ${user.cookie}` } })
-      expectProblem(bad, INVALID)
-    })
-
-    it('C05 nobody writes to the path of another user', async () => {
-      const other = await service.createUser(MIB)
-      const { userId } = placed.user
-      const path = `/users/${userId}/repo/file.bin`
-      const reply = await upload(service, { user: other, path, content: 'new' })
-      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
-      expect(reply.headers['allow']).toBe('GET, HEAD')
-      await expectUntouched(service, placed)
     })
 
     it('C05 another user sees of a private file what nobody sees', async () => {
@@ -193,6 +150,65 @@ export function accessSuite(open: OpenService): void {
       expect((await download(service, { user })).body.equals(content)).toBe(true)
       await expectNothingReserved(service, user)
     })
+  })
+}
+
+/** Whoever is refused above the ports: nothing is called that could change anything. */
+export function refusedAccessSuite(open: OpenService): void {
+  describe('access that is refused', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ allowedOrigins: ['https://app.example.com'], ...SHORT_LINGER })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it('C01 without a cookie no upload is taken and the file stays (I2)', async () => {
+      expectProblem(await upload(service, { content: 'new' }), MISSING)
+      expectNothingChanged(placed)
+    })
+
+    it.each(badCookies())(
+      'C01 C03 with %s neither upload nor download is let in',
+      async (_what, cookie) => {
+        const headers = { cookie }
+        expectProblem(await upload(service, { content: 'new', headers }), INVALID)
+        const owner = placed.user.userId
+        expectProblem(await download(service, { owner, headers }), INVALID)
+        expectProblem(await download(service, { headers }), INVALID)
+        expect((await download(service, { headers, method: 'HEAD' })).status).toBe(403)
+        expectNothingChanged(placed)
+      },
+    )
+
+    it('I9 a client without a token can read so after it has sent 5 MB', async () => {
+      const content = Buffer.alloc(5 * MIB)
+      const reply = await upload(service, { content, readLate: true })
+      expectProblem(reply, MISSING)
+      expect(reply.closed).toBe(true)
+    })
+
+    it('C04 of two tokens the first decides', async () => {
+      const { user } = placed
+      const wrong = 'access_token=wrong'
+      const good = await download(service, { headers: { cookie: `${user.cookie}; ${wrong}` } })
+      expect(good.body.equals(placed.content)).toBe(true)
+      const bad = await download(service, { headers: { cookie: `${wrong}; ${user.cookie}` } })
+      expectProblem(bad, INVALID)
+    })
+
+    it('C05 nobody writes to the path of another user', async () => {
+      const other = await service.createUser(MIB)
+      const { userId } = placed.user
+      const path = `/users/${userId}/repo/file.bin`
+      const reply = await upload(service, { user: other, path, content: 'new' })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      expect(reply.headers['allow']).toBe('GET, HEAD')
+      await expectUntouched(service, placed)
+    })
 
     describe('C07 a write', () => {
       it.each([
@@ -213,7 +229,7 @@ export function accessSuite(open: OpenService): void {
       ])('%s is refused and changes nothing (I2)', async (_what, headers) => {
         const { user } = placed
         expectProblem(await upload(service, { user, content: 'new', headers }), CROSS_SITE)
-        await expectUntouched(service, placed)
+        expectNothingChanged(placed)
       })
 
       it.each([
@@ -280,7 +296,7 @@ export function accessSuite(open: OpenService): void {
       const reply = await ask(service, { user, method, path })
       expectProblem(reply, { status: 405, code: 'method_not_allowed' })
       expect(reply.headers['allow']).toBe(allowed)
-      await expectUntouched(service, placed)
+      expectNothingChanged(placed)
     })
 
     it.each([

@@ -22,7 +22,7 @@ import {
   uploadPieces,
 } from './fixture.ts'
 
-/** Rows A01 to A27 of the list of bad input, through the whole service, with a file in place that must survive. */
+/** Rows A01 to A27 of the list of bad input: forms that are judged above the ports, with a file in place that must survive. */
 export function brokenUploadsSuite(open: OpenService): void {
   describe('a broken upload', () => {
     let service: TestService
@@ -153,7 +153,10 @@ export function brokenUploadsSuite(open: OpenService): void {
       expect(stall.max / 1e6).toBeLessThan(1000)
     })
   })
+}
 
+/** Uploads that begin, and end before their last byte: what they had reserved and written goes. */
+export function cutOffUploadsSuite(open: OpenService): void {
   cutUploadsSuite(open)
   cutFormsSuite(open)
 }

@@ -8,6 +8,7 @@ import {
   ask,
   download,
   expectOnlyObjectsOf,
+  expectNothingChanged,
   expectProblem,
   expectUntouched,
   jsonOf,
@@ -128,90 +129,6 @@ export function changesSuite(open: OpenService): void {
       await expectUntouched(service, placed)
     })
 
-    it.each(MEMBER_FAULTS)('%s is refused and named (I2)', async (body, parameter) => {
-      const reply = await change(service, { user: placed.user, body })
-      expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
-      await expectUntouched(service, placed)
-    })
-
-    it.each(BODY_FAULTS)('%s is refused (I2)', async (_what, body, headers = {}) => {
-      const { user } = placed
-      const path = pathOf('file.bin')
-      const typed = { 'Content-Type': 'application/json', ...headers }
-      const request = {
-        user,
-        method: 'PATCH',
-        path,
-        headers: typed,
-        ...(body !== undefined && { body }),
-      }
-      expectProblem(await ask(service, request), MALFORMED)
-      await expectUntouched(service, placed)
-    })
-
-    it('without a body and without a type is refused (I2)', async () => {
-      const { user } = placed
-      const reply = await ask(service, { user, method: 'PATCH', path: pathOf('file.bin') })
-      expectProblem(reply, MALFORMED)
-      await expectUntouched(service, placed)
-    })
-
-    it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', '\u007f', 'x'.repeat(256), '\ud800'])(
-      'to the name %j is refused (I2)',
-      async (name) => {
-        expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
-        await expectUntouched(service, placed)
-      },
-    )
-
-    it('of a name that is given twice takes the last', async () => {
-      const { user } = placed
-      const reply = await change(service, { user, body: '{"name":"a","name":"b"}' })
-      expect(jsonOf(reply)).toMatchObject({ name: 'b' })
-    })
-
-    it.each([
-      ['no token', {}, 'access_token_missing'],
-      ['a wrong token', { Cookie: 'access_token=wrong' }, 'access_token_invalid'],
-      ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 'cross_site_request'],
-    ] as const)('with %s is refused before its body is judged', async (_what, headers, code) => {
-      for (const body of ['{"name":"b"}', '{', 'x'.repeat(20_000)]) {
-        const type = { 'Content-Type': 'text/plain' }
-        const reply = await change(service, { body, headers: { ...type, ...headers } })
-        expectProblem(reply, { status: 403, code })
-      }
-      await expectUntouched(service, placed)
-    })
-
-    it('whose body stops coming gets 408', async () => {
-      const { user } = placed
-      const head = headOfChange(user.cookie, ['Content-Length: 20'])
-      const reply = await rawRequest({ port: service.port, send: [head, '{"name":'] })
-      expectProblem(reply, { status: 408, code: 'request_timeout' })
-      await expectUntouched(service, placed)
-    })
-
-    it('whose client leaves in its body changes nothing (I2)', async () => {
-      const head = headOfChange(placed.user.cookie, ['Content-Length: 20'])
-      const send = [head, '{"name":"b"}']
-      await rawRequest({ port: service.port, send, afterwards: 'end' })
-      await expectUntouched(service, placed)
-    })
-
-    it('that expects 100-continue is told to go on', async () => {
-      const lines = ['Content-Length: 12', 'Expect: 100-continue']
-      const send = [headOfChange(placed.user.cookie, lines), { pauseMs: 200 }, '{"name":"b"}']
-      const { all } = await rawRequest({ port: service.port, send })
-      expect(all.map(({ status }) => status)).toEqual([100, 200])
-    })
-
-    it('that comes in chunks is done', async () => {
-      const head = headOfChange(placed.user.cookie, ['Transfer-Encoding: chunked'])
-      const send = [head, '5\r\n{"nam\r\n7\r\ne":"b"}\r\n0\r\n\r\n']
-      const { status } = await rawRequest({ port: service.port, send })
-      expect(status).toBe(200)
-    })
-
     it('of many onto one name leaves one of them, whole (I4)', async () => {
       const user = await service.createUser(MIB)
       const names = Array.from({ length: 8 }, (_, at) => `${at}`)
@@ -236,6 +153,105 @@ export function changesSuite(open: OpenService): void {
       expect(statuses).toEqual([200, ...Array<number>(7).fill(404)])
       expect(await namesOf(service, { user })).toHaveLength(1)
       expect(await usageOf(service, user)).toMatchObject({ used: 1000, fileCount: 1 })
+    })
+  })
+}
+
+/** A change that is refused above the ports: nothing is called that could change anything. */
+export function refusedChangesSuite(open: OpenService): void {
+  describe('a change that is none', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ idleTimeoutMs: 1000, ...SHORT_LINGER })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it.each(MEMBER_FAULTS)('%s is refused and named (I2)', async (body, parameter) => {
+      const reply = await change(service, { user: placed.user, body })
+      expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
+      expectNothingChanged(placed)
+    })
+
+    it.each(BODY_FAULTS)('%s is refused (I2)', async (_what, body, headers = {}) => {
+      const { user } = placed
+      const path = pathOf('file.bin')
+      const typed = { 'Content-Type': 'application/json', ...headers }
+      const request = {
+        user,
+        method: 'PATCH',
+        path,
+        headers: typed,
+        ...(body !== undefined && { body }),
+      }
+      expectProblem(await ask(service, request), MALFORMED)
+      expectNothingChanged(placed)
+    })
+
+    it('without a body and without a type is refused (I2)', async () => {
+      const { user } = placed
+      const reply = await ask(service, { user, method: 'PATCH', path: pathOf('file.bin') })
+      expectProblem(reply, MALFORMED)
+      expectNothingChanged(placed)
+    })
+
+    it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', '\u007f', 'x'.repeat(256), '\ud800'])(
+      'to the name %j is refused (I2)',
+      async (name) => {
+        expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
+        expectNothingChanged(placed)
+      },
+    )
+
+    it('of a name that is given twice takes the last', async () => {
+      const { user } = placed
+      const reply = await change(service, { user, body: '{"name":"a","name":"b"}' })
+      expect(jsonOf(reply)).toMatchObject({ name: 'b' })
+    })
+
+    it.each([
+      ['no token', {}, 'access_token_missing'],
+      ['a wrong token', { Cookie: 'access_token=wrong' }, 'access_token_invalid'],
+      ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 'cross_site_request'],
+    ] as const)('with %s is refused before its body is judged', async (_what, headers, code) => {
+      for (const body of ['{"name":"b"}', '{', 'x'.repeat(20_000)]) {
+        const type = { 'Content-Type': 'text/plain' }
+        const reply = await change(service, { body, headers: { ...type, ...headers } })
+        expectProblem(reply, { status: 403, code })
+      }
+      expectNothingChanged(placed)
+    })
+
+    it('whose body stops coming gets 408', async () => {
+      const { user } = placed
+      const head = headOfChange(user.cookie, ['Content-Length: 20'])
+      const reply = await rawRequest({ port: service.port, send: [head, '{"name":'] })
+      expectProblem(reply, { status: 408, code: 'request_timeout' })
+      expectNothingChanged(placed)
+    })
+
+    it('whose client leaves in its body changes nothing (I2)', async () => {
+      const head = headOfChange(placed.user.cookie, ['Content-Length: 20'])
+      const send = [head, '{"name":"b"}']
+      await rawRequest({ port: service.port, send, afterwards: 'end' })
+      expectNothingChanged(placed)
+    })
+
+    it('that expects 100-continue is told to go on', async () => {
+      const lines = ['Content-Length: 12', 'Expect: 100-continue']
+      const send = [headOfChange(placed.user.cookie, lines), { pauseMs: 200 }, '{"name":"b"}']
+      const { all } = await rawRequest({ port: service.port, send })
+      expect(all.map(({ status }) => status)).toEqual([100, 200])
+    })
+
+    it('that comes in chunks is done', async () => {
+      const head = headOfChange(placed.user.cookie, ['Transfer-Encoding: chunked'])
+      const send = [head, '5\r\n{"nam\r\n7\r\ne":"b"}\r\n0\r\n\r\n']
+      const { status } = await rawRequest({ port: service.port, send })
+      expect(status).toBe(200)
     })
   })
 }

@@ -5,6 +5,7 @@ import { rawRequest } from '../support/raw-http.ts'
 import type { TestService } from '../support/test-service.ts'
 import {
   bodyOf,
+  expectNothingChanged,
   expectProblem,
   expectUntouched,
   headOf,
@@ -75,6 +76,38 @@ export function digestsSuite(open: OpenService): void {
       expectProblem(reply, MISMATCH)
       expect(await usageOf(service, user)).toMatchObject({ used: 0, fileCount: 1 })
     })
+  })
+
+  describe('a form with Repr-Digest', () => {
+    it('has that of its file, and not of itself', async () => {
+      const service = await open()
+      try {
+        const placed = await placeFile(service)
+        const { user } = placed
+        const headers = { 'Repr-Digest': member(bodyOf('content')) }
+        expectProblem(await upload(service, { user, content: 'content', headers }), MISMATCH)
+        await expectUntouched(service, placed)
+      } finally {
+        await service.stop()
+      }
+    })
+  })
+}
+
+/** A digest that is refused above the ports: nothing is called that could change anything. */
+export function refusedDigestsSuite(open: OpenService): void {
+  describe.each(['PUT', 'POST'] as const)('a %s with a malformed Repr-Digest', (method) => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open(SHORT_LINGER)
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    const content = randomBytes(100_000)
 
     it.each([
       'sha-256=:AAAA:',
@@ -96,22 +129,7 @@ export function digestsSuite(open: OpenService): void {
       const reply = await rawRequest({ port: service.port, send, timeoutMs: 8000 })
       expect(reply.status).toBe(400)
       expect(jsonOf(reply)).toMatchObject({ code: 'invalid_parameter', parameter: 'Repr-Digest' })
-      await expectUntouched(service, placed)
-    })
-  })
-
-  describe('a form with Repr-Digest', () => {
-    it('has that of its file, and not of itself', async () => {
-      const service = await open()
-      try {
-        const placed = await placeFile(service)
-        const { user } = placed
-        const headers = { 'Repr-Digest': member(bodyOf('content')) }
-        expectProblem(await upload(service, { user, content: 'content', headers }), MISMATCH)
-        await expectUntouched(service, placed)
-      } finally {
-        await service.stop()
-      }
+      expectNothingChanged(placed)
     })
   })
 }

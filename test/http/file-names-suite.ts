@@ -4,8 +4,8 @@ import { change, namesOf, namesOfAll, remove } from './file-requests.ts'
 import {
   ask,
   download,
+  expectNothingChanged,
   expectProblem,
-  expectUntouched,
   jsonOf,
   MIB,
   type OpenService,
@@ -19,7 +19,7 @@ const INVALID_NAME = { status: 400, code: 'invalid_file_name' } as const
 const NO_TOKEN = { status: 403, code: 'access_token_missing' } as const
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
 
-/** Rows B01 to B13 of the list of bad input: what a file may be called, and what a path may look like. */
+/** What a file may be called, which goes through all ports. */
 export function fileNamesSuite(open: OpenService): void {
   describe('a file name', () => {
     let service: TestService
@@ -30,29 +30,6 @@ export function fileNamesSuite(open: OpenService): void {
     afterAll(() => service.stop())
     beforeEach(async () => {
       user = await service.createUser(MIB)
-    })
-
-    describe.each(refusedSegments())('%s', (_row, segment) => {
-      it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH'])(
-        `is refused on %s`,
-        async (method) => {
-          const path = `/users/me/repo/${segment}`
-          const reply =
-            method === 'POST' || method === 'PUT'
-              ? await upload(service, { method, user, path, content: 'new' })
-              : await download(service, { user, path, method })
-          expectRefused(reply, method)
-          expect(await service.storedKeys(user)).toEqual([])
-        },
-      )
-    })
-
-    it('is refused before its upload is, and what is there stays (I2)', async () => {
-      const placed = await placeFile(service)
-      const path = '/users/me/repo/a%2Fb'
-      const reply = await upload(service, { user: placed.user, path, form: Buffer.from('no form') })
-      expectProblem(reply, { status: 400, code: 'invalid_file_name' })
-      await expectUntouched(service, placed)
     })
 
     it.each(acceptedNames())('%s is kept as it is', async (_row, name) => {
@@ -109,6 +86,44 @@ export function fileNamesSuite(open: OpenService): void {
       await upload(service, { user, name: other, content: 'two' })
       expect((await download(service, { user, name })).body.toString()).toBe('one')
       expect((await download(service, { user, name: other })).body.toString()).toBe('two')
+    })
+  })
+}
+
+/** Rows B01 to B13: a name that is refused, and how a path is read. */
+export function refusedFileNamesSuite(open: OpenService): void {
+  describe('a file name in a path', () => {
+    let service: TestService
+    let user: TestUser
+    beforeAll(async () => {
+      service = await open()
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      user = await service.createUser(MIB)
+    })
+
+    describe.each(refusedSegments())('%s', (_row, segment) => {
+      it.each(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH'])(
+        `is refused on %s`,
+        async (method) => {
+          const path = `/users/me/repo/${segment}`
+          const reply =
+            method === 'POST' || method === 'PUT'
+              ? await upload(service, { method, user, path, content: 'new' })
+              : await download(service, { user, path, method })
+          expectRefused(reply, method)
+          expect(await service.storedKeys(user)).toEqual([])
+        },
+      )
+    })
+
+    it('is refused before its upload is, and what is there stays (I2)', async () => {
+      const placed = await placeFile(service)
+      const path = '/users/me/repo/a%2Fb'
+      const reply = await upload(service, { user: placed.user, path, form: Buffer.from('no form') })
+      expectProblem(reply, { status: 400, code: 'invalid_file_name' })
+      expectNothingChanged(placed)
     })
 
     // a#b is refused: parser-errors-suite.ts

@@ -103,12 +103,6 @@ export function listingsSuite(open: OpenService): void {
       },
     )
 
-    it.each(QUERY_FAULTS)('with ?%s is refused', async (query, parameter) => {
-      await uploadAll(service, { user, names: ['a'] })
-      const reply = await list(service, { user, query })
-      expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
-    })
-
     it('has a cursor that goes into a URL as it is, and is of its order alone', async () => {
       await uploadAll(service, { user, names: ['secret a', 'secret b'] })
       const page = pageOf(await list(service, { user, query: { limit: 1 } }))
@@ -147,6 +141,27 @@ export function listingsSuite(open: OpenService): void {
   })
 
   viewersSuite(open)
+}
+
+/** A listing that is refused above the ports: nothing is called that could change anything. */
+export function refusedListingsSuite(open: OpenService): void {
+  describe('a listing that is refused', () => {
+    let service: TestService
+    let user: TestUser
+    beforeAll(async () => {
+      service = await open({ maxFiles: 2000 })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      user = await service.createUser(MIB)
+    })
+
+    it.each(QUERY_FAULTS)('with ?%s is refused', async (query, parameter) => {
+      await uploadAll(service, { user, names: ['a'] })
+      const reply = await list(service, { user, query })
+      expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
+    })
+  })
 }
 
 function viewersSuite(open: OpenService): void {

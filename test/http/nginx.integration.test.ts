@@ -7,13 +7,9 @@ import { digest } from '../support/objects.ts'
 import type { TestService } from '../support/test-service.ts'
 import { download, placeFile, type Reply } from './fixture.ts'
 import { DIFFERENCES, REQUESTS } from './nginx-requests.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 
-const missing = await findNginx().then(
-  () => undefined,
-  (error: Error) => `No nginx: ${error.message}`,
-)
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+const skipped = isSkipped(await whyMissing(findNginx()))
 
 describe.skipIf(skipped)('the service beside nginx with the same file', () => {
   let service: TestService
@@ -21,7 +17,6 @@ describe.skipIf(skipped)('the service beside nginx with the same file', () => {
   let ask: Record<'full' | 'empty', readonly [ours: Ask, theirs: Ask]>
 
   beforeAll(async () => {
-    if (missing !== undefined) throw new Error(missing)
     service = await openEmbedded()
     nginx = await startNginx()
     ask = {

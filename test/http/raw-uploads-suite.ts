@@ -9,6 +9,7 @@ import {
   bodyOf,
   download,
   expectOnlyObjectsOf,
+  expectNothingChanged,
   expectProblem,
   expectUntouched,
   FORM_TYPE,
@@ -71,31 +72,6 @@ export function rawUploadsSuite(open: OpenService): void {
     })
 
     it.each([
-      ['no type', {}],
-      ['an empty type', { 'Content-Type': '' }],
-      ['a type that is none', { 'Content-Type': ';;;' }],
-      ['JSON', { 'Content-Type': 'application/json' }],
-      ['a type of 4000 bytes', { 'Content-Type': `x/${'y'.repeat(4000)}` }],
-      ['the encoding "identity"', { 'Content-Encoding': 'identity' }],
-    ])('with %s is stored as it is', async (_what, headers) => {
-      const { user } = placed
-      const content = Buffer.from('{"no json')
-      const reply = await upload(service, { method: METHOD, user, content, headers })
-      expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status: 200 })
-      const found = await download(service, { user })
-      expect(found.headers['content-type']).toBe('application/octet-stream')
-      expect(found.body.equals(content)).toBe(true)
-    })
-
-    it('is stored as it is when it is a form by its type', async () => {
-      const { user } = placed
-      const content = bodyOf('inside', 'POST')
-      const headers = { 'Content-Type': FORM_TYPE }
-      expect((await upload(service, { method: METHOD, user, content, headers })).status).toBe(200)
-      expect((await download(service, { user })).body.equals(content)).toBe(true)
-    })
-
-    it.each([
       ['with Content-Length: 0', { 'Content-Length': '0' }],
       ['without a word of a body', {}],
       ['with a type alone', { 'Content-Type': 'text/plain' }],
@@ -107,25 +83,6 @@ export function rawUploadsSuite(open: OpenService): void {
       const found = await download(service, { user })
       expect(found).toMatchObject({ status: 200, headers: { 'content-length': '0' } })
       expect(await usageOf(service, user)).toMatchObject({ used: 0, fileCount: 1 })
-    })
-
-    it.each([
-      ['Content-Encoding: gzip', { 'Content-Encoding': 'gzip' }],
-      ['an unknown Content-Encoding', { 'Content-Encoding': 'x' }],
-      ['Content-Range', { 'Content-Range': 'bytes 0-2/3' }],
-      ['a Content-Range that is none', { 'Content-Range': '' }],
-    ])('with %s is refused, asked first or not (I2)', async (_what, headers) => {
-      const { user } = placed
-      expectProblem(
-        await upload(service, { method: METHOD, user, content: 'new', headers }),
-        MALFORMED,
-      )
-      const asking = { ...headers, Expect: '100-continue' }
-      const head = headOf({ method: METHOD, user, length: 3, headers: asking })
-      const reply = await rawRequest({ port: service.port, send: [head], timeoutMs: 8000 })
-      expectProblem(reply, MALFORMED)
-      expect(reply.all).toHaveLength(1)
-      await expectUntouched(service, placed)
     })
 
     it('takes identical bytes again without using more, at 100 % too', async () => {
@@ -169,6 +126,65 @@ export function rawUploadsSuite(open: OpenService): void {
       const stored = await fetch(service.url + pathOf('fetched'), { method: METHOD, headers, body })
       expect(await stored.json()).toMatchObject({ name: 'fetched', sha256: digest(body) })
     })
+  })
+}
+
+/** What the head of a `PUT` says of its body, or may not say. */
+export function rawHeadersSuite(open: OpenService): void {
+  describe('the head of a file that is the whole body', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open(SHORT_LINGER)
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it.each([
+      ['no type', {}],
+      ['an empty type', { 'Content-Type': '' }],
+      ['a type that is none', { 'Content-Type': ';;;' }],
+      ['JSON', { 'Content-Type': 'application/json' }],
+      ['a type of 4000 bytes', { 'Content-Type': `x/${'y'.repeat(4000)}` }],
+      ['the encoding "identity"', { 'Content-Encoding': 'identity' }],
+    ])('with %s is stored as it is', async (_what, headers) => {
+      const { user } = placed
+      const content = Buffer.from('{"no json')
+      const reply = await upload(service, { method: METHOD, user, content, headers })
+      expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status: 200 })
+      const found = await download(service, { user })
+      expect(found.headers['content-type']).toBe('application/octet-stream')
+      expect(found.body.equals(content)).toBe(true)
+    })
+
+    it('is stored as it is when it is a form by its type', async () => {
+      const { user } = placed
+      const content = bodyOf('inside', 'POST')
+      const headers = { 'Content-Type': FORM_TYPE }
+      expect((await upload(service, { method: METHOD, user, content, headers })).status).toBe(200)
+      expect((await download(service, { user })).body.equals(content)).toBe(true)
+    })
+
+    it.each([
+      ['Content-Encoding: gzip', { 'Content-Encoding': 'gzip' }],
+      ['an unknown Content-Encoding', { 'Content-Encoding': 'x' }],
+      ['Content-Range', { 'Content-Range': 'bytes 0-2/3' }],
+      ['a Content-Range that is none', { 'Content-Range': '' }],
+    ])('with %s is refused, asked first or not (I2)', async (_what, headers) => {
+      const { user } = placed
+      expectProblem(
+        await upload(service, { method: METHOD, user, content: 'new', headers }),
+        MALFORMED,
+      )
+      const asking = { ...headers, Expect: '100-continue' }
+      const head = headOf({ method: METHOD, user, length: 3, headers: asking })
+      const reply = await rawRequest({ port: service.port, send: [head], timeoutMs: 8000 })
+      expectProblem(reply, MALFORMED)
+      expect(reply.all).toHaveLength(1)
+      expectNothingChanged(placed)
+    })
 
     it.each([
       { 'Sec-Fetch-Site': 'cross-site' },
@@ -178,7 +194,7 @@ export function rawUploadsSuite(open: OpenService): void {
       const { user } = placed
       const reply = await upload(service, { method: METHOD, user, content: 'new', headers })
       expectProblem(reply, { status: 403, code: 'cross_site_request' })
-      await expectUntouched(service, placed)
+      expectNothingChanged(placed)
     })
   })
 }

@@ -9,6 +9,7 @@ import {
   ask,
   download,
   expectOnlyObjectsOf,
+  expectNothingChanged,
   expectProblem,
   expectUntouched,
   MIB,
@@ -56,34 +57,6 @@ export function removalsSuite(open: OpenService): void {
       expectProblem(await remove(service, { user }), NOT_FOUND)
     })
 
-    const chunked = 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'
-    it.each<[string, [string, ...Piece[]]]>([
-      ['malformed', [`${chunked}zz\r\n`]],
-      ['malformed at a later moment', [chunked, { pauseMs: 50 }, 'zz\r\n']],
-      ['cut off', ['Content-Length: 5\r\n\r\nhell']],
-      ['endless', [`Content-Length: 50000000\r\n\r\n${'x'.repeat(100_000)}`]],
-    ])('H09 with a body that is %s is refused, and removes nothing (I2)', async (_what, pieces) => {
-      const { user } = placed
-      const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
-      const [first, ...others] = pieces
-      const send = [head + first, ...others]
-      const reply = await rawRequest({ port: service.port, send, afterwards: 'end' })
-      expect(reply.status).toBe(400)
-      await expectUntouched(service, placed)
-    })
-
-    it.each([
-      ['with a length', 'Content-Length: 5\r\n\r\nhello'],
-      ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
-      ['of nothing', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-      ['that waits to be asked for', 'Expect: 100-continue\r\nContent-Length: 5\r\n\r\nhello'],
-    ])('does not mind a body %s', async (_what, rest) => {
-      const { user } = placed
-      const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
-      const reply = await rawRequest({ port: service.port, send: [head + rest] })
-      expect(reply).toMatchObject({ status: 204, closed: false })
-    })
-
     it('lets a file of the same name begin anew', async () => {
       const { user } = placed
       await upload(service, { user, query: '?visibility=public', content: 'old' })
@@ -93,44 +66,6 @@ export function removalsSuite(open: OpenService): void {
         replaced: false,
         visibility: 'private',
       })
-    })
-
-    it.each(['another user', 'the owner'])('of %s by id is no method (I2)', async (who) => {
-      const user = who === 'the owner' ? placed.user : await service.createUser(MIB)
-      const path = pathOf('file.bin', placed.user.userId)
-      const reply = await ask(service, { user, method: 'DELETE', path })
-      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
-      await expectUntouched(service, placed)
-    })
-
-    it.each([
-      ['no token', {}, 'access_token_missing'],
-      ['a wrong token', { Cookie: 'access_token=wrong' }, 'access_token_invalid'],
-    ] as const)('with %s is refused (I2)', async (_what, headers, code) => {
-      expectProblem(await remove(service, { headers }), { status: 403, code })
-      await expectUntouched(service, placed)
-    })
-
-    it.each([
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site' },
-      { Origin: 'https://evil.example' },
-      { Origin: 'null' },
-    ])('from another site is refused: %j (I2)', async (headers) => {
-      const reply = await remove(service, { user: placed.user, headers })
-      expectProblem(reply, { status: 403, code: 'cross_site_request' })
-      await expectUntouched(service, placed)
-    })
-
-    it.each([
-      ['a small body', '{}', {}],
-      ['a body of a type', '{}', { 'Content-Type': 'application/json' }],
-      ['no JSON', '{', { 'Content-Type': 'application/json' }],
-    ])('takes no notice of %s', async (_what, body, headers) => {
-      const { user } = placed
-      const path = pathOf('file.bin')
-      const reply = await ask(service, { user, method: 'DELETE', path, headers, body })
-      expect(reply.status).toBe(204)
     })
 
     it('I9 is answered to a client that sends 5 MB before it reads', async () => {
@@ -169,6 +104,87 @@ export function removalsSuite(open: OpenService): void {
       const statuses = replies.map(({ status }) => status).sort((one, other) => one - other)
       expect(statuses).toEqual([204, ...Array<number>(7).fill(404)])
       expect(await usageOf(service, user)).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
+    })
+  })
+}
+
+/** A removal that is refused above the ports: nothing is called that could change anything. */
+export function refusedRemovalsSuite(open: OpenService): void {
+  describe('a removal that is refused', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open()
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service, { capacity: 100_000, size: 60_000 })
+    })
+
+    const chunked = 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'
+    it.each<[string, [string, ...Piece[]]]>([
+      ['malformed', [`${chunked}zz\r\n`]],
+      ['malformed at a later moment', [chunked, { pauseMs: 50 }, 'zz\r\n']],
+      ['cut off', ['Content-Length: 5\r\n\r\nhell']],
+      ['endless', [`Content-Length: 50000000\r\n\r\n${'x'.repeat(100_000)}`]],
+    ])('H09 with a body that is %s is refused, and removes nothing (I2)', async (_what, pieces) => {
+      const { user } = placed
+      const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
+      const [first, ...others] = pieces
+      const send = [head + first, ...others]
+      const reply = await rawRequest({ port: service.port, send, afterwards: 'end' })
+      expect(reply.status).toBe(400)
+      expectNothingChanged(placed)
+    })
+
+    it.each([
+      ['with a length', 'Content-Length: 5\r\n\r\nhello'],
+      ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
+      ['of nothing', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+      ['that waits to be asked for', 'Expect: 100-continue\r\nContent-Length: 5\r\n\r\nhello'],
+    ])('does not mind a body %s', async (_what, rest) => {
+      const { user } = placed
+      const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
+      const reply = await rawRequest({ port: service.port, send: [head + rest] })
+      expect(reply).toMatchObject({ status: 204, closed: false })
+    })
+
+    it.each(['another user', 'the owner'])('of %s by id is no method (I2)', async (who) => {
+      const user = who === 'the owner' ? placed.user : await service.createUser(MIB)
+      const path = pathOf('file.bin', placed.user.userId)
+      const reply = await ask(service, { user, method: 'DELETE', path })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      await expectUntouched(service, placed)
+    })
+
+    it.each([
+      ['no token', {}, 'access_token_missing'],
+      ['a wrong token', { Cookie: 'access_token=wrong' }, 'access_token_invalid'],
+    ] as const)('with %s is refused (I2)', async (_what, headers, code) => {
+      expectProblem(await remove(service, { headers }), { status: 403, code })
+      expectNothingChanged(placed)
+    })
+
+    it.each([
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { 'Sec-Fetch-Site': 'same-site' },
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+    ])('from another site is refused: %j (I2)', async (headers) => {
+      const reply = await remove(service, { user: placed.user, headers })
+      expectProblem(reply, { status: 403, code: 'cross_site_request' })
+      expectNothingChanged(placed)
+    })
+
+    it.each([
+      ['a small body', '{}', {}],
+      ['a body of a type', '{}', { 'Content-Type': 'application/json' }],
+      ['no JSON', '{', { 'Content-Type': 'application/json' }],
+    ])('takes no notice of %s', async (_what, body, headers) => {
+      const { user } = placed
+      const path = pathOf('file.bin')
+      const reply = await ask(service, { user, method: 'DELETE', path, headers, body })
+      expect(reply.status).toBe(204)
     })
   })
 }

@@ -14,10 +14,12 @@ import {
 } from './fixture.ts'
 
 const FAILED = { status: 412, code: 'precondition_failed' } as const
-const ROUNDS = 200
 
 /** Writes to one file at once, spread over all instances of a service. */
-export function writeRacesSuite(openAll: () => Promise<readonly TestService[]>): void {
+export function writeRacesSuite(
+  openAll: () => Promise<readonly TestService[]>,
+  { rounds = 40 } = {},
+): void {
   describe('writes that race for one file', () => {
     let services: readonly TestService[]
     let service: TestService
@@ -32,10 +34,10 @@ export function writeRacesSuite(openAll: () => Promise<readonly TestService[]>):
     /** In turn every instance. */
     const instance = (at: number): TestService => services[at % services.length] ?? service
 
-    it(`with the same If-Match: exactly one wins, ${ROUNDS} times in a row`, async () => {
+    it(`with the same If-Match: exactly one wins, ${rounds} times in a row`, async () => {
       const user = await service.createUser(MIB)
       let etag = etagOf(await upload(service, { method: 'PUT', user, content: 'start' }))
-      for (let round = 0; round < ROUNDS; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const methods = ['PUT', round % 3 === 0 ? 'POST' : 'PUT'] as const
         const contents = methods.map((_, at) => `${round} of ${at}`)
         const replies = await Promise.all(

@@ -7,7 +7,7 @@ import { startVersitygw } from './versitygw.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `undefined` when no MinIO could be had; the tests that need it are skipped and say why. */
+    /** `undefined` when no MinIO could be had; the tests that need it are skipped, and the run says why at its end. */
     minio: S3Address | undefined
     /** A second S3 server, or `undefined` as above. */
     versitygw: S3Address | undefined
@@ -15,12 +15,14 @@ declare module 'vitest' {
     postgres: string | undefined
     /** Where Toxiproxy is told what to do, or `undefined` as above. */
     toxiproxy: string | undefined
+    /** Why any of these is missing. */
+    missingServices: readonly string[] | undefined
   }
 }
 
 /**
  * Starts the real servers of the integration project and stops them at its end. With REQUIRE_SERVICES=1 (CI)
- * a server that is missing ends the run as a failure; else its tests are skipped, with the reason printed.
+ * a server that is missing ends the run as a failure; else its tests are skipped, and the run names it at its end.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const services = await Promise.all([
@@ -38,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await stop()
     throw new Error(missing.join('\n'))
   }
-  for (const reason of missing) console.warn(`SKIPPED, and worth mending: ${reason}`)
+  project.provide('missingServices', missing)
   project.provide('minio', 'unavailable' in minio ? undefined : minio.address)
   project.provide('versitygw', 'unavailable' in versitygw ? undefined : versitygw.address)
   project.provide('postgres', 'unavailable' in postgres ? undefined : postgres.url)

@@ -26,6 +26,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createWatchedLogger, keepOutOfLogs } from './secret-watch.ts'
 import { ampleMemory } from './upload-memory.ts'
 import { failOnDeath } from './fail-on-death.ts'
+import { recordCalls } from './port-calls.ts'
 import { holdToDocument } from '../openapi/hold-to-document.ts'
 
 /** What a service in a test stands on. Its owner closes it. */
@@ -47,6 +48,8 @@ export interface TestServiceOptions {
   readonly idleTimeoutMs?: number
   /** How long what is left of a refused body is read; as long as in production when left out. */
   readonly lingerMs?: number
+  /** How long a request's head may take; as long as in production when left out. */
+  readonly headTimeoutMs?: number
   readonly allowedOrigins?: readonly string[]
   readonly basePath?: string
   /** The user's page, with its session; neither when left out. */
@@ -117,10 +120,10 @@ export async function startTestService(
   const readiness = createReadiness({ ledger: bare, objects: store, timeoutMs: 1_000 })
   const { connections } = database
   const metrics = createMetrics({ ledger: bare, readiness, memory, connections })
-  const ledger = metrics.meterPort(bare)
-  const objects = metrics.meterObjectStore(store)
+  const ledger = recordCalls('ledger', metrics.meterPort(bare))
+  const objects = recordCalls('objects', metrics.meterObjectStore(store))
   const userStore = createUserStore(database)
-  const users = metrics.meterPort(writer?.users(userStore) ?? userStore)
+  const users = recordCalls('users', metrics.meterPort(writer?.users(userStore) ?? userStore))
   const policy = options.guessPolicy ?? { ...GUESS_POLICY, maxGuesses: Infinity }
   const guesses = createGuessLimiter({
     counts: metrics.meterPort(createGuessCounts(database)),
@@ -160,6 +163,7 @@ export async function startTestService(
     apiDocs: true,
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
     lingerMs: options.lingerMs,
+    headTimeoutMs: options.headTimeoutMs,
     shutdown: options.shutdown ?? new AbortController().signal,
   })
   const conformance = [await holdToDocument({ app, basePath: options.basePath ?? '' })]

@@ -4,7 +4,15 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, upload } from '../http/fixture.ts'
 import { startFront } from '../support/front.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { describeInBrowser, names, openWithPage, pick, uploaded, visitAs } from './fixture.ts'
+import {
+  describeInBrowser,
+  names,
+  openWithPage,
+  pick,
+  SECOND_THOUGHTS_MS,
+  uploaded,
+  visitAs,
+} from './fixture.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>.html'
 
@@ -26,8 +34,8 @@ describeInBrowser('the files', (browser) => {
     }
   })
 
-  async function open() {
-    const visit = await visitAs({ browser: browser(), service, user })
+  async function open(options: { readonly hasTestClock?: boolean } = {}) {
+    const visit = await visitAs({ browser: browser(), service, user, ...options })
     await visit.page.getByText('alpha.txt').waitFor()
     return visit
   }
@@ -72,9 +80,12 @@ describeInBrowser('the files', (browser) => {
     const { page, context } = await open()
     await page.getByRole('row', { name: 'alpha.txt' }).focus()
     await page.mouse.move(400, 400)
+    const scrolled = async () =>
+      Number(await page.evaluate(`document.querySelector('.rows').scrollTop`))
     for (let turn = 1; turn < 5; turn += 1) {
-      await page.mouse.wheel(0, 1500)
-      await page.waitForTimeout(100)
+      const before = await scrolled()
+      await page.mouse.wheel(0, 1200)
+      await expect.poll(scrolled).toBeGreaterThan(before)
       await page.keyboard.press('Delete')
     }
     expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
@@ -140,15 +151,15 @@ describeInBrowser('the files', (browser) => {
     page.on('request', (request) => {
       if (request.url().includes('prefix=be')) asked.push(performance.now())
     })
-    front.refusals.set('GET', { 'retry-after': '4' })
+    front.refusals.set('GET', { 'retry-after': '2' })
+    const refused = page.waitForResponse((response) => response.status() === 503)
     await page.getByRole('searchbox').fill('be')
-    await expect.poll(() => asked.length).toBe(1)
-    await page.waitForTimeout(200)
+    await refused
     front.refusals.clear()
     await expect.poll(() => names(page)).toEqual(['beta.txt'])
     const [first = 0, second = 0] = asked
     expect(asked).toHaveLength(2)
-    expect(second - first).toBeGreaterThan(3_500)
+    expect(second - first).toBeGreaterThan(1_500)
     await context.close()
     await front.stop()
   })
@@ -202,13 +213,14 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('are deleted a while after it was asked for, and not when that is undone', async () => {
-    const { page, context } = await open()
+    const { page, context } = await open({ hasTestClock: true })
     await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
     await expect.poll(() => names(page)).toEqual(['beta.txt', 'gamma.jpg'])
     expect(await statusOf('alpha.txt')).toBe(200)
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(() => names(page)).toHaveLength(3)
     await page.getByRole('button', { name: 'Delete beta.txt' }).click({ force: true })
+    await context.clock.fastForward(SECOND_THOUGHTS_MS)
     await expect.poll(() => statusOf('beta.txt'), { timeout: 15_000 }).toBe(404)
     expect(await statusOf('alpha.txt')).toBe(200)
     expect(await names(page)).toEqual(['alpha.txt', 'gamma.jpg'])
@@ -217,7 +229,7 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('stay away when it is undone too late, while the service is deleting them', async () => {
-    const { page, context } = await open()
+    const { page, context } = await open({ hasTestClock: true })
     const held: Route[] = []
     await page.route('**/repo/alpha.txt', async (route) => {
       if (route.request().method() === 'DELETE') held.push(route)
@@ -225,6 +237,7 @@ describeInBrowser('the files', (browser) => {
     })
     await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
     const undo = await page.getByRole('button', { name: 'Undo' }).elementHandle()
+    await context.clock.fastForward(SECOND_THOUGHTS_MS)
     await expect.poll(() => held.length, { timeout: 15_000 }).toBe(1)
     // As a click that was on its way when the button went.
     await undo?.dispatchEvent('click')
@@ -243,9 +256,10 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('are not deleted when they have become others', async () => {
-    const { page, context } = await open()
+    const { page, context } = await open({ hasTestClock: true })
     await page.getByRole('button', { name: 'Delete alpha.txt' }).click({ force: true })
     await upload(service, { user, name: 'alpha.txt', content: 'new' })
+    await context.clock.fastForward(SECOND_THOUGHTS_MS)
     await page.getByText('so it was kept').waitFor({ timeout: 15_000 })
     expect((await download(service, { user, name: 'alpha.txt' })).body.toString()).toBe('new')
     await context.close()
@@ -268,13 +282,14 @@ describeInBrowser('the files', (browser) => {
   })
 
   it('are the same in two tabs', async () => {
-    const { page, context } = await open()
+    const { page, context } = await open({ hasTestClock: true })
     const other = await context.newPage()
     await other.goto(service.url)
     await other.getByText('alpha.txt').waitFor()
     await rename(page, 'alpha.txt', 'zeta.txt')
     await expect.poll(() => names(other)).toEqual(['beta.txt', 'gamma.jpg', 'zeta.txt'])
     await other.getByRole('button', { name: 'Delete beta.txt' }).click({ force: true })
+    await context.clock.fastForward(SECOND_THOUGHTS_MS)
     await expect.poll(() => names(page), { timeout: 15_000 }).toEqual(['gamma.jpg', 'zeta.txt'])
     for (const tab of [page, other]) await tab.getByText('500 bytes of 97 KiB used').waitFor()
     await context.close()

@@ -4,14 +4,13 @@ import { startBrowser, whyNoBrowser } from '../support/browser.ts'
 import { buildPage } from '../support/page.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
+import { isSkipped } from '../support/needs.ts'
 
-const missing = await whyNoBrowser()
-const isSkipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (isSkipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+const skipped = isSkipped(await whyNoBrowser())
 
 /** Tests in a browser, where there is one. */
 export function describeInBrowser(name: string, suite: (browser: () => Browser) => void): void {
-  describe.skipIf(isSkipped)(`${name}, in a browser`, () => {
+  describe.skipIf(skipped)(`${name}, in a browser`, () => {
     let browser: Browser
     beforeAll(async () => {
       browser = await startBrowser()
@@ -40,6 +39,8 @@ export interface VisitOptions extends BrowserContextOptions {
   /** Who is signed in; nobody when left out. */
   readonly user?: TestUser | undefined
   readonly path?: string
+  /** Lets the test move the clock of all tabs by `context.clock`; it goes on by itself as well. */
+  readonly hasTestClock?: boolean
 }
 
 export async function visit({
@@ -47,9 +48,11 @@ export async function visit({
   service,
   user,
   path = '/',
+  hasTestClock = false,
   ...options
 }: VisitOptions): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  if (hasTestClock) await context.clock.install()
   if (user !== undefined) {
     const [name = '', value = ''] = user.cookie.split('=')
     await context.addCookies([
@@ -142,13 +145,21 @@ export async function drop(page: Page, paths: readonly string[]): Promise<void> 
   await letGo()
 }
 
+/** More than a file that is being deleted waits for second thoughts. */
+export const SECOND_THOUGHTS_MS = 7_000
+
+/** Resolves once the requests that the page has sent until now have been seen. */
+export async function seenRequests(page: Page): Promise<void> {
+  await page.evaluate(`fetch('/livez')`)
+}
+
 /** Waits until the panel says that this many files are uploaded. */
 export async function uploaded(page: Page, count: number): Promise<void> {
   const text = count === 1 ? '1 file uploaded' : `${count} files uploaded`
   await page.getByRole('heading', { name: text }).waitFor({ timeout: 60_000 })
 }
 
-/** Makes uploads of a tab that slow, in bytes a second. */
+/** Makes uploads of a tab that slow, in bytes a second; -1 is as fast as can be. */
 export async function slowDown(page: Page, bytesPerSecond: number): Promise<void> {
   const session = await page.context().newCDPSession(page)
   await session.send('Network.enable')

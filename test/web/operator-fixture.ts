@@ -1,19 +1,17 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../admin/fixture.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { buildOperatorPage } from '../support/page.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
-import { visit, type Visit } from './fixture.ts'
+import { visit, type Visit, type VisitOptions } from './fixture.ts'
 
 /** A service with the operator's page as its sources are now. */
 export async function openWithOperatorPage(options?: TestServiceOptions): Promise<TestService> {
   return openEmbedded({ ...ADMIN_OPTIONS, ...options, operatorPage: await buildOperatorPage() })
 }
 
-export interface OperatorVisit extends BrowserContextOptions {
-  readonly browser: Browser
+export interface OperatorVisit extends Omit<VisitOptions, 'service' | 'user'> {
   readonly service: TestService
-  readonly path?: string
 }
 
 /** Opens the page of the admin listener. */

@@ -5,6 +5,7 @@ import { startBrowser } from '../support/browser.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import {
   describeInBrowser,
+  seenRequests,
   openWithPage,
   pick,
   secretOf,
@@ -131,6 +132,10 @@ describeInBrowser('signing in', (browser) => {
     busy.on('request', (request) => {
       if (request.method() === 'PUT') sent.push(new URL(request.url()).pathname)
     })
+    let ended = 0
+    busy.on('requestfinished', (request) => {
+      if (request.method() === 'PUT') ended += 1
+    })
     const files = ['a.bin', 'b.bin', 'c.bin', 'd.bin', 'e.bin']
     await pick(
       busy,
@@ -144,14 +149,14 @@ describeInBrowser('signing in', (browser) => {
     // The cookie is there a while before the tab that asked for it can say so.
     await page.route('**/session', async (route) => {
       const response = await route.fetch()
-      await expect.poll(async () => (await usageOf(service, user)).reserved).toBe(0)
-      await page.waitForTimeout(1000)
+      await expect.poll(() => ended).toBe(3)
+      await seenRequests(busy)
       await route.fulfill({ response })
     })
     await page.goto(`${service.url}/#access_token=${secretOf(other)}`)
     await page.getByRole('button', { name: 'Sign in by the link' }).click()
     for (const tab of [page, busy]) await tab.locator('.user', { hasText: other.userId }).waitFor()
-    await busy.waitForTimeout(1000)
+    await seenRequests(busy)
     expect(sent).toEqual(files.slice(0, 3).map((name) => `/users/me/repo/${name}`))
     expect(await usageOf(service, other)).toMatchObject({ fileCount: 0, reserved: 0 })
     expect(await usageOf(service, user)).toMatchObject({ fileCount: 3, reserved: 0 })

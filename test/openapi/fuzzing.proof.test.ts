@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openEmbedded } from '../support/embedded-service.ts'
 import type { TestService } from '../support/test-service.ts'
 import { fuzz, type Fuzzing, whyNoSchemathesis } from './schemathesis.ts'
+import { isSkipped } from '../support/needs.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-fuzzer'
 const GIB = 2 ** 30
@@ -9,15 +10,12 @@ const GIB = 2 ** 30
 // Some hundred requests take seconds, or minutes where the machine has much else to do.
 vi.setConfig({ testTimeout: 300_000 })
 
-const reason = await whyNoSchemathesis()
-const skipped = reason !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: ${reason}`)
+const skipped = isSkipped(await whyNoSchemathesis())
 
 describe.skipIf(skipped)('the service, fuzzed by its own OpenAPI document,', () => {
   let service: TestService
 
   beforeAll(async () => {
-    if (reason !== undefined) throw new Error(reason)
     service = await openEmbedded({ adminToken: ADMIN_TOKEN, baseCapacity: GIB })
   })
   afterAll(async () => {

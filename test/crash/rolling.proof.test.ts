@@ -9,15 +9,12 @@ import { exitOf, type Started, startProgram } from '../support/program.ts'
 import { contentOf } from './content.ts'
 import { type Outcome, type Request, send } from './request.ts'
 import { openWorld, type World } from './world.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')
-const hasNginx = await findNginx().then(
-  () => true,
-  () => false,
-)
-const missing = minio === undefined || postgres === undefined || !hasNginx
-if (!hasNginx) console.warn('SKIPPED, and worth mending: no nginx for the rolling restart')
+const isWithoutNginx = isSkipped(await whyMissing(findNginx()))
+const missing = minio === undefined || postgres === undefined || isWithoutNginx
 
 /** The hosts of the two instances, on one port, as containers are. */
 const HOSTS = ['127.0.0.2', '127.0.0.3'] as const

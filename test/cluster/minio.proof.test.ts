@@ -12,16 +12,12 @@ import { type Load, startLoad } from './load.ts'
 import { contentOf, Register } from './register.ts'
 import { readFrom, uploadTo } from './requests.ts'
 import { expectSettled } from './settled.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 
 const KIB = 1024
 const MIB = KIB * KIB
 
-const missing = await findProgram('minio').then(
-  () => undefined,
-  (error: Error) => `No MinIO cluster: ${error.message}`,
-)
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+const skipped = isSkipped(await whyMissing(findProgram('minio')))
 
 describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 480_000 }, () => {
   let cluster: MinioCluster

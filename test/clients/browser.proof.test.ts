@@ -11,16 +11,13 @@ import { type Front, startFront } from '../support/front.ts'
 import { createFolder, findProgram } from '../support/local-server.ts'
 import { openOnS3 } from '../support/s3-service.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 
 const SECONDS = 60
 const NAME = 'clip é.webm'
 
-const missing = await Promise.all([findBrowser(), findProgram('ffmpeg')]).then(
-  () => undefined,
-  (error: Error) => `No browser that plays a film: ${error.message}`,
-)
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+const needed = Promise.all([findBrowser(), findProgram('ffmpeg')])
+const skipped = isSkipped(await whyMissing(needed))
 
 const minio = inject('minio')
 
@@ -28,7 +25,6 @@ describe.skipIf(skipped)('a film in a browser', () => {
   let film: Buffer
   let browser: Browser
   beforeAll(async () => {
-    if (missing !== undefined) throw new Error(missing)
     film = await createFilm()
     browser = await startBrowser()
   })

@@ -14,10 +14,9 @@ import {
   straceCommand,
   type SystemCall,
 } from '../support/strace.ts'
+import { isSkipped } from '../support/needs.ts'
 
-const missing = await missingStrace()
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+const skipped = isSkipped(await missingStrace())
 
 const WRITES = ['write', 'writev', 'pwrite64', 'pwritev', 'sendto', 'sendmsg']
 const SYNCS = ['fsync', 'fdatasync']
@@ -32,7 +31,6 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
   let DATA_DIR: string
 
   beforeAll(async () => {
-    if (missing !== undefined) throw new Error(missing)
     const folder = await temporaryFolder(opened)
     DATA_DIR = join(folder, 'made', 'data')
     const trace = join(folder, 'trace')
@@ -107,7 +105,6 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
 
 describe.skipIf(skipped)('F07 transactions at once on SQLite, seen by their system calls', () => {
   it('are synced together, before any of them is done', async () => {
-    if (missing !== undefined) throw new Error(missing)
     await using opened = new AsyncDisposableStack()
     const folder = await temporaryFolder(opened)
     const trace = join(folder, 'trace')

@@ -15,13 +15,12 @@ import { type Load, startLoad } from './load.ts'
 import { type Content, contentOf, Register } from './register.ts'
 import { expectUnavailable, readFrom, type Target, uploadTo } from './requests.ts'
 import { expectSettled } from './settled.ts'
+import { isSkipped } from '../support/needs.ts'
 
 const KIB = 1024
 
 const programs = await firstOf([findInstalled, findEmbedded])
-const missing = 'reasons' in programs
-const skipped = missing && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: no PostgreSQL: ${programs.reasons}`)
+const skipped = isSkipped('reasons' in programs ? programs.reasons : undefined)
 
 describe.skipIf(skipped)(
   'two instances on PostgreSQL with a synchronous standby',
@@ -33,7 +32,7 @@ describe.skipIf(skipped)(
     let opened: AsyncDisposableStack
 
     beforeEach(async () => {
-      if (missing) throw new Error(programs.reasons)
+      if ('reasons' in programs) throw new Error(programs.reasons)
       opened = new AsyncDisposableStack()
       pair = opened.adopt(await startPostgresPair(programs), (it) => it.stop())
       const folder = opened.adopt(await createFolder('objects'), (it) => it.remove())

@@ -3,10 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startBrowser, whyNoBrowser } from '../support/browser.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { isSkipped } from '../support/needs.ts'
 
-const missing = await whyNoBrowser()
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: no browser for the docs: ${missing}`)
+const skipped = isSkipped(await whyNoBrowser())
 
 describe.skipIf(skipped).each(['', '/api'])('in a browser, the docs under "%s"', (basePath) => {
   let browser: Browser
@@ -17,7 +16,6 @@ describe.skipIf(skipped).each(['', '/api'])('in a browser, the docs under "%s"',
   const complaints: string[] = []
 
   beforeAll(async () => {
-    if (missing !== undefined) throw new Error(missing)
     browser = await startBrowser()
     service = await openEmbedded({ basePath })
   })

@@ -6,19 +6,15 @@ import { hardeningSuite } from './hardening-suite.ts'
 import { imageSuite } from './image-suite.ts'
 import { COMPOSE_TIMEOUT_MS, openProject } from './project.ts'
 import { scaleSuite } from './scale-suite.ts'
+import { isSkipped } from '../support/needs.ts'
 
-const missing = await missingEngine()
-const missingProxy = missing ?? (await missingImage('nginx:1.29'))
-const reason = missing ?? missingProxy
-if (reason !== undefined) {
-  if (process.env['REQUIRE_SERVICES'] === '1') throw new Error(`No whole compose run: ${reason}`)
-  console.warn(`SKIPPED, and worth mending: no whole compose run, ${reason}`)
-}
+const hasNoEngine = isSkipped(await missingEngine())
+const hasNoProxy = hasNoEngine || isSkipped(await missingImage('nginx:1.29'))
 
 const settings = { BASE_CAPACITY: '64MiB' }
 const project = await openProject({ settings })
 
-describe.skipIf(missing !== undefined)('docker compose up, with nothing else prepared', () => {
+describe.skipIf(hasNoEngine)('docker compose up, with nothing else prepared', () => {
   beforeAll(async () => {
     await project.compose('down', '--volumes', '--remove-orphans')
     await project.compose('up', '--detach', '--wait', '--build')
@@ -32,7 +28,7 @@ describe.skipIf(missing !== undefined)('docker compose up, with nothing else pre
   hardeningSuite(project)
   imageSuite(project)
   faultsSuite(project)
-  describe.skipIf(missingProxy !== undefined)('and then several instances', async () => {
+  describe.skipIf(hasNoProxy)('and then several instances', async () => {
     // Any free port for each instance.
     scaleSuite(await openProject({ settings: { ...settings, SERVICE_PORTS: '0' } }))
   })

@@ -8,10 +8,9 @@ import type { TestService, TestUser } from '../support/test-service.ts'
 import { startWebSite, type WebSite } from '../support/web-site.ts'
 import { ALL_WORKS, type Report, useRepository } from './app-page.ts'
 import { ATTACKS, type Attack } from './attacks.ts'
+import { isSkipped } from '../support/needs.ts'
 
-const missing = await whyNoBrowser()
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: no browser for pages: ${missing}`)
+const skipped = isSkipped(await whyNoBrowser())
 
 /** To the service on 127.0.0.1 a page of another port is of the same site, and one of localhost is not. */
 const HOSTS = ['sameSite', 'crossSite'] as const
@@ -28,7 +27,6 @@ describe.skipIf(skipped)('in a browser, a page', () => {
   const answers: number[] = []
 
   beforeAll(async () => {
-    if (missing !== undefined) throw new Error(missing)
     browser = await startLenientBrowser()
     context = browser.context
     app = await startWebSite(PAGE)

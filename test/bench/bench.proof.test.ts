@@ -12,13 +12,9 @@ import { runProgram } from '../../bench/run-program.ts'
 import { runWrk } from '../../bench/wrk.ts'
 import { findProgram } from '../support/local-server.ts'
 import { temporaryFolder } from '../support/program.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 
-const missing = await findProgram('wrk').then(
-  () => undefined,
-  (error: Error) => `No wrk: ${error.message}`,
-)
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: ${missing}`)
+const skipped = isSkipped(await whyMissing(findProgram('wrk')))
 
 describe.skipIf(skipped)('the benchmark', () => {
   it('sends each prepared request once, with a content that no other has', async () => {

@@ -9,18 +9,12 @@ import { type Prometheus, SCRAPE_MS, startPrometheus } from '../support/promethe
 import { findInstalled } from '../support/postgres-program.ts'
 import { dashboardExpressions, ruleExpression, ruleMetrics } from './expressions.ts'
 import { startWatchedService, type WatchedService } from './watched-service.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 
 const execute = promisify(execFile)
 
 const needed = [findProgram('prometheus'), findProgram('minio'), findInstalled()]
-const reason = await Promise.all(needed).then(
-  () => undefined,
-  (error: unknown) => String(error),
-)
-if (reason !== undefined) {
-  if (process.env['REQUIRE_SERVICES'] === '1') throw new Error(reason)
-  console.warn(`SKIPPED, and worth mending: no monitoring by Prometheus, ${reason}`)
-}
+const skipped = isSkipped(await whyMissing(Promise.all(needed)))
 
 const FAULTS = [
   { part: 'object_store', how: 'killed', begin: 'stop', end: 'start' },
@@ -29,7 +23,7 @@ const FAULTS = [
   { part: 'database', how: 'frozen', begin: 'freeze', end: 'thaw' },
 ] as const
 
-describe.skipIf(reason !== undefined)('a service that Prometheus watches', () => {
+describe.skipIf(skipped)('a service that Prometheus watches', () => {
   const opened = new AsyncDisposableStack()
   let service: WatchedService
   let prometheus: Prometheus
@@ -118,7 +112,7 @@ describe.skipIf(reason !== undefined)('a service that Prometheus watches', () =>
   })
 })
 
-describe.skipIf(reason !== undefined)('the rules for Prometheus', () => {
+describe.skipIf(skipped)('the rules for Prometheus', () => {
   it('are valid, and each fires when it should', async () => {
     const promtool = await findProgram('promtool')
     const cwd = 'deploy/monitoring'

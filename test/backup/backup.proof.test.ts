@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import { createDatabase, type RunningPostgres, startInstalled } from '../support/postgres.ts'
+import { isSkipped, whyMissing } from '../support/needs.ts'
 import { findPostgresProgram } from '../support/postgres-program.ts'
 import { temporaryFolder } from '../support/program.ts'
 import { runSql } from '../support/run-sql.ts'
@@ -12,16 +13,13 @@ import { freshBucket, removeBucket } from '../support/test-bucket.ts'
 import { type BackupBed, backupSuite } from './backup-suite.ts'
 
 const minio = inject('minio')
-const tools = await Promise.all([
-  findPostgresProgram('pg_dump'),
-  findPostgresProgram('pg_restore'),
-]).catch(() => undefined)
-if (tools === undefined) console.warn('SKIPPED: no pg_dump and pg_restore on this machine')
+const tools = Promise.all([findPostgresProgram('pg_dump'), findPostgresProgram('pg_restore')])
+const isWithoutTools = isSkipped(await whyMissing(tools))
 
 /** Of the version of `pg_dump`, which dumps no server that is newer. */
 let server: RunningPostgres | undefined
 
-describe.skipIf(minio === undefined || tools === undefined)('with real servers', () => {
+describe.skipIf(minio === undefined || isWithoutTools)('with real servers', () => {
   beforeAll(async () => {
     server = await startInstalled()
   })
@@ -32,7 +30,7 @@ describe.skipIf(minio === undefined || tools === undefined)('with real servers',
 const run = promisify(execFile)
 
 async function openProduction(opened: AsyncDisposableStack): Promise<BackupBed> {
-  const [pgDump = '', pgRestore = ''] = tools ?? []
+  const [pgDump, pgRestore] = await tools
   const file = join(await temporaryFolder(opened), 'database.dump')
   const [live, restored] = [await newDatabase(opened), await newDatabase(opened)]
   const [bucket, copy] = [await newBucket(opened), await newBucket(opened)]

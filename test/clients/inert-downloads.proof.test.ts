@@ -8,10 +8,9 @@ import { type Front, startFront } from '../support/front.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { startWebSite, type WebSite } from '../support/web-site.ts'
 import { hostileFiles, type HostileFile, ranPath, useAsEverything } from './hostile-files.ts'
+import { isSkipped } from '../support/needs.ts'
 
-const missing = await whyNoBrowser()
-const skipped = missing !== undefined && process.env['REQUIRE_SERVICES'] !== '1'
-if (skipped) console.warn(`SKIPPED, and worth mending: no browser for downloads: ${missing}`)
+const skipped = isSkipped(await whyNoBrowser())
 
 const NAMES = hostileFiles('').map(({ name }) => name)
 
@@ -26,7 +25,6 @@ describe.skipIf(skipped)('in a browser, an uploaded file', () => {
   let page: Page
 
   beforeAll(async () => {
-    if (missing !== undefined) throw new Error(missing)
     browser = await startBrowser()
     canary = await startWebSite('<!doctype html>')
     service = await openEmbedded()

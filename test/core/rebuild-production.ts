@@ -1,0 +1,35 @@
+import { inject } from 'vitest'
+import { migrate } from '../../src/database/migrate.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
+import { createS3Store } from '../../src/object-store/s3.ts'
+import { createDatabase } from '../support/postgres.ts'
+import type { S3Address } from '../support/s3-server.ts'
+import { freshBucket, removeBucket } from '../support/test-bucket.ts'
+import type { RebuildAdapters } from './rebuild-fixture.ts'
+
+/** Two new databases on PostgreSQL, and a new bucket of that server. */
+export async function openOnPostgres(address: S3Address | undefined): Promise<RebuildAdapters> {
+  const bucket = freshBucket(address)
+  const objects = createS3Store(bucket)
+  await objects.prepare(AbortSignal.timeout(10_000))
+  const lost = await openMigrated()
+  const empty = await openMigrated()
+  const close = async (): Promise<void> => {
+    await objects.close()
+    await removeBucket(bucket)
+    await lost.drop()
+    await empty.drop()
+  }
+  return { database: lost.database, empty: empty.database, objects, close }
+}
+
+async function openMigrated() {
+  const own = await createDatabase(inject('postgres') ?? '')
+  const database = await openPostgres({ url: own.url })
+  await migrate(database)
+  const drop = async (): Promise<void> => {
+    await database.close()
+    await own.drop()
+  }
+  return { database, drop }
+}

@@ -1,0 +1,10 @@
+import { describe, inject } from 'vitest'
+import { openOnPostgres } from './rebuild-production.ts'
+import { rebuildSuite } from './rebuild-suite.ts'
+
+const versitygw = inject('versitygw')
+const missing = versitygw === undefined || inject('postgres') === undefined
+
+describe.skipIf(missing)('with real servers', () => {
+  rebuildSuite('PostgreSQL and versitygw', () => openOnPostgres(versitygw))
+})

@@ -1,0 +1,14 @@
+import { describe } from 'vitest'
+import { openEmbedded, openEmbeddedTwins } from '../../support/embedded-service.ts'
+import { parallelUploadsSuite } from '../parallel-uploads-suite.ts'
+import { quotaSuite } from '../quota-suite.ts'
+import { racesSuite } from '../races-suite.ts'
+
+describe('the service on SQLite and local files', () => {
+  quotaSuite(openEmbedded)
+  racesSuite(async () => [await openEmbedded()])
+})
+
+describe('two instances of the service on SQLite and local files', () => {
+  parallelUploadsSuite(openEmbeddedTwins)
+})

@@ -1,0 +1,3 @@
+import { exhaustiveSuite } from './exhaustive-suite.ts'
+
+exhaustiveSuite({ oneIn: 1 })

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { describeFinding, planOf, search } from './search.ts'
+import { simulate } from './simulate.ts'
+import { openStage } from './stage.ts'
+
+export interface RandomSuite {
+  /** How many seeds are played twice. */
+  readonly replays: number
+  /** How many random plans are played. */
+  readonly runs: number
+}
+
+/** Random plans against the invariants; `npm run simulate` plays them for hours. */
+export function randomSuite({ replays, runs }: RandomSuite): void {
+  describe('the simulation', () => {
+    it('replays a seed exactly, event by event', async () => {
+      await using stage = await openStage()
+      for (let seed = 1; seed <= replays; seed++) {
+        const [first, second] = [
+          await simulate(planOf(seed), { stage }),
+          await simulate(planOf(seed), { stage }),
+        ]
+        expect(second.log.join('\n')).toBe(first.log.join('\n'))
+        expect(first.events).toBeGreaterThan(0)
+      }
+    })
+
+    it('E14 G06 G07 finds no plan that breaks an invariant', async () => {
+      await using stage = await openStage()
+      const firstSeed = Math.floor(Math.random() * 2 ** 30)
+      const goesOn = (count: number): boolean => count < runs
+      const { found } = await search({ stage, firstSeed, goesOn })
+      console.log(`${runs} random plans from seed ${firstSeed}`)
+      expect(found === undefined ? 'no violation' : describeFinding(found)).toBe('no violation')
+    })
+  })
+}

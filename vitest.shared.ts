@@ -1,0 +1,14 @@
+import type { ViteUserConfig } from 'vitest/config'
+
+/** What the gate (vitest.config.ts) and the proof (vitest.proof.config.ts) have in common. */
+export const shared = {
+  // Most test files wait for sockets, timers and child processes; CONTRIBUTING.md has what other numbers cost.
+  maxWorkers: 4,
+  // Fails a test file whose services logged a secret.
+  setupFiles: ['test/support/secret-watch-setup.ts'],
+  reporters: ['default', './test/support/run-reporter.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  // A second is little on a machine that does other things as well.
+  expect: { poll: { timeout: 15_000 } },
+} satisfies ViteUserConfig['test']
