@@ -4,6 +4,7 @@ import type { ViteUserConfig } from 'vitest/config'
 export const shared = {
   // Most test files wait for sockets, timers and child processes; CONTRIBUTING.md has what other numbers cost.
   maxWorkers: 4,
+  isolate: false,
   // Fails a test file whose services logged a secret.
   setupFiles: ['test/support/secret-watch-setup.ts'],
   reporters: ['default', './test/support/run-reporter.ts'],

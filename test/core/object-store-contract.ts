@@ -8,7 +8,6 @@ import {
   bytesOf,
   chunked,
   digest,
-  drained,
   failingAfter,
   freshKey,
   never,
@@ -163,9 +162,9 @@ function testRoundTrips(current: Current): void {
   it('show nothing of an object before it is whole', async () => {
     const { store } = current()
     const key = freshKey()
-    const { body, finish } = stalledBody(PART_SIZE + 70_000)
+    const { body, drained, finish } = stalledBody(PART_SIZE + 70_000)
     const writing = store.put({ key, body, signal: never() })
-    await drained(body)
+    await drained()
     await expectAbsent(store, key)
     finish()
     await expect(writing).resolves.toEqual({ size: PART_SIZE + 70_000 })
@@ -212,9 +211,9 @@ function testFailures(current: Current): void {
 
   it('rejects when its body is destroyed without an error', async () => {
     const key = freshKey()
-    const { body } = stalledBody(PART_SIZE + 1)
+    const { body, drained } = stalledBody(PART_SIZE + 1)
     const writing = put(current().store, { key, body })
-    await drained(body)
+    await drained()
     body.destroy()
     await expect(writing).rejects.toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' })
     await expectNothingLeft(current(), key)
@@ -226,9 +225,9 @@ function testFailures(current: Current): void {
       const { store } = current()
       const key = freshKey()
       const caller = new AbortController()
-      const { body } = stalledBody(size)
+      const { body, drained } = stalledBody(size)
       const writing = put(store, { key, body, signal: caller.signal })
-      await drained(body)
+      await drained()
       const reason = new Error('client gone')
       const before = performance.now()
       caller.abort(reason)
@@ -338,11 +337,11 @@ function testRemoveAndList(current: Current): void {
     const { store } = current()
     const key = freshKey()
     const caller = new AbortController()
-    const { body } = stalledBody(2 * PART_SIZE + 1)
+    const { body, drained } = stalledBody(2 * PART_SIZE + 1)
     const writing = put(store, { key, body, signal: caller.signal })
     // It may fail as soon as its parts are gone.
     writing.catch(() => undefined)
-    await drained(body)
+    await drained()
     await store.remove({ key, signal: never() })
     expect(await current().residue(key)).toEqual([])
     caller.abort()
@@ -367,9 +366,9 @@ function testRemoveAndList(current: Current): void {
     const whole = freshKey('sizes')
     await put(store, { key: whole, content: randomBytes(1234) })
     const caller = new AbortController()
-    const { body } = stalledBody(PART_SIZE + 1)
+    const { body, drained } = stalledBody(PART_SIZE + 1)
     const writing = put(store, { key: freshKey('sizes'), body, signal: caller.signal })
-    await drained(body)
+    await drained()
     const listed = store.list({ prefix: 'users/sizes/', signal: never() })
     for await (const object of listed) expect(object).toEqual({ key: whole, size: 1234 })
     await expect(keysUnder(store, 'users/sizes/')).resolves.toEqual([whole])

@@ -9,7 +9,6 @@ import { FakeS3 } from '../support/fake-s3.ts'
 import {
   bytesOf,
   digest,
-  drained,
   freshKey,
   never,
   put,
@@ -165,9 +164,9 @@ describe('a put', () => {
   it('rejects at once when its body fails while a part hangs', async () => {
     s3.inject('UploadPart', hang)
     const failure = new Error('client gone')
-    const { body } = stalledBody(PART_SIZE + 70_000)
+    const { body, drained } = stalledBody(PART_SIZE + 70_000)
     const writing = put(store, { key: freshKey(), body })
-    await drained(body)
+    await drained()
     const before = performance.now()
     body.destroy(failure)
     await expect(writing).rejects.toBe(failure)

@@ -36,6 +36,8 @@ export function chunked(content: Buffer): Readable {
 export function stalledBody(size: number): {
   readonly body: Readable
   readonly finish: () => void
+  /** Resolves when the store has read all of them, and had time to work on them. */
+  readonly drained: () => Promise<void>
 } {
   let left = size
   const body = new Readable({
@@ -46,13 +48,14 @@ export function stalledBody(size: number): {
       this.push(chunk)
     },
   })
-  return { body, finish: () => void body.push(null) }
-}
-
-/** Resolves when the store has read what a stalled body had to give, and had time to work on it. */
-export async function drained(body: Readable): Promise<void> {
-  await expect.poll(() => body.readableLength, { interval: 5, timeout: 10_000 }).toBe(0)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  return {
+    body,
+    finish: () => void body.push(null),
+    async drained() {
+      await expect.poll(() => left + body.readableLength, { interval: 5 }).toBe(0)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    },
+  }
 }
 
 export function* failingAfter(size: number, failure: Error): Generator<Buffer, void> {
