@@ -2,8 +2,9 @@ import type { ViteUserConfig } from 'vitest/config'
 
 /** What the gate (vitest.config.ts) and the proof (vitest.proof.config.ts) have in common. */
 export const shared = {
-  // Most test files wait for sockets, timers and child processes; CONTRIBUTING.md has what other numbers cost.
+  // Most test files wait for sockets, timers and child processes. CONTRIBUTING.md has what other numbers cost.
   maxWorkers: 4,
+  // A process for each file would load the same modules again and again. Modules keep no state, so nothing leaks.
   isolate: false,
   // Fails a test file whose services logged a secret.
   setupFiles: ['test/support/secret-watch-setup.ts'],

@@ -6,15 +6,7 @@ import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createS3Store } from '../../src/object-store/s3.ts'
 import { PART_SIZE } from '../core/object-store-contract.ts'
 import { FakeS3 } from '../support/fake-s3.ts'
-import {
-  bytesOf,
-  digest,
-  freshKey,
-  never,
-  put,
-  read,
-  stalledBody,
-} from '../support/objects.ts'
+import { bytesOf, digest, freshKey, never, put, read, stalledBody } from '../support/objects.ts'
 import {
   answer,
   type FakeRequest,
