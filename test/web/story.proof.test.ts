@@ -81,7 +81,8 @@ describeInBrowser('the way of a newcomer', (browser) => {
     await see('uploaded')
 
     const archive = { path: 'archive.zip', content: Buffer.alloc(Math.floor(6.2 * MIB)) }
-    await slowDown(page, MIB)
+    // So slow that it is still under way when the next one asks for room.
+    await slowDown(page, MIB / 8)
     await pick(page, [archive])
     // Its room is taken before the next one asks for some.
     await capacity.getByRole('img', { name: /[1-9][.0-9]* MiB being uploaded/ }).waitFor()
@@ -89,6 +90,7 @@ describeInBrowser('the way of a newcomer', (browser) => {
     await panel
       .getByText('It does not fit: 1.8 MiB more would have to be free. Up to 1.2 MiB would fit.')
       .waitFor()
+    await slowDown(page, 4 * MIB)
     await page.getByRole('heading', { name: '1 file needs a decision' }).waitFor()
     await capacity.getByText('13 MiB of 15 MiB used').waitFor()
     await capacity.getByText('Getting full.').waitFor()
