@@ -27,7 +27,7 @@ const NOT_FOUND = { status: 404, code: 'not_found' } as const
 const SUSPENDED = { status: 403, code: 'user_suspended' } as const
 const CROSS_SITE = { status: 403, code: 'cross_site_request' } as const
 
-/** Rows C01 to C07 of the list of bad input: who may do what. */
+/** Rows C01 to C07 of the list of bad input: who may do what. See also `origin-suite.ts`. */
 export function accessSuite(open: OpenService): void {
   describe('access', () => {
     let service: TestService
@@ -237,7 +237,6 @@ export function refusedAccessSuite(open: OpenService): void {
         ['of the own pages', { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost' }],
         ['of the user', { 'Sec-Fetch-Site': 'none' }],
         ['of the own origin', { Origin: 'http://localhost' }],
-        ['of the own origin behind TLS', { Origin: 'https://localhost' }],
         ['of an allowed origin', { Origin: 'https://app.example.com' }],
         [
           'of an allowed origin in a new browser',

@@ -8,6 +8,7 @@ import { crossOriginSuite } from '../cross-origin-suite.ts'
 import { refusedDigestsSuite } from '../digests-suite.ts'
 import { refusedFileNamesSuite } from '../file-names-suite.ts'
 import { refusedListingsSuite } from '../listings-suite.ts'
+import { originSuite } from '../origin-suite.ts'
 import { parserErrorsSuite } from '../parser-errors-suite.ts'
 import { rawHeadersSuite } from '../raw-uploads-suite.ts'
 import { refusalsSuite } from '../refusals-suite.ts'
@@ -28,4 +29,5 @@ describe('the service on SQLite and local files', () => {
   parserErrorsSuite(openEmbedded)
   crossOriginSuite(openEmbedded)
   sessionSuite(openEmbedded)
+  originSuite(openEmbedded)
 })
