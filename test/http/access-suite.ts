@@ -27,7 +27,7 @@ const NOT_FOUND = { status: 404, code: 'not_found' } as const
 const SUSPENDED = { status: 403, code: 'user_suspended' } as const
 const CROSS_SITE = { status: 403, code: 'cross_site_request' } as const
 
-/** Rows C01 to C07 of the list of bad input: who may do what. See also `origin-suite.ts`. */
+/** Rows C01 to C07 of the list of bad input: who may do what. See also `two-tokens-suite.ts` and `origin-suite.ts`. */
 export function accessSuite(open: OpenService): void {
   describe('access', () => {
     let service: TestService
@@ -189,15 +189,6 @@ export function refusedAccessSuite(open: OpenService): void {
       const reply = await upload(service, { content, readLate: true })
       expectProblem(reply, MISSING)
       expect(reply.closed).toBe(true)
-    })
-
-    it('C04 of two tokens the first decides', async () => {
-      const { user } = placed
-      const wrong = 'access_token=wrong'
-      const good = await download(service, { headers: { cookie: `${user.cookie}; ${wrong}` } })
-      expect(good.body.equals(placed.content)).toBe(true)
-      const bad = await download(service, { headers: { cookie: `${wrong}; ${user.cookie}` } })
-      expectProblem(bad, INVALID)
     })
 
     it('C05 nobody writes to the path of another user', async () => {

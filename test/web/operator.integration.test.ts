@@ -49,7 +49,7 @@ describeInBrowser('the operator', (browser) => {
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
     expect(page.url() + sent.join(' ')).not.toContain(ADMIN_TOKEN)
     const cookies = await context.cookies()
-    expect(cookies).toMatchObject([{ name: 'admin_token', httpOnly: true, sameSite: 'Strict' }])
+    expect(cookies).toMatchObject([{ name: 'admin_session', httpOnly: true, sameSite: 'Strict' }])
     expectClean()
     await context.close()
   })

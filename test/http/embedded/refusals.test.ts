@@ -14,6 +14,7 @@ import { rawHeadersSuite } from '../raw-uploads-suite.ts'
 import { refusalsSuite } from '../refusals-suite.ts'
 import { refusedRemovalsSuite } from '../removals-suite.ts'
 import { sessionSuite } from '../session-suite.ts'
+import { twoTokensSuite } from '../two-tokens-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   brokenUploadsSuite(openEmbedded)
@@ -29,5 +30,6 @@ describe('the service on SQLite and local files', () => {
   parserErrorsSuite(openEmbedded)
   crossOriginSuite(openEmbedded)
   sessionSuite(openEmbedded)
+  twoTokensSuite(openEmbedded)
   originSuite(openEmbedded)
 })
