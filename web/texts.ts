@@ -37,6 +37,10 @@ const english = {
     reasons: {
       access_token_invalid:
         'This access token is not valid. It may be mistyped, expired or revoked.',
+      two_access_tokens:
+        'Your browser sent two different access tokens, so nothing was done with either: a page of another address may have ' +
+        'left one, to get your files. Signing out removes both, and signing in the one that is not yours. If you see this ' +
+        'again, delete the cookies of this address in your browser.',
       user_suspended: 'This account is suspended. Whoever runs the service can say why.',
       too_many_requests: 'There were too many wrong tokens from here. Try again in a few minutes.',
       ended: 'Your access token is no longer good, so you were signed out.',

@@ -6,8 +6,8 @@ import { ALWAYS } from '../http/openapi/problem-responses.ts'
 export const ADMIN_API = {
   title: 'Cloud Repository: administration',
   description:
-    'Users, their access tokens, their devices and other grants. Every request but a probe shows the bearer token; from the page ' +
-    'of this listener it is a cookie. Bodies are JSON in ' +
+    'Users, their access tokens, their devices and other grants. Every request but a probe shows the bearer token; the page ' +
+    'of this listener shows the cookie of a session. Bodies are JSON in ' +
     'UTF-8 of at most 16 KiB; nothing in them is coerced, nothing unknown ignored. Every `PUT` and `DELETE` can be ' +
     'repeated safely. Every refusal is a problem document (RFC 9457) with a `code`.',
   basePath: '',
@@ -29,7 +29,7 @@ export const ADMIN_API = {
 /** What any call can be refused with. */
 export const ANY_CALL = [...ALWAYS, 'unauthorized'] as const satisfies Operation['problems']
 
-/** What a call that changes something can: `cross_site_request` where the token is a cookie. */
+/** What a call that changes something can: `cross_site_request` where a session is shown. */
 export const ANY_WRITE = [
   ...ANY_CALL,
   'cross_site_request',

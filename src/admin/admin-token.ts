@@ -2,9 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ClientAddress } from '../core/client-address.ts'
 import { type GuessLimiter, tooManyGuesses } from '../core/guess-limiter.ts'
 
-/** The cookie in which a browser keeps it: not a user's, since cookies know a host but no port. */
-export const ADMIN_TOKEN_COOKIE = 'admin_token'
-
 /** The token of the deployment, which a request has to show. */
 export interface AdminToken {
   /**
@@ -13,8 +10,8 @@ export interface AdminToken {
    */
   isRight(shown: string, address: ClientAddress): boolean
 
-  /** The same for what nobody is told about: counts nothing, and throws nothing. */
-  isSame(shown: string): boolean
+  /** Counts a guess of another kind as a wrong token is counted, or throws as for one. */
+  noteGuess(address: ClientAddress): void
 }
 
 export interface AdminTokenOptions {
@@ -24,14 +21,18 @@ export interface AdminTokenOptions {
 
 export function createAdminToken({ token, guesses }: AdminTokenOptions): AdminToken {
   const expected = digestOf(token)
-  const isSame = (shown: string): boolean => timingSafeEqual(digestOf(shown), expected)
+
+  function noteGuess(address: ClientAddress): void {
+    const blockedMs = guesses.blockedMs(address)
+    if (blockedMs > 0) throw tooManyGuesses(blockedMs)
+    guesses.note(address)
+  }
+
   return {
-    isSame,
+    noteGuess,
     isRight(shown, address) {
-      if (isSame(shown)) return true
-      const blockedMs = guesses.blockedMs(address)
-      if (blockedMs > 0) throw tooManyGuesses(blockedMs)
-      guesses.note(address)
+      if (timingSafeEqual(digestOf(shown), expected)) return true
+      noteGuess(address)
       return false
     },
   }

@@ -14,6 +14,7 @@ import { openApiRoutes } from '../http/routes/openapi.ts'
 import { pageRoutes } from '../http/routes/page.ts'
 import type { WebPage } from '../http/web-page.ts'
 import { ADMIN_API, ANY_CALL } from './admin-api.ts'
+import { type AdminSessions, createAdminSessions } from './admin-session.ts'
 import { type AdminToken, createAdminToken } from './admin-token.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { strictBodyPlugin } from './plugins/strict-body.ts'
@@ -52,8 +53,9 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   const document = describeRoutes(app, ADMIN_API)
   const adminToken = createAdminToken(options)
   const { page } = options
-  if (page !== undefined) await app.register(fastifyCookie)
-  await app.register(bearerPlugin, { adminToken, takesCookie: page !== undefined })
+  const sessions = page && createAdminSessions(options)
+  if (page !== undefined) await app.register(fastifyCookie, { hook: false })
+  await app.register(bearerPlugin, { adminToken, sessions })
   await app.register(strictBodyPlugin)
   await app.register(healthRoutes, options)
   const access = { credentials: 'required', problems: ANY_CALL } as const
@@ -80,14 +82,20 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
       '/admin/users/:user_id/grants/:source/:reference': ['PUT', 'DELETE'],
     },
   })
-  if (page !== undefined) await app.register((scope) => pageScope(scope, { page, adminToken }))
+  if (page !== undefined && sessions !== undefined) {
+    await app.register((scope) => pageScope(scope, { page, adminToken, sessions }))
+  }
   return app
 }
 
 /** What a browser is served before it has signed in. */
 async function pageScope(
   app: FastifyInstance,
-  options: { readonly page: WebPage; readonly adminToken: AdminToken },
+  options: {
+    readonly page: WebPage
+    readonly adminToken: AdminToken
+    readonly sessions: AdminSessions
+  },
 ): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, needsNoToken: true }

@@ -5,7 +5,7 @@ export type Change = Readonly<
   { action: string; user_id: string } & Record<string, string | number | boolean | null | undefined>
 >
 
-/** A browser was given the admin token to keep, or forgot it; or a token was shown that is not the right one. */
+/** A browser was given a session to keep, or forgot it; or a token or session was shown that is not a right one. */
 export interface Access {
   readonly action: 'session.open' | 'session.close' | 'admin_token.refuse'
 }

@@ -15,7 +15,8 @@ export const PUBLIC_API = {
       in: 'cookie',
       name: 'access_token',
       description:
-        "An access token of a user, or a JWT of the deployment's identity provider. Of two such cookies the first decides.",
+        "An access token of a user, or a JWT of the deployment's identity provider. Two different ones are refused. " +
+        'The cookie `__Host-access_token` is read as well, and over HTTPS before it.',
     },
   ],
   tags: [

@@ -1,12 +1,101 @@
-import type { CookieSerializeOptions } from '@fastify/cookie'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** How a browser is to keep a token: for no script, for no other site, and by HTTPS alone where the request came by it. */
-export function sessionCookie(request: FastifyRequest, path: string): CookieSerializeOptions {
-  return { path, httpOnly: true, sameSite: 'strict', secure: isHttps(request) }
+/**
+ * The different values that a request shows for the session `name`: those of the cookie `name` and of the one that has
+ * `__Host-` before it. Over HTTPS the latter decides alone, since no subdomain and no page without TLS can set it, so
+ * that none can lock the user out by a cookie that differs. By HTTP it is no better than the other: a browser lets any
+ * port of its own machine set it. As the service knows it, that is: an `https` that no trusted proxy tells is HTTP here.
+ */
+export function shownValues(request: FastifyRequest, name: string): readonly string[] {
+  const bound = valuesOf(request, boundName(name))
+  if (request.protocol === 'https' && bound.length > 0) return distinct(bound)
+  return distinct([...bound, ...valuesOf(request, name)])
+}
+
+export interface SessionCookies {
+  readonly name: string
+  /** The prefix of every path that the session is for; empty for none. */
+  readonly basePath: string
+  /** Paths below it at which a page of another port may have planted a cookie that browsers send first. */
+  readonly pathsBelow: readonly string[]
+}
+
+export interface Exchange {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/**
+ * Has the browser keep `value` for `maxAge` seconds: for no script, for no other site, and over HTTPS by HTTPS alone and,
+ * without a base path, under the name that no other host can set. All other cookies of the session are forgotten.
+ */
+export function keepSession(
+  { request, reply }: Exchange,
+  {
+    value,
+    maxAge,
+    ...cookies
+  }: SessionCookies & { readonly value: string; readonly maxAge: number },
+): void {
+  const { name, basePath } = cookies
+  const isBound = basePath === '' && isHttps(request)
+  const kept = {
+    name: isBound ? boundName(name) : name,
+    path: basePath === '' ? '/' : basePath,
+  }
+  for (const other of cookiesOf(cookies)) {
+    if (other.name !== kept.name || other.path !== kept.path) forget({ request, reply }, other)
+  }
+  void reply.setCookie(kept.name, value, { ...attributesOf(request, kept), maxAge })
+}
+
+/**
+ * Has the browser forget the session, and whatever else it sends under its names. Out of reach are a cookie of a whole
+ * domain and one of a path that is not listed: browsers forget only what is named exactly.
+ */
+export function forgetSession(exchange: Exchange, cookies: SessionCookies): void {
+  for (const cookie of cookiesOf(cookies)) forget(exchange, cookie)
+}
+
+interface CookieKey {
+  readonly name: string
+  readonly path: string
+}
+
+/** All that a browser may have of a session: of the paths above the base path too, which it sends as well. */
+function cookiesOf({ name, basePath, pathsBelow }: SessionCookies): readonly CookieKey[] {
+  const above = basePath.split('/').map((_part, at, parts) => parts.slice(0, at + 1).join('/'))
+  const paths = [...above.map((path) => path || '/'), ...pathsBelow.map((path) => basePath + path)]
+  return [{ name: boundName(name), path: '/' }, ...paths.map((path) => ({ name, path }))]
+}
+
+function forget({ request, reply }: Exchange, cookie: CookieKey): void {
+  void reply.clearCookie(cookie.name, attributesOf(request, cookie))
+}
+
+function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
+  const secure = name.startsWith(BOUND) || isHttps(request)
+  return { path, secure, httpOnly: true, sameSite: 'strict' } as const
 }
 
 /** As a proxy that is trusted says, or the browser itself, whose page came by it; else as the connection is. */
 function isHttps({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true
+}
+
+/** Browsers take a cookie of such a name from the host itself alone, with `Secure`, for `/`. */
+const BOUND = '__Host-'
+
+function boundName(name: string): string {
+  return `${BOUND}${name}`
+}
+
+/** The values of all cookies of that name; of the whole header the parser would tell the first alone. */
+function valuesOf({ headers, server }: FastifyRequest, name: string): readonly string[] {
+  if (headers.cookie === undefined || !headers.cookie.includes(name)) return []
+  return headers.cookie.split(';').flatMap((pair) => server.parseCookie(pair)[name] ?? [])
+}
+
+function distinct(values: readonly string[]): readonly string[] {
+  return [...new Set(values)]
 }

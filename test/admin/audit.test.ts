@@ -5,7 +5,16 @@ import { jsonOf } from '../http/fixture.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { NO_BUILD } from '../support/page.ts'
 import type { TestService } from '../support/test-service.ts'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, type Call, call, newUser, send } from './fixture.ts'
+import {
+  ADMIN_OPTIONS,
+  ADMIN_TOKEN,
+  type Call,
+  call,
+  expiredCookie,
+  newUser,
+  send,
+  sessionCookie,
+} from './fixture.ts'
 
 const ADDRESSES = {
   'signing in': '203.0.113.1',
@@ -13,7 +22,7 @@ const ADDRESSES = {
   'the header': '203.0.113.3',
 } as const
 
-const COOKIE = { cookie: `admin_token=${ADMIN_TOKEN}` }
+const COOKIE = { cookie: sessionCookie() }
 
 describe('the audit log of the admin API', () => {
   const lines: Record<string, unknown>[] = []
@@ -130,7 +139,8 @@ describe('the audit log of the admin API', () => {
   })
 
   it('has none for who signs out without having been signed in, which anyone may', async () => {
-    for (const headers of [{}, { cookie: 'admin_token=wrong' }, { cookie: 'admin_token=' }]) {
+    for (const cookie of ['', 'admin_session=wrong', 'admin_session=', expiredCookie()]) {
+      const headers = { cookie }
       const reply = await send(service, { method: 'DELETE', at: '/session', headers })
       expect(reply.status).toBe(204)
     }
@@ -144,7 +154,7 @@ describe('the audit log of the admin API', () => {
     ],
     [
       'the cookie',
-      (headers) => ({ method: 'GET', headers: { ...headers, cookie: 'admin_token=wrong' } }),
+      (headers) => ({ method: 'GET', headers: { ...headers, cookie: 'admin_session=wrong' } }),
     ],
     [
       'the header',

@@ -1,12 +1,24 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { expect } from 'vitest'
+import { ADMIN_SESSION_SECONDS, createAdminSessions } from '../../src/admin/admin-session.ts'
 import type { Reply } from '../http/fixture.ts'
 import { expectProblem, jsonOf } from '../http/fixture.ts'
 import { bytesOf } from '../support/objects.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'
 
 export const ADMIN_TOKEN = 'an-admin-token-of-the-tests'
+
+/** The cookie of a session that was opened so many seconds ago, with that token. */
+export function sessionCookie({ token = ADMIN_TOKEN, secondsAgo = 0 } = {}): string {
+  const clock = () => Date.now() - secondsAgo * 1000
+  return `admin_session=${createAdminSessions({ token, clock }).open()}`
+}
+
+/** The cookie of one that was good once. */
+export function expiredCookie(): string {
+  return sessionCookie({ secondsAgo: ADMIN_SESSION_SECONDS + 1 })
+}
 
 /** A base of 1000 bytes, 100 for a device, 200 for one of model `camera`. */
 export const ADMIN_OPTIONS = {

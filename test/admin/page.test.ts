@@ -4,7 +4,7 @@ import { openEmbedded } from '../support/embedded-service.ts'
 import { buildOperatorPage } from '../support/page.ts'
 import { startProgram } from '../support/program.ts'
 import type { TestService } from '../support/test-service.ts'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send, sessionCookie } from './fixture.ts'
 
 describe("the operator's page", () => {
   let service: TestService
@@ -72,7 +72,7 @@ describe('a server', () => {
       await expect.poll(output, { timeout: 30_000 }).toMatch(listens)
       const [, url = ''] = listens.exec(output()) ?? []
       expect((await fetch(url)).status).toBe(status)
-      const cookie = { cookie: `admin_token=${ADMIN_TOKEN}` }
+      const cookie = { cookie: sessionCookie() }
       expect((await fetch(`${url}/admin/users`, { headers: cookie })).status).toBe(status)
     },
   )

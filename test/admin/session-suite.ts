@@ -3,10 +3,18 @@ import { GUESS_POLICY } from '../../src/core/guess-count.ts'
 import { expectProblem, type OpenService, type Reply } from '../http/fixture.ts'
 import { NO_BUILD } from '../support/page.ts'
 import type { TestService } from '../support/test-service.ts'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, type Call, call, send } from './fixture.ts'
+import {
+  ADMIN_OPTIONS,
+  ADMIN_TOKEN,
+  type Call,
+  call,
+  expiredCookie,
+  send,
+  sessionCookie,
+} from './fixture.ts'
 
 const UNAUTHORIZED = { status: 401, code: 'unauthorized' } as const
-const COOKIE = { cookie: `admin_token=${ADMIN_TOKEN}` }
+const COOKIE = { cookie: sessionCookie() }
 const FOREIGN = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
@@ -41,17 +49,50 @@ export function adminSessionSuite(open: OpenService): void {
     it('is a cookie that no script reads and no other site has sent, for twelve hours', async () => {
       const { status, headers, body } = await signIn(ADMIN_TOKEN)
       expect({ status, body: body.toString() }).toEqual({ status: 204, body: '' })
-      expect(String(headers['set-cookie'])).toBe(
-        `admin_token=${ADMIN_TOKEN}; Max-Age=43200; Path=/; HttpOnly; SameSite=Strict`,
-      )
+      expect(cookiesOf(headers).set).toEqual([
+        expect.stringMatching(
+          /^admin_session=\d{10}\.[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
+        ),
+      ])
+      expect(String(headers['set-cookie'])).not.toContain(ADMIN_TOKEN)
       expect(headers['cache-control']).toBe('no-store')
     })
 
     it.each([
       ['a proxy that is trusted says so', { 'x-forwarded-proto': 'https' }],
       ['the page came by it', { origin: 'https://127.0.0.1', 'sec-fetch-site': 'same-origin' }],
-    ])('is sent by HTTPS alone where %s', async (_why, more) => {
-      expect(String((await signIn(ADMIN_TOKEN, more)).headers['set-cookie'])).toContain('; Secure')
+    ])('is of this host alone and sent by HTTPS alone where %s', async (_why, more) => {
+      const { set, expired } = cookiesOf((await signIn(ADMIN_TOKEN, more)).headers)
+      expect(set).toEqual([
+        expect.stringMatching(
+          /^__Host-admin_session=.*; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+        ),
+      ])
+      expect(expired).toEqual([expect.stringMatching(/^admin_session=;/)])
+      const headers = { cookie: String(set[0]?.split(';', 1)) }
+      expect((await send(service, { method: 'GET', headers })).status).toBe(200)
+    })
+
+    it('is what signing in has set', async () => {
+      const [cookie = ''] = cookiesOf((await signIn(ADMIN_TOKEN)).headers).set
+      const headers = { cookie: String(cookie.split(';', 1)) }
+      expect((await send(service, { method: 'GET', headers })).status).toBe(200)
+    })
+
+    it('ends after twelve hours, whatever the browser does with the cookie', async () => {
+      const late = { cookie: sessionCookie({ secondsAgo: 12 * 3600 - 60 }) }
+      expect((await send(service, { method: 'GET', headers: late })).status).toBe(200)
+      const headers = { cookie: expiredCookie() }
+      const refused = await send(service, { method: 'PUT', path: '/eve', headers })
+      expectProblem(refused, UNAUTHORIZED)
+    })
+
+    it('is good beside one that a page of another port has planted', async () => {
+      for (const planted of ['admin_session=planted', '__Host-admin_session=planted']) {
+        for (const cookie of [`${planted}; ${COOKIE.cookie}`, `${COOKIE.cookie}; ${planted}`]) {
+          expect((await send(service, { method: 'GET', headers: { cookie } })).status).toBe(200)
+        }
+      }
     })
 
     it('does what the bearer token does', async () => {
@@ -67,7 +108,7 @@ export function adminSessionSuite(open: OpenService): void {
     it('is not looked at where a bearer token is shown', async () => {
       const headers = { ...COOKIE, authorization: 'Bearer wrong' }
       expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
-      const stale = { cookie: 'admin_token=stale' }
+      const stale = { cookie: 'admin_session=stale' }
       expect((await call(service, { method: 'GET', headers: stale })).status).toBe(200)
     })
 
@@ -87,16 +128,33 @@ export function adminSessionSuite(open: OpenService): void {
         const reply = await signIn(token)
         expectProblem(reply, UNAUTHORIZED)
         expect(reply.headers['set-cookie']).toBeUndefined()
-        const headers = { cookie: `admin_token=${token}` }
-        expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
       },
     )
 
-    it('is no cookie of a user, nor one of another name', async () => {
-      for (const name of ['access_token', 'ADMIN_TOKEN', 'admin-token']) {
-        const headers = { cookie: `${name}=${ADMIN_TOKEN}` }
+    it.each([
+      ['nothing', ''],
+      ['the admin token itself', ADMIN_TOKEN],
+      ['a session of another admin token', valueOf(sessionCookie({ token: `${ADMIN_TOKEN}x` }))],
+      ['a later end', valueOf(COOKIE.cookie).replace(/^\d/, '9')],
+    ])("is nobody's with %s in its cookie", async (_what, value) => {
+      for (const name of ['admin_session', '__Host-admin_session']) {
+        const headers = { cookie: `${name}=${value}` }
         expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
       }
+    })
+
+    it('is no cookie of a user, nor one of another name', async () => {
+      for (const name of ['access_token', 'admin_token', 'ADMIN_SESSION', 'admin-session']) {
+        for (const value of [ADMIN_TOKEN, valueOf(COOKIE.cookie)]) {
+          const headers = { cookie: `${name}=${value}` }
+          expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
+        }
+      }
+    })
+
+    it('is no bearer token', async () => {
+      const headers = { authorization: `Bearer ${valueOf(COOKIE.cookie)}` }
+      expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
     })
 
     it.each(WRITES.map((write) => [write.method, write] as const))(
@@ -139,10 +197,16 @@ export function adminSessionSuite(open: OpenService): void {
     })
 
     it('ends with the cookie, whether there was one or not', async () => {
-      for (const headers of [{}, COOKIE, { cookie: 'admin_token=wrong' }]) {
+      for (const headers of [{}, COOKIE, { cookie: 'admin_session=wrong' }]) {
         const reply = await send(service, { method: 'DELETE', at: '/session', headers })
         expect(reply.status).toBe(204)
-        expect(String(reply.headers['set-cookie'])).toMatch(/^admin_token=; Max-Age=0; Path=\//)
+        expect(cookiesOf(reply.headers)).toEqual({
+          set: [],
+          expired: [
+            expect.stringMatching(/^__Host-admin_session=; Max-Age=0; Path=\/;.*; Secure/),
+            expect.stringMatching(/^admin_session=; Max-Age=0; Path=\//),
+          ],
+        })
       }
     })
 
@@ -174,24 +238,35 @@ export function adminSessionSuite(open: OpenService): void {
     let service: TestService
     afterEach(() => service.stop())
 
-    it.each<[string, (service: TestService, token: string) => Promise<Reply>]>([
-      [
-        'signing in',
-        (service, token) =>
-          send(service, { method: 'POST', at: '/session', body: { admin_token: token } }),
-      ],
-      [
-        'the cookie',
-        (service, token) =>
-          send(service, { method: 'GET', headers: { cookie: `admin_token=${token}` } }),
-      ],
-    ])('is limited as by the bearer token: %s', async (_how, show) => {
-      service = await open({ ...ADMIN_OPTIONS, operatorPage: NO_BUILD, guessPolicy: GUESS_POLICY })
+    it.each<[string, (token: string) => Call, right: Call]>([
+      ['signing in', signingIn, signingIn(ADMIN_TOKEN)],
+      ['the cookie', (token) => reading(`admin_session=${token}`), reading(sessionCookie())],
+    ])('is limited as by the bearer token: %s', async (_how, show, right) => {
+      service = await open(GUESSED)
       for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
-        expectProblem(await show(service, `wrong-${guess}`), UNAUTHORIZED)
+        expectProblem(await send(service, show(`wrong-${guess}`)), UNAUTHORIZED)
       }
-      expectProblem(await show(service, 'wrong'), { status: 429, code: 'too_many_requests' })
-      expect([200, 204]).toContain((await show(service, ADMIN_TOKEN)).status)
+      const blocked = await send(service, show('wrong'))
+      expectProblem(blocked, { status: 429, code: 'too_many_requests' })
+      expect([200, 204]).toContain((await send(service, right)).status)
+    })
+
+    it('counts no session that was good once, so that nobody is locked out by an old tab', async () => {
+      service = await open(GUESSED)
+      for (let request = 0; request < 2 * GUESS_POLICY.maxGuesses; request += 1) {
+        expectProblem(await send(service, reading(expiredCookie())), UNAUTHORIZED)
+      }
+      expectProblem(await send(service, signingIn('wrong')), UNAUTHORIZED)
+    })
+
+    it('counts one guess where a planted cookie comes beside a session that was good once', async () => {
+      service = await open(GUESSED)
+      const cookie = `admin_session=planted; ${expiredCookie()}`
+      for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
+        expectProblem(await send(service, reading(cookie)), UNAUTHORIZED)
+      }
+      const blocked = await send(service, reading(cookie))
+      expectProblem(blocked, { status: 429, code: 'too_many_requests' })
     })
   })
 
@@ -214,4 +289,25 @@ export function adminSessionSuite(open: OpenService): void {
       }
     })
   })
+}
+
+const GUESSED = { ...ADMIN_OPTIONS, operatorPage: NO_BUILD, guessPolicy: GUESS_POLICY }
+
+function signingIn(token: string): Call {
+  return { method: 'POST', at: '/session', body: { admin_token: token } }
+}
+
+function reading(cookie: string): Call {
+  return { method: 'GET', headers: { cookie } }
+}
+
+/** The lines by which an answer sets cookies and expires them. Node lists them. */
+function cookiesOf(headers: Reply['headers']) {
+  const lines = [headers['set-cookie'] ?? []].flat()
+  const isExpiry = (line: string): boolean => line.includes('Max-Age=0;')
+  return { set: lines.filter((line) => !isExpiry(line)), expired: lines.filter(isExpiry) }
+}
+
+function valueOf(cookie: string): string {
+  return cookie.slice(cookie.indexOf('=') + 1)
 }

@@ -27,7 +27,7 @@ const NOT_FOUND = { status: 404, code: 'not_found' } as const
 const SUSPENDED = { status: 403, code: 'user_suspended' } as const
 const CROSS_SITE = { status: 403, code: 'cross_site_request' } as const
 
-/** Rows C01 to C07 of the list of bad input: who may do what. */
+/** Rows C01 to C07 of the list of bad input: who may do what. See also `two-tokens-suite.ts` and `origin-suite.ts`. */
 export function accessSuite(open: OpenService): void {
   describe('access', () => {
     let service: TestService
@@ -191,15 +191,6 @@ export function refusedAccessSuite(open: OpenService): void {
       expect(reply.closed).toBe(true)
     })
 
-    it('C04 of two tokens the first decides', async () => {
-      const { user } = placed
-      const wrong = 'access_token=wrong'
-      const good = await download(service, { headers: { cookie: `${user.cookie}; ${wrong}` } })
-      expect(good.body.equals(placed.content)).toBe(true)
-      const bad = await download(service, { headers: { cookie: `${wrong}; ${user.cookie}` } })
-      expectProblem(bad, INVALID)
-    })
-
     it('C05 nobody writes to the path of another user', async () => {
       const other = await service.createUser(MIB)
       const { userId } = placed.user
@@ -237,7 +228,6 @@ export function refusedAccessSuite(open: OpenService): void {
         ['of the own pages', { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost' }],
         ['of the user', { 'Sec-Fetch-Site': 'none' }],
         ['of the own origin', { Origin: 'http://localhost' }],
-        ['of the own origin behind TLS', { Origin: 'https://localhost' }],
         ['of an allowed origin', { Origin: 'https://app.example.com' }],
         [
           'of an allowed origin in a new browser',

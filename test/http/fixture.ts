@@ -161,6 +161,16 @@ export function ask(service: TestService, request: Ask): Promise<RawExchange> {
   return rawRequest({ port: service.port, send: [head.join('\r\n'), body ?? ''], timeoutMs })
 }
 
+/** Each `Set-Cookie` of the answers, in order. */
+export function setCookiesOf({ received }: RawExchange): readonly string[] {
+  const lines = received.toString('latin1').matchAll(/^set-cookie: (.*?)\r?$/gim)
+  return Array.from(lines, ([, line = '']) => line)
+}
+
+export function secretOf({ cookie }: TestUser): string {
+  return cookie.slice('access_token='.length)
+}
+
 export function jsonOf({ body }: { readonly body: Buffer }): Record<string, unknown> {
   return JSON.parse(body.toString()) as Record<string, unknown>
 }
@@ -177,10 +187,17 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+export interface ExpectedProblem {
+  readonly status: number
+  readonly code: ErrorCode
+  /** Further members of the document, where they are not those that the code always has. */
+  readonly more?: readonly string[]
+}
+
 /** Asserts that a reply is a whole problem document with exactly the members of its code, and returns it. */
 export function expectProblem(
   reply: Reply,
-  { status, code }: { readonly status: number; readonly code: ErrorCode },
+  { status, code, more = FACTS[code] ?? [] }: ExpectedProblem,
 ): Record<string, unknown> {
   expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status })
   expect(reply.headers['content-type']).toMatch(/^application\/problem\+json(;|$)/)
@@ -193,17 +210,18 @@ export function expectProblem(
     code,
     request_id: expect.stringMatching(UUID) as string,
   })
-  const members = [
-    'type',
-    'title',
-    'status',
-    'detail',
-    'code',
-    'request_id',
-    ...(FACTS[code] ?? []),
-  ]
+  const members = ['type', 'title', 'status', 'detail', 'code', 'request_id', ...more]
   expect(Object.keys(problem).sort()).toEqual(members.sort())
   expect(reply.headers['x-request-id']).toBe(problem['request_id'])
+  return problem
+}
+
+/** Asserts that a request is refused for its two different access tokens, in words that say so. */
+export function expectTwoTokens(reply: Reply): Record<string, unknown> {
+  const two = { status: 403, code: 'access_token_invalid', more: ['access_tokens'] } as const
+  const problem = expectProblem(reply, two)
+  expect(problem).toMatchObject({ access_tokens: 2 })
+  expect(problem['detail']).toMatch(/two different access tokens/)
   return problem
 }
 

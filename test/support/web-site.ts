@@ -11,18 +11,26 @@ export interface WebSite {
   readonly crossSite: string
   /** Path and query of each request so far. */
   readonly visits: string[]
+  /** The cookies that came with each. */
+  readonly cookies: string[]
   stop(): Promise<void>
 }
 
-/** Serves the same page under every path. */
-export async function startWebSite(page: string): Promise<WebSite> {
+/** Serves the same page under every path, with cookies that it plants. */
+export async function startWebSite(
+  page: string,
+  cookies: readonly string[] = [],
+): Promise<WebSite> {
   const visits: string[] = []
+  const sent: string[] = []
   const server = createServer((request, response) => {
     visits.push(request.url ?? '')
+    sent.push(request.headers.cookie ?? '')
     request.resume()
     // Whoever asks may read it, so that only the service can be what keeps a script from running.
     response.setHeader('access-control-allow-origin', '*')
     response.setHeader('content-type', 'text/html; charset=utf-8')
+    if (cookies.length > 0) response.setHeader('set-cookie', cookies)
     response.end(page)
   })
   server.listen(0, '127.0.0.1')
@@ -33,6 +41,7 @@ export async function startWebSite(page: string): Promise<WebSite> {
     sameSite: `http://127.0.0.1:${port}`,
     crossSite: `http://localhost:${port}`,
     visits,
+    cookies: sent,
     async stop() {
       server.closeAllConnections()
       server.close()

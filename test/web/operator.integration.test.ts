@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ADMIN_TOKEN, call, done } from '../admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
+import { startWebSite } from '../support/web-site.ts'
 import { describeInBrowser, secretOf } from './fixture.ts'
 import {
   confirm,
@@ -49,7 +50,28 @@ describeInBrowser('the operator', (browser) => {
     expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0)
     expect(page.url() + sent.join(' ')).not.toContain(ADMIN_TOKEN)
     const cookies = await context.cookies()
-    expect(cookies).toMatchObject([{ name: 'admin_token', httpOnly: true, sameSite: 'Strict' }])
+    expect(cookies).toMatchObject([{ name: 'admin_session', httpOnly: true, sameSite: 'Strict' }])
+    expectClean()
+    await context.close()
+  })
+
+  it('shows other ports of the host no token, and goes on beside what their pages plant', async () => {
+    const { page, context, expectClean } = await open()
+    const site = await startWebSite('', [
+      'admin_session=planted; Path=/admin',
+      'admin_session=planted; Path=/admin/users',
+    ])
+    const other = await context.newPage()
+    await other.goto(site.sameSite)
+    await other.close()
+    await site.stop()
+    expect(site.cookies.join(' ')).toMatch(/admin_session=\d+\./)
+    expect(site.cookies.join(' ')).not.toContain(ADMIN_TOKEN)
+    await page.reload()
+    await page.getByRole('link', { name: user.userId }).click()
+    await page.getByRole('button', { name: 'Suspend' }).click()
+    await confirm(page, 'Suspend')
+    await page.getByText('Suspended').waitFor()
     expectClean()
     await context.close()
   })

@@ -1,8 +1,9 @@
-import type { Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { MIB, usageOf } from '../http/fixture.ts'
 import { startBrowser } from '../support/browser.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
+import { startWebSite } from '../support/web-site.ts'
 import {
   describeInBrowser,
   seenRequests,
@@ -163,6 +164,81 @@ describeInBrowser('signing in', (browser) => {
     await context.close()
   })
 
+  it('beside a token that a page of another port has planted sends that page nothing, and is mended by signing out and in', async () => {
+    const thief = await service.createUser(MIB)
+    user = await service.createUser(MIB)
+    const { page, context, expectClean } = await open()
+    const send = () =>
+      page.evaluate<number>(`fetch('/users/me/repo/tax-return.txt', { method: 'PUT', body: 'secret' })
+        .then(({ status }) => status)`)
+    await signIn(page, secretOf(user))
+    await page.getByText('Nothing here yet').waitFor()
+    for (const path of ['/users/me', '/users', '/users/me/repo']) {
+      await plant(context, `${thief.cookie}; Path=${path}`)
+      expect(await send()).toBe(403)
+      await page.reload()
+      const word = page.getByRole('alert')
+      // Of what is asked for at the start, the list alone is below `/users/me/repo`.
+      await expect.poll(() => word.textContent()).toContain('two different access tokens')
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await word.waitFor({ state: 'detached' })
+      expect(await context.cookies(`${service.url}/users/me/repo/x`)).toEqual([])
+      await signIn(page, secretOf(user))
+      await page.locator('.user', { hasText: user.userId }).waitFor()
+      await page.getByText('Nothing here yet').waitFor()
+    }
+    expect(await send()).toBe(200)
+    expect(await usageOf(service, user)).toMatchObject({ fileCount: 1 })
+    expect(await usageOf(service, thief)).toMatchObject({ fileCount: 0, reserved: 0 })
+    expectClean()
+    await context.close()
+  })
+
+  it('is not over without a word in an open tab, when another page plants a token', async () => {
+    const thief = await service.createUser(MIB)
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    await plant(context, `${thief.cookie}; Path=/users/me`)
+    // As when the user comes back to the tab, which has noticed by itself if it was hidden.
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    const word = page.getByRole('alert')
+    await expect.poll(() => word.textContent()).toContain('two different access tokens')
+    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(1)
+    await context.close()
+  })
+
+  it('again is enough to be rid of a token that a page of another port has planted', async () => {
+    const thief = await service.createUser(MIB)
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    await plant(context, `${thief.cookie}; Path=/users/me`)
+    await page.reload()
+    await page.getByText('two different access tokens').waitFor()
+    await signIn(page, secretOf(user))
+    await page.locator('.user', { hasText: user.userId }).waitFor()
+    await page.reload()
+    await page.locator('.user', { hasText: user.userId }).waitFor()
+    const cookies = await context.cookies(`${service.url}/users/me/capacity`)
+    expect(cookies.map(({ value }) => value)).toEqual([secretOf(user)])
+    await context.close()
+  })
+
+  it('says so again where a planted token is out of its reach', async () => {
+    const thief = await service.createUser(MIB)
+    const { page, context } = await visitAs({ browser: browser(), service, user })
+    await plant(context, `${thief.cookie}; Path=/users/me/capacity`)
+    await page.reload()
+    await page.getByText('two different access tokens').waitFor()
+    const word = page.getByRole('alert')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await word.waitFor({ state: 'detached' })
+    await plant(context, `${thief.cookie}; Path=/users/me/capacity`)
+    await signIn(page, secretOf(user))
+    await expect.poll(() => word.textContent()).toContain('delete the cookies of this address')
+    await context.clearCookies()
+    await signIn(page, secretOf(user))
+    await page.locator('.user', { hasText: user.userId }).waitFor()
+    await context.close()
+  })
+
   it('is undone by signing out, in every tab', async () => {
     const { page, context } = await visitAs({ browser: browser(), service, user })
     const other = await context.newPage()
@@ -207,4 +283,13 @@ describeInBrowser('signing in', (browser) => {
 async function signIn(page: Page, secret: string): Promise<void> {
   await page.getByLabel('Access token', { exact: true }).fill(secret)
   await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Opens a page of another port of the service's host that leaves this cookie. */
+async function plant(context: BrowserContext, cookie: string): Promise<void> {
+  const site = await startWebSite('', [cookie])
+  const page = await context.newPage()
+  await page.goto(site.sameSite)
+  await page.close()
+  await site.stop()
 }

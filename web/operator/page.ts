@@ -14,7 +14,7 @@ export type Page = ReturnType<typeof createPage>
 export function createPage(base: string) {
   const toasts = createToasts()
   const place = watchPlace()
-  const api = createApi({ base, onRefusedToken: (code) => session.refuse(code) })
+  const api = createApi({ base, onRefusedToken: (reason) => session.refuse(reason) })
   const users = createUserList(api)
   const session = createSession({
     api: () => api,

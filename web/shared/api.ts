@@ -23,6 +23,12 @@ export class ProblemError extends Error {
     this.retryAfterMs = Math.min(Number(/^\d+$/.exec(retryAfter ?? '')), MAX_RETRY_SECONDS) * 1000
   }
 
+  /** The code, or what the page calls one of several causes that a code has. */
+  get reason(): string {
+    const isTwo = this.code === 'access_token_invalid' && this.fact('access_tokens') > 1
+    return isTwo ? TWO_TOKENS : this.code
+  }
+
   fact(name: string): number {
     const value = this.facts[name]
     return typeof value === 'number' ? value : 0
@@ -30,6 +36,9 @@ export class ProblemError extends Error {
 }
 
 const MAX_RETRY_SECONDS = 3600
+
+/** The browser has sent another access token beside its own. */
+export const TWO_TOKENS = 'two_access_tokens'
 
 /** Nobody answered. */
 export class ConnectionError extends Error {
@@ -64,7 +73,7 @@ export interface ApiOptions {
   /** The folder of the page. */
   readonly base: string
   /** The service does not know whoever asks, or no longer. */
-  readonly onRefusedToken: (code: string) => void
+  readonly onRefusedToken: (reason: string) => void
 }
 
 const TOKEN_CODES = new Set([
@@ -100,7 +109,7 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
     if (response.ok) return text
     const retryAfter = response.headers.get('retry-after')
     const problem = problemOf({ status: response.status, text, retryAfter })
-    if (isTokenCode(problem.code)) onRefusedToken(problem.code)
+    if (isTokenCode(problem.code)) onRefusedToken(problem.reason)
     throw problem
   }
 

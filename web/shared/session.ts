@@ -1,13 +1,17 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { texts } from '../texts.ts'
-import { type Api, ProblemError } from './api.ts'
+import { type Api, ProblemError, TWO_TOKENS } from './api.ts'
 import { messageOf } from './message-of.ts'
 
 export type SessionState =
   | { readonly kind: 'opening' }
   | { readonly kind: 'open' }
-  /** With a word why, where there is one to say. */
-  | { readonly kind: 'closed'; readonly reason: string | undefined }
+  /** With a word why, where there is one to say, and whether signing out takes away what stands in the way. */
+  | {
+      readonly kind: 'closed'
+      readonly reason: string | undefined
+      readonly hasLeftovers?: boolean
+    }
 
 export interface Session {
   readonly state: ReadonlySignal<SessionState>
@@ -24,8 +28,8 @@ export interface Session {
   signOut(): Promise<void>
   /** Another tab has signed in or out. */
   look(): Promise<void>
-  /** The service refused the token. */
-  refuse(code: string): void
+  /** The service refused the token, for a reason as `ProblemError` has it. */
+  refuse(reason: string): void
 }
 
 export interface SessionOptions {
@@ -62,12 +66,18 @@ export function createSession(options: SessionOptions): Session {
     state.value = { kind: 'closed', reason }
   }
 
+  function closedFor(error: unknown): SessionState {
+    const code = codeOf(error)
+    if (code === nobody) return { kind: 'closed', reason: undefined }
+    return { kind: 'closed', reason: reasonOf(error), hasLeftovers: code === TWO_TOKENS }
+  }
+
   async function find(): Promise<SessionState> {
     try {
       await ask()
       return { kind: 'open' }
     } catch (error) {
-      return { kind: 'closed', reason: codeOf(error) === nobody ? undefined : reasonOf(error) }
+      return closedFor(error)
     }
   }
 
@@ -81,7 +91,7 @@ export function createSession(options: SessionOptions): Session {
     try {
       await api().call('session', { method: 'POST', json: { [member]: token } })
       await look()
-      if (state.value.kind === 'closed') close(words.notKept)
+      if (state.value.kind === 'closed' && state.value.hasLeftovers !== true) close(words.notKept)
     } catch (error) {
       if (wasOpen) {
         await look()
@@ -132,13 +142,19 @@ export function createSession(options: SessionOptions): Session {
       onChange()
     },
 
-    refuse(code) {
+    refuse(reason) {
       if (state.value.kind !== 'open') return
-      close(code === 'user_suspended' ? wordOf(code) : reasons.ended)
+      const hasLeftovers = reason === TWO_TOKENS
+      const isTold = hasLeftovers || reason === 'user_suspended'
+      state.value = {
+        kind: 'closed',
+        reason: isTold ? wordOf(reason) : reasons.ended,
+        hasLeftovers,
+      }
     },
   }
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof ProblemError ? error.code : ''
+  return error instanceof ProblemError ? error.reason : ''
 }

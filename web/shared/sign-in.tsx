@@ -10,11 +10,13 @@ export interface SignInProps {
   readonly words: Pick<Words, 'title' | 'explanation' | 'label' | 'needed'>
   readonly placeholder?: string
   readonly reason: string | undefined
+  /** Offered where the browser has something left that signing out takes away. */
+  readonly onSignOut?: (() => void) | undefined
   /** What waits for whoever comes back. */
   readonly kept?: string | undefined
 }
 
-export function SignIn({ session, words, placeholder, reason, kept }: SignInProps) {
+export function SignIn({ session, words, placeholder, reason, onSignOut, kept }: SignInProps) {
   const [token, setToken] = useState('')
   const [isShown, setShown] = useState(false)
   const [isBusy, setBusy] = useState(false)
@@ -68,6 +70,11 @@ export function SignIn({ session, words, placeholder, reason, kept }: SignInProp
         <button type="submit" class="button button-main" disabled={isBusy}>
           {action}
         </button>
+        {onSignOut !== undefined && (
+          <button type="button" class="button" disabled={isBusy} onClick={onSignOut}>
+            {texts.signIn.signOut}
+          </button>
+        )}
         <p id="token-explanation" class="quiet">
           {words.explanation}
         </p>

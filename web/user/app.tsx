@@ -47,6 +47,7 @@ function View({ page }: { readonly page: Page }) {
           words={texts.signIn}
           placeholder="crt_…"
           reason={state.reason}
+          onSignOut={state.hasLeftovers === true ? () => void page.signOut() : undefined}
           kept={kept > 0 ? texts.signIn.uploadsKept(kept) : undefined}
         />
       )

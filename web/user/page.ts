@@ -34,7 +34,7 @@ export function createPage({
 }) {
   const toasts = createToasts()
   const tabs = openTabs(base)
-  const api = createApi({ base, onRefusedToken: (code) => session.refuse(code) })
+  const api = createApi({ base, onRefusedToken: (reason) => session.refuse(reason) })
   const capacity = createCapacityFigures(api)
   const list = createFileList(api)
   const session = createSession({

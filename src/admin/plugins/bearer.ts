@@ -3,7 +3,9 @@ import fp from 'fastify-plugin'
 import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
 import { assertSameSite } from '../../http/plugins/same-site.ts'
-import { ADMIN_TOKEN_COOKIE, type AdminToken } from '../admin-token.ts'
+import { shownValues } from '../../http/session-cookie.ts'
+import { ADMIN_SESSION_COOKIE, type AdminSessions } from '../admin-session.ts'
+import type { AdminToken } from '../admin-token.ts'
 import { audit } from '../audit.ts'
 
 declare module 'fastify' {
@@ -15,27 +17,26 @@ declare module 'fastify' {
 
 export interface BearerOptions {
   readonly adminToken: AdminToken
-  /** Whether a browser may show the token as the cookie of its session. */
-  readonly takesCookie: boolean
+  /** Those that a browser may show as a cookie in place of the token; without them no cookie is looked at. */
+  readonly sessions: AdminSessions | undefined
 }
 
 /**
- * Refuses every request that does not show the token, but to a route that says that it needs none (a probe,
+ * Refuses every request that shows neither the token nor a session, but to a route that says that it needs none (a probe,
  * whose orchestrator has none; the page, by which one signs in), before its body is read: with `unauthorized`, or with
- * `too_many_requests` where its address has shown too many wrong ones. The right one is let in from everywhere. Where it
- * is a cookie, which a browser sends for whichever page has it do so, another site's page is refused with
+ * `too_many_requests` where its address has shown too many wrong ones. The right one is let in from everywhere. With a
+ * session, whose cookie a browser sends for whichever page has it do so, another site's page is refused with
  * `cross_site_request`.
  */
 export const bearerPlugin = fp<BearerOptions>(
-  async (app, { adminToken, takesCookie }) => {
+  async (app, { adminToken, sessions }) => {
     app.addHook('onRequest', async (request, reply) => {
       if (isOpen(request)) return
       const [, bearer] = BEARER.exec(request.headers.authorization ?? '') ?? []
-      const usesCookie = takesCookie && bearer === undefined
-      const shown = usesCookie ? request.cookies[ADMIN_TOKEN_COOKIE] : bearer
-      if (shown === undefined) throw unauthorized(reply)
-      assertRight(adminToken, { shown, request, reply })
-      if (usesCookie) assertSameSite(request, reply)
+      if (bearer !== undefined) return assertRight(adminToken, { shown: bearer, request, reply })
+      if (sessions === undefined) throw unauthorized(reply)
+      assertSession({ adminToken, sessions }, { request, reply })
+      assertSameSite(request, reply)
     })
   },
   { name: 'bearer', fastify: '5.x' },
@@ -62,6 +63,30 @@ interface ShownToken {
 export function assertRight(adminToken: AdminToken, { shown, request, reply }: ShownToken): void {
   if (adminToken.isRight(shown, parseClientAddress(request.ip))) return
   audit(request, { action: 'admin_token.refuse' })
+  throw unauthorized(reply)
+}
+
+interface SessionCheck {
+  readonly adminToken: AdminToken
+  readonly sessions: AdminSessions
+}
+
+/**
+ * Refuses a request of whose sessions none is good. More than one is shown where a page of another port has planted one,
+ * and none that it can plant is good. A forged one is a guess; one that has expired is none, since its browser shows it
+ * by itself.
+ */
+function assertSession(
+  { adminToken, sessions }: SessionCheck,
+  { request, reply }: Omit<ShownToken, 'shown'>,
+): void {
+  const shown = shownValues(request, ADMIN_SESSION_COOKIE)
+  const verdicts = new Set(shown.map((value) => sessions.judge(value)))
+  if (verdicts.has('good')) return
+  if (verdicts.has('forged')) {
+    adminToken.noteGuess(parseClientAddress(request.ip))
+    audit(request, { action: 'admin_token.refuse' })
+  }
   throw unauthorized(reply)
 }
 

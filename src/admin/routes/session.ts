@@ -2,45 +2,53 @@ import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { ALWAYS } from '../../http/openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../http/openapi/type.ts'
-import { sessionCookie } from '../../http/session-cookie.ts'
+import { forgetSession, keepSession, shownValues } from '../../http/session-cookie.ts'
 import { ANY_WRITE } from '../admin-api.ts'
-import { ADMIN_TOKEN_COOKIE, type AdminToken } from '../admin-token.ts'
+import {
+  ADMIN_SESSION_COOKIE,
+  ADMIN_SESSION_SECONDS,
+  type AdminSessions,
+} from '../admin-session.ts'
+import type { AdminToken } from '../admin-token.ts'
 import { audit } from '../audit.ts'
 import { NoQuery } from '../page.ts'
 import { assertRight } from '../plugins/bearer.ts'
 
 export interface SessionOptions {
   readonly adminToken: AdminToken
+  readonly sessions: AdminSessions
 }
 
 const Body = Type.Object({ admin_token: Type.String() }, { additionalProperties: false })
 
-/** A day's work. Who goes on the next day signs in again. */
-const SESSION_SECONDS = 12 * 3600
-
 /**
- * `POST /session`: hands the admin token to the browser to keep, as a cookie that no script can read and that no other
- * site's page can make it send. `DELETE /session`: has it forgotten.
+ * `POST /session`: gives the browser of whoever shows the admin token a session to keep, as a cookie that no script can
+ * read and that no other site's page can make it send. The token itself is in no cookie. `DELETE /session`: has it
+ * forgotten.
  */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   app,
-  { adminToken },
+  { adminToken, sessions },
 ) => {
   const url = '/session'
+  const cookies = { name: ADMIN_SESSION_COOKIE, basePath: '', pathsBelow: [] }
   const open = { body: Body, querystring: NoQuery }
   app.post(url, { schema: open, config: OPEN }, async (request, reply) => {
     const shown = request.body.admin_token
     assertRight(adminToken, { shown, request, reply })
     audit(request, { action: 'session.open' })
-    const cookie = { ...sessionCookie(request, '/'), maxAge: SESSION_SECONDS }
-    return reply.setCookie(ADMIN_TOKEN_COOKIE, shown, cookie).code(204).send()
+    const session = { value: sessions.open(), maxAge: ADMIN_SESSION_SECONDS }
+    keepSession({ request, reply }, { ...cookies, ...session })
+    return reply.code(204).send()
   })
 
   app.delete(url, { schema: { querystring: NoQuery }, config: CLOSE }, async (request, reply) => {
-    // Anyone may ask for it: without the right cookie nothing ends, and nobody can fill the log.
-    const kept = request.cookies[ADMIN_TOKEN_COOKIE]
-    if (kept !== undefined && adminToken.isSame(kept)) audit(request, { action: 'session.close' })
-    return reply.clearCookie(ADMIN_TOKEN_COOKIE, sessionCookie(request, '/')).code(204).send()
+    // Anyone may ask for it: without a good session nothing ends, and nobody can fill the log.
+    const shown = shownValues(request, ADMIN_SESSION_COOKIE)
+    const isOpen = shown.some((value) => sessions.judge(value) === 'good')
+    if (isOpen) audit(request, { action: 'session.close' })
+    forgetSession({ request, reply }, cookies)
+    return reply.code(204).send()
   })
 }
 
@@ -50,10 +58,11 @@ const OPEN = {
   operation: {
     ...common,
     operationId: 'openSession',
-    summary: 'Have a browser keep the admin token',
+    summary: 'Open a session of a browser with the admin token',
     description:
       'For the page of this listener. For 12 hours the cookie does what the bearer token does where none is shown, but ' +
-      'for no page of another site. Over HTTPS it is sent by HTTPS alone.',
+      'for no page of another site. It holds a signed time and not the token; another `ADMIN_TOKEN` ends it. Over HTTPS it ' +
+      'is sent by HTTPS alone.',
     requestBody: jsonRequestBody({
       required: true,
       schema: {
@@ -76,7 +85,7 @@ const CLOSE = {
   operation: {
     ...common,
     operationId: 'closeSession',
-    summary: 'Have the browser forget the admin token',
+    summary: 'Have the browser forget the session',
     responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
     problems: [...ALWAYS, 'cross_site_request'],
   },

@@ -58,9 +58,11 @@ export const HEADERS = {
     example: 5,
   },
   'Set-Cookie': {
-    description: 'The cookie of the session: HttpOnly, and SameSite=Strict.',
+    description:
+      'The cookie of the session: HttpOnly, and SameSite=Strict; over HTTPS and without a base path with `__Host-` before its ' +
+      'name. Others of its names, at other paths, are expired.',
     required: true,
-    schema: { type: 'string', pattern: '^(access|admin)_token=' },
+    schema: { type: 'string', pattern: '^(__Host-)?(access_token|admin_session)=' },
     example: 'access_token=crt_...; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict',
   },
   'WWW-Authenticate': {

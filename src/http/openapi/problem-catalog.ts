@@ -27,6 +27,12 @@ export const FACTS = {
   max_files: { ...COUNT, description: 'Files that a user may have.' },
   max_file_size: { ...BYTES, description: 'Bytes that a file may have.' },
   size: { ...BYTES, description: 'Bytes of the file.' },
+  access_tokens: {
+    type: 'integer',
+    minimum: 2,
+    description:
+      'How many different access tokens the cookies of the request have, where that is why.',
+  },
   retry_after: {
     type: 'integer',
     minimum: 1,
@@ -76,7 +82,8 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     detail: 'This request needs the cookie "access_token".',
   },
   access_token_invalid: {
-    meaning: 'The access token is unknown, expired or revoked.',
+    meaning:
+      'The access token is unknown, expired or revoked, or the cookies have two different ones (`access_tokens`).',
     detail: 'The access token is not valid.',
   },
   capacity_exceeded: {

@@ -5,6 +5,7 @@ import type { AccessTokens } from '../../core/access-tokens.ts'
 import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
 import type { User } from '../../core/user-store.ts'
+import { shownValues } from '../session-cookie.ts'
 import { addVary } from '../vary.ts'
 
 declare module 'fastify' {
@@ -18,19 +19,25 @@ export interface AccessTokenOptions {
   readonly accessTokens: AccessTokens
 }
 
+/** The cookie of the contract; `__Host-access_token` is read as well. */
+export const ACCESS_TOKEN_COOKIE = 'access_token'
+
 /**
  * Cookie authentication: a request with the cookie `access_token` either belongs to a user or is refused with 403,
  * before anything of its body is read, or with 429 where its address has shown too many wrong ones. Without the cookie
- * it goes on as nobody's. Of two such cookies the first decides.
+ * it goes on as nobody's. Two different tokens are refused unread, since one of them may be a stranger's: a page of
+ * another port or subdomain can plant a cookie that a browser sends before the user's own.
  */
 export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens }) => {
-    await app.register(fastifyCookie)
+    await app.register(fastifyCookie, { hook: false })
     app.decorateRequest('user', null)
     app.addHook('onRequest', async (request, reply) => {
       addVary(reply, 'Cookie')
-      const secret = request.cookies['access_token']
+      const shown = shownValues(request, ACCESS_TOKEN_COOKIE)
+      const [secret] = shown
       if (secret === undefined) return
+      if (shown.length > 1) throw tokensDiffer(shown.length)
       request.user = await accessTokens.verify(secret, parseClientAddress(request.ip))
     })
   },
@@ -41,4 +48,12 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
 export function requireUser(request: FastifyRequest): User {
   if (request.user !== null) return request.user
   throw new AppError('access_token_missing', 'This request needs the cookie "access_token".')
+}
+
+function tokensDiffer(count: number): AppError {
+  return new AppError(
+    'access_token_invalid',
+    'The cookies hold two different access tokens, of which another page may have set one. Sign out, or delete the cookies of this address, and sign in again.',
+    { facts: { access_tokens: count } },
+  )
 }

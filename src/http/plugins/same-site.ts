@@ -43,10 +43,17 @@ function isSameSite(request: FastifyRequest, allowed: ReadonlySet<string>): bool
   if (origin !== undefined && allowed.has(origin)) return true
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin' || site === 'none'
-  return origin === undefined || hostOf(origin) === request.host.toLowerCase()
+  return origin === undefined || ownOrigins(request).includes(origin.toLowerCase())
 }
 
-/** The host and, where it is not the scheme's own, the port of an origin; `undefined` for `null` and nonsense. */
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined
+/**
+ * The origins of the service's own pages, as the request's browser would write them: by the scheme that a trusted proxy
+ * or the connection says. An `http` page of a host that has HTTPS may be anyone's who sits in the network, so its writes
+ * are not those of the `https` page. Where no proxy is trusted, what arrives by HTTP may have left the browser by
+ * HTTPS, at a proxy of which the service was not told. Then `https` is taken as well: nobody can forge a page of it.
+ */
+function ownOrigins({ protocol, host, ips }: FastifyRequest): readonly string[] {
+  // Fastify has `ips` only where it trusts a proxy.
+  const schemes = protocol === 'http' && ips === undefined ? ['http', 'https'] : [protocol]
+  return schemes.map((scheme) => `${scheme}://${host.toLowerCase()}`)
 }

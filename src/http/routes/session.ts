@@ -7,7 +7,8 @@ import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
-import { sessionCookie } from '../session-cookie.ts'
+import { ACCESS_TOKEN_COOKIE } from '../plugins/access-token.ts'
+import { forgetSession, keepSession } from '../session-cookie.ts'
 import { passBody } from '../unused-body.ts'
 
 export interface SessionOptions extends TakeJsonOptions {
@@ -24,15 +25,17 @@ const MAX_SESSION_SECONDS = 30 * 24 * 3600
 /**
  * `POST /session`: hands an access token to the browser to keep as the cookie `access_token`, which no script can read
  * and which no other site's page can make it send. `DELETE /session`: has it forgotten; the token itself stays good.
+ * Both have the browser forget the cookies that another page planted beside it.
  */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (app, options) => {
   const { accessTokens, basePath, shutdown: signal, idleTimeoutMs } = options
-  const path = basePath === '' ? '/' : basePath
-  await app.register(fastifyCookie)
+  const cookies = { name: ACCESS_TOKEN_COOKIE, basePath, pathsBelow: PATHS_BELOW }
+  await app.register(fastifyCookie, { hook: false })
 
   app.delete('/session', { config: CLOSE }, async (request, reply) => {
     await passBody({ request, reply }, { signal, idleTimeoutMs })
-    return reply.clearCookie(NAME, sessionCookie(request, path)).code(204).send()
+    forgetSession({ request, reply }, cookies)
+    return reply.code(204).send()
   })
 
   await app.register(async (scope) => {
@@ -45,14 +48,15 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
         const secret = request.body.access_token
         const token = await accessTokens.inspect(secret, parseClientAddress(request.ip))
         const maxAge = secondsOf(token.expiresInMs)
-        const cookie = { ...sessionCookie(request, path), maxAge }
-        return reply.setCookie(NAME, secret, cookie).code(204).send()
+        keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
+        return reply.code(204).send()
       },
     )
   })
 }
 
-const NAME = 'access_token'
+/** Of what needs a token. */
+const PATHS_BELOW = ['/users', '/users/me', '/users/me/repo']
 
 function secondsOf(expiresInMs = Infinity): number {
   const seconds = Math.min(MAX_SESSION_SECONDS, Math.floor(expiresInMs / 1000))

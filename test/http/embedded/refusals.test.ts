@@ -8,11 +8,13 @@ import { crossOriginSuite } from '../cross-origin-suite.ts'
 import { refusedDigestsSuite } from '../digests-suite.ts'
 import { refusedFileNamesSuite } from '../file-names-suite.ts'
 import { refusedListingsSuite } from '../listings-suite.ts'
+import { originSuite } from '../origin-suite.ts'
 import { parserErrorsSuite } from '../parser-errors-suite.ts'
 import { rawHeadersSuite } from '../raw-uploads-suite.ts'
 import { refusalsSuite } from '../refusals-suite.ts'
 import { refusedRemovalsSuite } from '../removals-suite.ts'
 import { sessionSuite } from '../session-suite.ts'
+import { twoTokensSuite } from '../two-tokens-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   brokenUploadsSuite(openEmbedded)
@@ -28,4 +30,6 @@ describe('the service on SQLite and local files', () => {
   parserErrorsSuite(openEmbedded)
   crossOriginSuite(openEmbedded)
   sessionSuite(openEmbedded)
+  twoTokensSuite(openEmbedded)
+  originSuite(openEmbedded)
 })
