@@ -209,7 +209,10 @@ export interface Ledger extends SweepLedger {
    */
   listFiles(page: ListFiles): Promise<readonly File[]>
 
-  /** Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. */
+  /**
+   * Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. After a write that
+   * failed because the disk is full it rejects until a write succeeds, for which it tries one each time.
+   */
   check(): Promise<number>
 
   /**

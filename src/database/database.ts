@@ -28,6 +28,12 @@ export interface Database extends Fragments {
   /** `undefined` where the statements of a transaction cost no way to a server. Rejects as `transaction` does. */
   readonly runBatch: RunBatch | undefined
 
+  /**
+   * Resolves at once unless the last write that failed did so because the disk is full. Then it writes, with `probe`, and
+   * rejects as `query` does until that succeeds.
+   */
+  proveWritable(probe: (kysely: Kysely<Tables>) => Promise<unknown>): Promise<void>
+
   readonly keepIndexOrder: Engine['keepIndexOrder']
 
   readonly changesPerUser: Engine['changesPerUser']
@@ -64,9 +70,10 @@ export interface Fragments {
 
 /**
  * What an error of the driver means: `repeat` the transaction; a `defect` of ours, such as a
- * violated constraint; or a `failure` of the database or of the way to it.
+ * violated constraint; a `failure` of the database or of the way to it; or a write that failed because
+ * the disk is `full`, and was rolled back.
  */
-export type Fault = 'repeat' | 'defect' | 'failure'
+export type Fault = 'repeat' | 'defect' | 'failure' | 'full'
 
 export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
@@ -94,8 +101,14 @@ export function createDatabase(engine: Engine): Database {
   const { kysely, now, forUpdate, bytewise, keepIndexOrder, changesPerUser } = engine
   const { runBatch, connections, copyTo, classify, release } = engine
   const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
-  const query: Database['query'] = (work) => withRepeats(() => work(kysely), classify)
-  const transaction: Database['transaction'] = (work) => withRepeats(() => transact(work), classify)
+  let isFull = false
+  const noting = (error: unknown): Fault => {
+    const fault = classify(error)
+    if (fault === 'full') isFull = true
+    return fault
+  }
+  const query: Database['query'] = (work) => withRepeats(() => work(kysely), noting)
+  const transaction: Database['transaction'] = (work) => withRepeats(() => transact(work), noting)
   return {
     kysely,
     now,
@@ -105,7 +118,7 @@ export function createDatabase(engine: Engine): Database {
     changesPerUser,
     connections,
     copyTo,
-    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), classify)),
+    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), noting)),
     query,
     transaction,
     readInOrder: (work) =>
@@ -115,6 +128,11 @@ export function createDatabase(engine: Engine): Database {
             await keepIndexOrder.execute(tx)
             return await work(tx)
           }),
+    async proveWritable(probe) {
+      if (!isFull) return
+      await query(probe)
+      isFull = false
+    },
     close: async () => {
       await kysely.destroy()
       await release()
@@ -136,6 +154,7 @@ export async function withRepeats<T>(
     } catch (error) {
       const fault = error instanceof AppError ? 'defect' : classify(error)
       if (fault === 'defect') throw error
+      if (fault === 'full') throw databaseFull(error)
       if (fault === 'failure' || repeats === MAX_REPEATS) {
         throw databaseUnavailable(error)
       }
@@ -147,6 +166,11 @@ export async function withRepeats<T>(
 /** The failure of a call whose outcome is unknown: the database may have done what it was asked, or not. */
 export function databaseUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'The database does not answer.', { cause, part: 'database' })
+}
+
+function databaseFull(cause: unknown): AppError {
+  const detail = 'The disk of the database is full.'
+  return new AppError('unavailable', detail, { cause, part: 'database', isFull: true })
 }
 
 const FIRST_BACKOFF_MS = 25

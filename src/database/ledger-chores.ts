@@ -22,3 +22,11 @@ export async function leaveChore(
 ): Promise<void> {
   await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
 }
+
+/** Changes a row of its own, which nothing reads. */
+export async function proveWritable({ db, now }: Clocked): Promise<void> {
+  await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES ('write_probe', '', ${now})
+    ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until
+  `.execute(db)
+}

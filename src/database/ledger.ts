@@ -31,7 +31,7 @@ import type { Database } from './database.ts'
 import { measureBacklog, measureJournal } from './ledger-backlog.ts'
 import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
-import { holdChore, leaveChore } from './ledger-chores.ts'
+import { holdChore, leaveChore, proveWritable } from './ledger-chores.ts'
 import { listFiles } from './ledger-list.ts'
 import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './ledger-reads.ts'
@@ -103,7 +103,7 @@ export function createLedger(
     removeFile: (file) => change(file.userId, (books) => removeFile(books, file)),
     changeFile: (file) => change(file.userId, (books) => changeFile(books, file)),
     listFiles: (page) => inOrder((books) => listFiles(books, page)),
-    check: () => query(readClock),
+    check: () => check(database, query),
     findFile: runBatch === undefined ? findOne : findMany,
     countUploads: (userId) => query((books) => countUploads(books, userId)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
@@ -122,6 +122,15 @@ export function createLedger(
     holdChore: (chore) => query((books) => holdChore(books, chore)),
     leaveChore: (chore) => query((books) => leaveChore(books, chore)),
   }
+}
+
+/** A database whose disk is full answers every read. */
+async function check(
+  database: Pick<Database, 'proveWritable' | 'now'>,
+  query: <T>(work: (books: Books) => Promise<T>) => Promise<T>,
+): Promise<number> {
+  await database.proveWritable((db) => proveWritable({ db, now: database.now }))
+  return await query(readClock)
 }
 
 async function begin(books: Books, upload: BeginUpload): Promise<void> {

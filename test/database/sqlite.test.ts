@@ -125,6 +125,25 @@ describe('SQLite', () => {
     expect((await users.createUser(parseUserId('after'))).created).toBe(true)
   })
 
+  it('F08 asks for the proof of a write once one has met a full disk, until one succeeds', async () => {
+    let probes = 0
+    const probe = async (db: Database['kysely']): Promise<void> => {
+      probes += 1
+      await sql`CREATE TABLE IF NOT EXISTS probe AS SELECT zeroblob(1000000) AS bytes`.execute(db)
+    }
+    await database.proveWritable(probe)
+    expect(probes).toBe(0)
+    await sql`PRAGMA max_page_count = 1`.execute(database.kysely)
+    const full = { code: 'unavailable', part: 'database', isFull: true }
+    await expect(database.transaction(probe)).rejects.toMatchObject(full)
+    await expect(database.proveWritable(probe)).rejects.toMatchObject(full)
+    await sql`PRAGMA max_page_count = 100000`.execute(database.kysely)
+    await database.proveWritable(probe)
+    expect(probes).toBe(3)
+    await database.proveWritable(probe)
+    expect(probes).toBe(3)
+  })
+
   it('takes the write lock when a transaction begins, before it reads', async () => {
     const rival = new DatabaseSync(file, { timeout: 0 })
     await database.transaction(async () => {

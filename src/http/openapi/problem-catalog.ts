@@ -32,7 +32,12 @@ export const FACTS = {
     minimum: 1,
     description: 'Seconds to wait, as in `Retry-After`.',
   },
-  database: { ...HEALTH, description: 'Whether the database answers (`/readyz`).' },
+  database: {
+    type: 'string',
+    enum: ['ok', 'full', 'failing'],
+    description:
+      'Whether the database answers (`/readyz`); `full` when it can be read but not written, because its disk is full.',
+  },
   object_store: { ...HEALTH, description: 'Whether the object store answers (`/readyz`).' },
 } as const satisfies Record<string, Json>
 
@@ -154,5 +159,10 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
       'The database, the object store or the identity provider does not answer, the store does not find the content of the ' +
       'file, there is no memory left for the upload, or the service is shutting down.',
     detail: 'The service is shutting down.',
+  },
+  insufficient_storage: {
+    meaning:
+      'The disk of the service is nearly full, so it takes no uploads. All else works, and nothing has changed.',
+    detail: 'The service has no space left for uploads.',
   },
 }

@@ -38,6 +38,7 @@ const UPLOAD = {
     'capacity_exceeded',
     'file_count_exceeded',
     'file_too_large',
+    'insufficient_storage',
   ],
 } as const satisfies Partial<Operation>
 
