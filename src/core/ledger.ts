@@ -150,6 +150,9 @@ export interface Ledger extends SweepLedger {
    * Under the same lock it counts the user's pending uploads whose lease still runs, so that of any number of calls
    * exactly `maxUploads` are let in at a time. One whose lease has ended counts no more, unless it is renewed.
    *
+   * What the user's replaced and deleted objects hold is bounded in the same `WHERE`: ARCHITECTURE.md, "Garbage",
+   * says how. The refusal is `too_many_requests`, whose `retry_after` says when the oldest of them may be removed.
+   *
    * Rejects, in this order: `access_token_invalid` when the user is gone, `user_suspended`, `precondition_failed`,
    * `too_many_requests`, `file_count_exceeded`, `capacity_exceeded` with the facts `capacity, used, reserved,
    * requested, available`.

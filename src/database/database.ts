@@ -34,6 +34,8 @@ export interface Database extends Fragments {
    */
   proveWritable(probe: (kysely: Kysely<Tables>) => Promise<unknown>): Promise<void>
 
+  readonly createTrigger: Engine['createTrigger']
+
   readonly keepIndexOrder: Engine['keepIndexOrder']
 
   readonly changesPerUser: Engine['changesPerUser']
@@ -68,6 +70,15 @@ export interface Fragments {
   readonly bytewise: RawBuilder<unknown>
 }
 
+/** SQL that both engines understand, where `NEW` and `OLD` are the row. */
+export interface RowTrigger {
+  readonly name: string
+  /** `INSERT ON garbage`, for example. */
+  readonly event: string
+  readonly when: string
+  readonly statement: string
+}
+
 /**
  * What an error of the driver means: `repeat` the transaction; a `defect` of ours, such as a
  * violated constraint; a `failure` of the database or of the way to it; or a write that failed because
@@ -77,6 +88,8 @@ export type Fault = 'repeat' | 'defect' | 'failure' | 'full'
 
 export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
+  /** The statements, for a migration, that have another one run after each row of a change. */
+  readonly createTrigger: (trigger: RowTrigger) => readonly RawBuilder<unknown>[]
   /** One attempt at a transaction; Kysely's own when left out. */
   readonly transact?: Transact
   readonly runBatch: RunBatch | undefined
@@ -98,8 +111,8 @@ export const MAX_REPEATS = 5
 
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
-  const { kysely, now, forUpdate, bytewise, keepIndexOrder, changesPerUser } = engine
-  const { runBatch, connections, copyTo, classify, release } = engine
+  const { kysely, now, forUpdate, bytewise, createTrigger, keepIndexOrder } = engine
+  const { changesPerUser, runBatch, connections, copyTo, classify, release } = engine
   const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
   let isFull = false
   const noting = (error: unknown): Fault => {
@@ -114,6 +127,7 @@ export function createDatabase(engine: Engine): Database {
     now,
     forUpdate,
     bytewise,
+    createTrigger,
     keepIndexOrder,
     changesPerUser,
     connections,

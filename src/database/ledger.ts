@@ -28,6 +28,7 @@ import {
   whyRefused,
 } from './books.ts'
 import type { Database } from './database.ts'
+import { isGarbageBounded } from './garbage-bound.ts'
 import { measureBacklog, measureJournal } from './ledger-backlog.ts'
 import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
@@ -150,9 +151,10 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
       AND ${runningUploads(now)} < ${bigint(upload.maxUploads)}
       AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(upload.maxFiles)})
       AND (${bigint(growth)} = 0 OR used_bytes + reserved_bytes + ${growth} <= ${capacity})
+      AND ${isGarbageBounded({ size: bigint(bytes), ownReserved: sql`0`, capacity })}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await whyRefused(books, { ...upload, requested: bytes, newFiles })
+    throw await whyRefused(books, { ...upload, requested: bytes, newFiles, ownReserved: 0 })
   }
 
   await sql`

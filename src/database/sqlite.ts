@@ -30,6 +30,9 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     // BEGIN IMMEDIATE is the lock.
     forUpdate: sql``,
     bytewise: sql`BINARY`,
+    createTrigger: ({ name, event, when, statement }) => [
+      sql.raw(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN ${statement}; END`),
+    ],
     keepIndexOrder: undefined,
     // Enough to share a write to the disk.
     changesPerUser: 16,

@@ -59,7 +59,7 @@ export const FORM_UPLOAD = {
     description:
       'A file that would not fit into the capacity, or a repository that is full, is 403. Of several causes the first of ' +
       'these is told: another site, the access token, the name, the form, the preconditions, the largest file, the ' +
-      'uploads under way, the number of files, the capacity. Safe to repeat.',
+      'uploads under way, what is kept of replaced and deleted files, the number of files, the capacity. Safe to repeat.',
     requestBody: {
       required: true,
       content: {
