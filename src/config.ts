@@ -39,6 +39,8 @@ export interface Config {
   readonly maxFileSize: number
   readonly maxFiles: number
   readonly uploadMemory: number
+  /** Bytes that uploads leave free where this machine keeps the database and the objects. */
+  readonly minFreeSpace: number
   /** How long the objects of replaced and deleted files are kept, in milliseconds. */
   readonly garbageDelayMs: number
   readonly maxUploads: number
@@ -124,6 +126,7 @@ export function readConfig(environment: Environment): Config {
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
+    minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),

@@ -1,7 +1,9 @@
+import { statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type Config, type ObjectStoreConfig, partSizeOf } from './config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { AppError } from './core/errors.ts'
+import { createFreeSpace, type FreeSpace } from './core/free-space.ts'
 import { createGrants, type Grants } from './core/grants.ts'
 import { createGuessLimiter, type GuessLimiter } from './core/guess-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/jwt-users.ts'
@@ -137,7 +139,15 @@ function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
   const guesses = createGuessLimiter({ counts: metrics.meterPort(createGuessCounts(database)) })
   const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
-  const limits = { memory, maxFileSize, maxFiles, maxUploads, leaseMs, garbageDelayMs }
+  const limits = {
+    memory,
+    space: openFreeSpace(config),
+    maxFileSize,
+    maxFiles,
+    maxUploads,
+    leaseMs,
+    garbageDelayMs,
+  }
   return {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
@@ -213,6 +223,19 @@ function createWriter(
   if (!isEmbedded(databaseUrl)) return undefined
   const settings = { file: fileOf(databaseUrl), baseCapacity }
   return new Writer(settings, (cause) => warn?.(cause, 'makes changes without the thread for them'))
+}
+
+/** Of what this machine keeps itself: a server's disks are not seen from here. */
+function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace {
+  const folders = [
+    ...(isEmbedded(databaseUrl) ? [dirname(fileOf(databaseUrl))] : []),
+    ...(objectStore.kind === 'file' ? [objectStore.directory] : []),
+  ]
+  const measure = async (folder: string): Promise<number> => {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize
+  }
+  return createFreeSpace({ folders, leastBytes: minFreeSpace, measure })
 }
 
 function isEmbedded(databaseUrl: string): boolean {

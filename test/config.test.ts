@@ -41,6 +41,7 @@ describe('readConfig', () => {
       apiDocs: true,
       trustedProxies: [],
       webPage: true,
+      minFreeSpace: 64 * 2 ** 20,
       uploadMemory: 256 * 2 ** 20,
       jwt: undefined,
       logLevel: 'info',

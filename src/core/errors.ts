@@ -29,6 +29,7 @@ export const ERROR_CODES = [
   'unauthorized',
   'internal_error',
   'unavailable',
+  'insufficient_storage',
 ] as const
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
@@ -43,6 +44,8 @@ export interface AppErrorOptions {
   readonly facts?: Readonly<Record<string, number | string>>
   /** Which part failed, for `unavailable`; logged, never shown to a client. */
   readonly part?: Part
+  /** Whether the part can be read but not written, because its disk is full. */
+  readonly isFull?: boolean
 }
 
 /**
@@ -53,6 +56,7 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly facts: Readonly<Record<string, number | string>>
   readonly part: Part | undefined
+  readonly isFull: boolean
 
   /** `detail` is a sentence for the client; it names no secret, no file name and no internals. */
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
@@ -61,6 +65,7 @@ export class AppError extends Error {
     this.code = code
     this.facts = options.facts ?? {}
     this.part = options.part
+    this.isFull = options.isFull ?? false
   }
 }
 
@@ -72,4 +77,9 @@ export function messageOf(error: unknown): string {
 /** Whether `error` is an `AppError`, with that code when one is given. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code)
+}
+
+/** Whether `error` says that the database can be read but not written, because its disk is full. */
+export function isDatabaseFull(error: unknown): boolean {
+  return error instanceof AppError && error.part === 'database' && error.isFull
 }

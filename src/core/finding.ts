@@ -4,10 +4,11 @@ import type { UserId } from './user-id.ts'
 
 /** The closed list of what `verify` can find (docs/backup.md, "Verifying"). */
 export const FINDING_KINDS = [
-  // What `quotas` records of a user against a recount of `files` and of pending `uploads`.
+  // What `quotas` records of a user against a recount of `files`, of pending `uploads` and of `garbage`.
   'used_bytes',
   'reserved_bytes',
   'file_count',
+  'garbage_bytes',
   'missing_quota',
   'stray_quota',
   // What a file's row records against its object.

@@ -9,6 +9,8 @@ export interface Figures {
   readonly used: number
   readonly reserved: number
   readonly fileCount: number
+  /** What of the user's garbage counts against its bound. */
+  readonly garbage: number
 }
 
 /** A user's figures as they are recorded and as a recount gives them, both of one moment. */

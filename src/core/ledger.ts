@@ -150,6 +150,9 @@ export interface Ledger extends SweepLedger {
    * Under the same lock it counts the user's pending uploads whose lease still runs, so that of any number of calls
    * exactly `maxUploads` are let in at a time. One whose lease has ended counts no more, unless it is renewed.
    *
+   * What the user's replaced and deleted objects hold is bounded in the same `WHERE`: ARCHITECTURE.md, "Garbage",
+   * says how. The refusal is `too_many_requests`, whose `retry_after` says when the oldest of them may be removed.
+   *
    * Rejects, in this order: `access_token_invalid` when the user is gone, `user_suspended`, `precondition_failed`,
    * `too_many_requests`, `file_count_exceeded`, `capacity_exceeded` with the facts `capacity, used, reserved,
    * requested, available`.
@@ -209,7 +212,10 @@ export interface Ledger extends SweepLedger {
    */
   listFiles(page: ListFiles): Promise<readonly File[]>
 
-  /** Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. */
+  /**
+   * Guarantees that the database answers right now, and returns its clock: milliseconds since 1970. After a write that
+   * failed because the disk is full it rejects until a write succeeds, for which it tries one each time.
+   */
   check(): Promise<number>
 
   /**

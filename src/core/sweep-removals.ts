@@ -1,3 +1,4 @@
+import { isDatabaseFull } from './errors.ts'
 import { inParallel } from './in-parallel.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -33,17 +34,26 @@ export function abortedRemover(run: RemovalRun): () => Promise<Progress> {
   }
 }
 
-/** One call removes a page of garbage; the next call goes on after it. */
+/**
+ * One call removes a page of garbage; the next call goes on after it. Where the database's disk is full the rows stay, and the
+ * next sweep removes what is no longer there once more.
+ */
 export function garbageRemover(run: RemovalRun): () => Promise<Progress> {
   const { ledger } = run
   let after: Garbage | undefined
   return async () => {
     const page = await ledger.listGarbage({ after, limit: PAGE })
     const { progress, ...removals } = await removePage(page, run)
-    if (page.length > 0) await ledger.noteGarbageRemovals({ ...removals, retryMs: RETRY_MS })
+    if (page.length > 0) {
+      await ledger.noteGarbageRemovals({ ...removals, retryMs: RETRY_MS }).catch(passWhenFull)
+    }
     after = page.at(-1)
     return progress
   }
+}
+
+function passWhenFull(error: unknown): void {
+  if (!isDatabaseFull(error)) throw error
 }
 
 /** Small enough for a store that answers nothing to be given up within the lease of the chore. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isDatabaseFull } from './errors.ts'
 import { keepChore, type KeptChore } from './kept-chore.ts'
 import type { Ledger } from './ledger.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -54,7 +55,8 @@ export interface Sweeper {
    * Settles what crashes and failures left: uploads whose lease has ended, what aborted uploads wrote, objects that
    * no file refers to any more, and what deleted users owned. It removes a key only after winning the upload's
    * compare-and-set, or from `garbage` after its time (I7), so it is safe beside running uploads and other sweepers.
-   * Of all sweepers one at a time does more than `expire`: that saves work, and nothing rests on it.
+   * Of all sweepers one at a time does more than `expire`: that saves work, and nothing rests on it. When the disk of the
+   * database is full, which keeps it from everything else, it first removes the objects of the garbage that is due.
    *
    * At most 8 removals are under way at a time, which bounds its rate; memory holds a page of keys. Objects that
    * can't be removed now are left for the next sweep. Rejects with `unavailable` when the database fails, and with the
@@ -89,14 +91,26 @@ export function createSweeper(options: SweeperOptions): Sweeper {
           report.firstFailure ??= error
         }),
     }
-    await goThrough(expiry(run), signal)
-    const chore = keepChore({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
-    if (!(await chore.begin({ signal, onWait }))) return { ...report, end: 'elsewhere' }
     try {
-      const end = await sweepAlone(run, chore)
-      return { ...report, end }
-    } finally {
-      await chore.end()
+      return await sweepInTurn()
+    } catch (error) {
+      // Objects go before their rows, and no row of garbage is ever referred to again, so this needs no write, and no lease.
+      if (!isDatabaseFull(error)) throw error
+      await goThrough(garbageRemover(run), signal)
+      if (report.removedObjects === 0) throw error
+      return await sweepInTurn()
+    }
+
+    async function sweepInTurn(): Promise<SweepReport> {
+      await goThrough(expiry(run), signal)
+      const chore = keepChore({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
+      if (!(await chore.begin({ signal, onWait }))) return { ...report, end: 'elsewhere' }
+      try {
+        const end = await sweepAlone(run, chore)
+        return { ...report, end }
+      } finally {
+        await chore.end()
+      }
     }
   }
 

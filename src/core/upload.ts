@@ -9,6 +9,7 @@ import { AppError, isAppError } from './errors.ts'
 import type { Visibility } from './file.ts'
 import type { FileName } from './file-name.ts'
 import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from './ledger.ts'
+import type { FreeSpace } from './free-space.ts'
 import { objectKey, type ObjectKey } from './object-key.ts'
 import { objectMetadata } from './object-metadata.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -23,6 +24,8 @@ export interface UploadsOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
   readonly memory: UploadMemory
+  /** Nothing is refused for want of space when left out. */
+  readonly space?: FreeSpace
   /** Bytes of the largest file. */
   readonly maxFileSize: number
   /** Files that one user may have. */
@@ -64,7 +67,7 @@ export interface Uploads {
    * Guarantees, once it resolves, that the file is durable and that every later download returns exactly these
    * bytes (I1); when it rejects, that nothing anyone can see has changed (I2) — unless it rejects with
    * `unavailable`, when the upload may have taken effect whole. The life of an upload is in ARCHITECTURE.md.
-   * Rejects with what `incoming` and `visibility` do, `file_too_large`, `digest_mismatch`, and as `Ledger.begin` does.
+   * Rejects with what `incoming` and `visibility` do, `file_too_large`, `digest_mismatch`, `insufficient_storage`, and as `Ledger.begin` does.
    */
   upload(upload: UploadFile): Promise<CommittedUpload>
 
@@ -77,7 +80,7 @@ export interface Uploads {
 
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { ledger, objects, memory, maxFileSize, maxFiles, maxUploads } = options
+  const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
   const { leaseMs, garbageDelayMs } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
@@ -85,6 +88,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     // Where the precondition is not met, `begin` says so, or what comes before that.
     const isDemanded = await meetsPrecondition(request)
     if (isDemanded && incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
+    if (isDemanded) await space?.demand(incoming.size.announced ?? incoming.size.least)
     using share = await memory.admit({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
@@ -101,7 +105,7 @@ export function createUploads(options: UploadsOptions): Uploads {
         incoming: { ...incoming, end: () => share.awaitClient(incoming.end()) },
         maxBytes: maxFileSize,
         memory: share,
-        onBytes: (total) => reservation.cover(total),
+        onBytes: (total) => space?.check() ?? reservation.cover(total),
         onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, share.taken]),
       })
@@ -161,6 +165,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(usage, maxFiles)
     const growth = least - (old?.size ?? 0)
     if (growth > 0 && growth > availableBytes(usage)) throw capacityExceeded(usage, least)
+    await space?.demand(least)
   }
 
   return { upload, admit }

@@ -23,6 +23,7 @@ function driftOf({ isUser, recorded, counted }: Balance): readonly Drift[] {
     { kind: 'used_bytes', recorded: recorded.used, found: counted.used },
     { kind: 'reserved_bytes', recorded: recorded.reserved, found: counted.reserved },
     { kind: 'file_count', recorded: recorded.fileCount, found: counted.fileCount },
+    { kind: 'garbage_bytes', recorded: recorded.garbage, found: counted.garbage },
   ]
   const drift = figures.filter(({ recorded, found }) => recorded !== found)
   return isUser ? drift : [{ kind: 'stray_quota' }, ...drift]

@@ -10,6 +10,7 @@ import type { UserId } from '../core/user-id.ts'
 import type { User, UserStatus } from '../core/user-store.ts'
 import { AHEAD } from './ahead.ts'
 import type { Fragments } from './database.ts'
+import { whyGarbage } from './garbage-bound.ts'
 import type { Tables, UserRow } from './schema.ts'
 
 /** What a statement needs that asks for the time. */
@@ -131,6 +132,8 @@ export interface Refused {
   readonly maxFiles: number
   /** No limit where it is not said. */
   readonly maxUploads?: number
+  /** What the file had reserved by then. Where it is not said the user's garbage was not tested. */
+  readonly ownReserved?: number
 }
 
 /**
@@ -141,9 +144,15 @@ export async function whyRefused(books: Books, refused: Refused): Promise<AppErr
   const found = await readUsage(books, refused.userId)
   if (found?.status !== 'active') return notActive(found?.status)
   const { usage } = found
-  const { maxUploads } = refused
+  const { maxUploads, ownReserved } = refused
   if (maxUploads !== undefined && (await countUploads(books, refused.userId)) >= maxUploads) {
     return uploadCountExceeded(maxUploads)
+  }
+  if (ownReserved !== undefined) {
+    const size = bigint(refused.requested)
+    const bound = { size, ownReserved: bigint(ownReserved), capacity: books.capacity }
+    const reason = await whyGarbage(books, { userId: refused.userId, ...bound })
+    if (reason !== undefined) return reason
   }
   if (refused.newFiles > 0 && usage.fileCount >= refused.maxFiles) {
     return fileCountExceeded(usage, refused.maxFiles)

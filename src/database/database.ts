@@ -28,6 +28,14 @@ export interface Database extends Fragments {
   /** `undefined` where the statements of a transaction cost no way to a server. Rejects as `transaction` does. */
   readonly runBatch: RunBatch | undefined
 
+  /**
+   * Resolves at once unless the last write that failed did so because the disk is full. Then it writes, with `probe`, and
+   * rejects as `query` does until that succeeds.
+   */
+  proveWritable(probe: (kysely: Kysely<Tables>) => Promise<unknown>): Promise<void>
+
+  readonly createTrigger: Engine['createTrigger']
+
   readonly keepIndexOrder: Engine['keepIndexOrder']
 
   readonly changesPerUser: Engine['changesPerUser']
@@ -62,14 +70,26 @@ export interface Fragments {
   readonly bytewise: RawBuilder<unknown>
 }
 
+/** SQL that both engines understand, where `NEW` and `OLD` are the row. */
+export interface RowTrigger {
+  readonly name: string
+  /** `INSERT ON garbage`, for example. */
+  readonly event: string
+  readonly when: string
+  readonly statement: string
+}
+
 /**
  * What an error of the driver means: `repeat` the transaction; a `defect` of ours, such as a
- * violated constraint; or a `failure` of the database or of the way to it.
+ * violated constraint; a `failure` of the database or of the way to it; or a write that failed because
+ * the disk is `full`, and was rolled back.
  */
-export type Fault = 'repeat' | 'defect' | 'failure'
+export type Fault = 'repeat' | 'defect' | 'failure' | 'full'
 
 export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
+  /** The statements, for a migration, that have another one run after each row of a change. */
+  readonly createTrigger: (trigger: RowTrigger) => readonly RawBuilder<unknown>[]
   /** One attempt at a transaction; Kysely's own when left out. */
   readonly transact?: Transact
   readonly runBatch: RunBatch | undefined
@@ -91,21 +111,28 @@ export const MAX_REPEATS = 5
 
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
-  const { kysely, now, forUpdate, bytewise, keepIndexOrder, changesPerUser } = engine
-  const { runBatch, connections, copyTo, classify, release } = engine
+  const { kysely, now, forUpdate, bytewise, createTrigger, keepIndexOrder } = engine
+  const { changesPerUser, runBatch, connections, copyTo, classify, release } = engine
   const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
-  const query: Database['query'] = (work) => withRepeats(() => work(kysely), classify)
-  const transaction: Database['transaction'] = (work) => withRepeats(() => transact(work), classify)
+  let isFull = false
+  const noting = (error: unknown): Fault => {
+    const fault = classify(error)
+    if (fault === 'full') isFull = true
+    return fault
+  }
+  const query: Database['query'] = (work) => withRepeats(() => work(kysely), noting)
+  const transaction: Database['transaction'] = (work) => withRepeats(() => transact(work), noting)
   return {
     kysely,
     now,
     forUpdate,
     bytewise,
+    createTrigger,
     keepIndexOrder,
     changesPerUser,
     connections,
     copyTo,
-    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), classify)),
+    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), noting)),
     query,
     transaction,
     readInOrder: (work) =>
@@ -115,6 +142,11 @@ export function createDatabase(engine: Engine): Database {
             await keepIndexOrder.execute(tx)
             return await work(tx)
           }),
+    async proveWritable(probe) {
+      if (!isFull) return
+      await query(probe)
+      isFull = false
+    },
     close: async () => {
       await kysely.destroy()
       await release()
@@ -136,6 +168,7 @@ export async function withRepeats<T>(
     } catch (error) {
       const fault = error instanceof AppError ? 'defect' : classify(error)
       if (fault === 'defect') throw error
+      if (fault === 'full') throw databaseFull(error)
       if (fault === 'failure' || repeats === MAX_REPEATS) {
         throw databaseUnavailable(error)
       }
@@ -147,6 +180,11 @@ export async function withRepeats<T>(
 /** The failure of a call whose outcome is unknown: the database may have done what it was asked, or not. */
 export function databaseUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'The database does not answer.', { cause, part: 'database' })
+}
+
+function databaseFull(cause: unknown): AppError {
+  const detail = 'The disk of the database is full.'
+  return new AppError('unavailable', detail, { cause, part: 'database', isFull: true })
 }
 
 const FIRST_BACKOFF_MS = 25

@@ -56,9 +56,11 @@ interface BalanceRow {
   readonly used_bytes: number | null
   readonly reserved_bytes: number | null
   readonly file_count: number | null
+  readonly garbage_bytes: number | null
   readonly counted_used: number
   readonly counted_reserved: number
   readonly counted_files: number
+  readonly counted_garbage: number
   readonly now: number
 }
 
@@ -71,6 +73,9 @@ function countedFigures(id: RawBuilder<unknown>) {
       SELECT CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) FROM uploads
       WHERE user_id = ${id} AND state = 'pending'
     )`,
+    garbage: sql`(
+      SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM garbage WHERE user_id = ${id}
+    )`,
   }
 }
 
@@ -81,9 +86,9 @@ async function balances(
   const counted = countedFigures(sql`ids.id`)
   const { rows } = await sql<BalanceRow>`
     SELECT ids.id, CASE WHEN users.id IS NULL THEN 0 ELSE 1 END AS is_user,
-      quotas.used_bytes, quotas.reserved_bytes, quotas.file_count,
+      quotas.used_bytes, quotas.reserved_bytes, quotas.file_count, quotas.garbage_bytes,
       ${counted.used} AS counted_used, ${counted.reserved} AS counted_reserved,
-      ${counted.fileCount} AS counted_files, ${now} AS now
+      ${counted.fileCount} AS counted_files, ${counted.garbage} AS counted_garbage, ${now} AS now
     FROM (${ids}) AS ids
     LEFT JOIN users ON users.id = ids.id
     LEFT JOIN quotas ON quotas.user_id = ids.id
@@ -94,17 +99,19 @@ async function balances(
 
 function toBalance(row: BalanceRow): Balance {
   const { used_bytes: used, reserved_bytes: reserved, file_count: fileCount } = row
+  const { garbage_bytes: garbage } = row
   return {
     userId: row.id,
     isUser: row.is_user === 1,
     recorded:
-      used === null || reserved === null || fileCount === null
+      used === null || reserved === null || fileCount === null || garbage === null
         ? undefined
-        : { used, reserved, fileCount },
+        : { used, reserved, fileCount, garbage },
     counted: {
       used: row.counted_used,
       reserved: row.counted_reserved,
       fileCount: row.counted_files,
+      garbage: row.counted_garbage,
     },
     readAt: row.now,
   }
@@ -185,10 +192,11 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
     SELECT id, 0, 0, 0 FROM users WHERE id = ${userId}
     ON CONFLICT (user_id) DO NOTHING
   `.execute(db)
-  const { used, reserved, fileCount } = countedFigures(sql`quotas.user_id`)
+  const { used, reserved, fileCount, garbage } = countedFigures(sql`quotas.user_id`)
   await sql`
     UPDATE quotas
-    SET used_bytes = ${used}, reserved_bytes = ${reserved}, file_count = ${fileCount}
+    SET used_bytes = ${used}, reserved_bytes = ${reserved}, file_count = ${fileCount},
+        garbage_bytes = ${garbage}
     WHERE user_id = ${userId}
   `.execute(db)
 }

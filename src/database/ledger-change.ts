@@ -3,7 +3,8 @@ import { AppError } from '../core/errors.ts'
 import { fileNotFound, type File } from '../core/file.ts'
 import type { ChangeFile, RemoveFile } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
-import { type Books, demand, isActive, lockUser, whyInactive } from './books.ts'
+import { bigint, type Books, demand, isActive, lockUser, whyInactive } from './books.ts'
+import { garbageBytes } from './garbage-bound.ts'
 import { FILE_COLUMNS, fileNamed, toFile } from './ledger-reads.ts'
 import type { FileRow } from './schema.ts'
 
@@ -72,8 +73,9 @@ interface Discard {
 async function discard({ db, now }: Books, { file, garbageDelayMs }: Discard): Promise<void> {
   await sql`DELETE FROM files WHERE user_id = ${file.userId} AND name = ${file.name}`.execute(db)
   await sql`
-    INSERT INTO garbage (object_key, not_before)
-    VALUES (${file.objectKey}, ${now} + ${garbageDelayMs})
+    INSERT INTO garbage (object_key, not_before, user_id, bytes)
+    VALUES (${file.objectKey}, ${now} + ${garbageDelayMs}, ${file.userId},
+            ${garbageBytes(bigint(file.size))})
   `.execute(db)
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Ledger } from '../core/ledger.ts'
 import type { Clocked } from './books.ts'
@@ -21,4 +22,18 @@ export async function leaveChore(
   { name, holder }: Parameters<Ledger['leaveChore']>[0],
 ): Promise<void> {
   await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
+}
+
+/** A commit writes about as much; a full disk may still have room for a page. */
+const PROBE_BYTES = 32 * 1024
+
+/** Changes a row of its own, which nothing reads. */
+export async function proveWritable({ db, now }: Clocked): Promise<void> {
+  // SQLite writes no page that stays as it was.
+  const probe = randomBytes(PROBE_BYTES / 2).toString('hex')
+  await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES ('write_probe', ${probe}, ${now})
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, lease_until = excluded.lease_until
+  `.execute(db)
 }

@@ -16,6 +16,7 @@ import {
   whyLost,
   whyRefused,
 } from './books.ts'
+import { garbageBytes, isGarbageBounded } from './garbage-bound.ts'
 import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './ledger-reads.ts'
 
 /**
@@ -107,10 +108,12 @@ async function moveQuota(books: Books, { upload, old, reserved }: Move): Promise
             AND used_bytes + ${growth} <= ${books.capacity})
         OR used_bytes + reserved_bytes - ${reserved} + ${growth} <= ${books.capacity}
       )
+      AND ${isGarbageBounded({ size: bigint(size), ownReserved: bigint(reserved), capacity: books.capacity })}
     RETURNING used_bytes, reserved_bytes, file_count, ${books.capacity} AS capacity
   `.execute(books.db)
   if (rows[0] === undefined) {
-    throw await whyRefused(books, { userId, requested: size, newFiles, maxFiles })
+    const refused = { userId, requested: size, newFiles, maxFiles, ownReserved: reserved }
+    throw await whyRefused(books, refused)
   }
   return toUsage(rows[0])
 }
@@ -136,7 +139,8 @@ async function replaceFile(books: Books, replacement: Replacement): Promise<void
   `.execute(db)
   if (old === undefined) return
   await sql`
-    INSERT INTO garbage (object_key, not_before)
-    VALUES (${old.objectKey}, ${file.updatedAt + garbageDelayMs})
+    INSERT INTO garbage (object_key, not_before, user_id, bytes)
+    VALUES (${old.objectKey}, ${file.updatedAt + garbageDelayMs}, ${old.userId},
+            ${garbageBytes(bigint(old.size))})
   `.execute(db)
 }

@@ -16,8 +16,9 @@ export async function purgeDeletedUsers(
   const files = await discardFiles(books, { userId, limit, garbageDelayMs })
   const uploads = await abortUploads(books, userId)
   const committed = await forgetCommitted(books, { userId, limit })
+  const garbage = await disownGarbage(books, { userId, limit })
   const users = await forgetUser(books, userId)
-  return files + uploads + committed + users
+  return files + uploads + committed + garbage + users
 }
 
 /** A user whose aborted uploads are all that is left waits until those are forgotten. */
@@ -94,6 +95,23 @@ async function forgetCommitted(
   return Number(numAffectedRows)
 }
 
+/** Takes it off the user's bound. To do that with all at once, as the foreign key would, could take longer than a statement may. */
+async function disownGarbage(
+  { db }: Books,
+  { userId, limit }: Pick<Discard, 'userId' | 'limit'>,
+): Promise<number> {
+  const { rows } = await sql<{ readonly bytes: number }>`
+    UPDATE garbage SET user_id = NULL WHERE object_key IN (
+      SELECT object_key FROM garbage WHERE user_id = ${userId} LIMIT ${limit}
+    ) RETURNING bytes
+  `.execute(db)
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+  await sql`
+    UPDATE quotas SET garbage_bytes = garbage_bytes - ${bytes} WHERE user_id = ${userId}
+  `.execute(db)
+  return rows.length
+}
+
 /** Access tokens, grants and the quota go with the user's row. */
 async function forgetUser({ db }: Books, userId: UserId): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -101,6 +119,7 @@ async function forgetUser({ db }: Books, userId: UserId): Promise<number> {
     WHERE id = ${userId} AND status = 'deleted'
       AND NOT EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
       AND NOT EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id)
+      AND NOT EXISTS (SELECT 1 FROM garbage WHERE user_id = users.id)
   `.execute(db)
   return Number(numAffectedRows)
 }

@@ -28,10 +28,11 @@ import {
   whyRefused,
 } from './books.ts'
 import type { Database } from './database.ts'
+import { isGarbageBounded } from './garbage-bound.ts'
 import { measureBacklog, measureJournal } from './ledger-backlog.ts'
 import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
-import { holdChore, leaveChore } from './ledger-chores.ts'
+import { holdChore, leaveChore, proveWritable } from './ledger-chores.ts'
 import { listFiles } from './ledger-list.ts'
 import { purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './ledger-reads.ts'
@@ -103,7 +104,7 @@ export function createLedger(
     removeFile: (file) => change(file.userId, (books) => removeFile(books, file)),
     changeFile: (file) => change(file.userId, (books) => changeFile(books, file)),
     listFiles: (page) => inOrder((books) => listFiles(books, page)),
-    check: () => query(readClock),
+    check: () => check(database, query),
     findFile: runBatch === undefined ? findOne : findMany,
     countUploads: (userId) => query((books) => countUploads(books, userId)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
@@ -124,6 +125,15 @@ export function createLedger(
   }
 }
 
+/** A database whose disk is full answers every read. */
+async function check(
+  database: Pick<Database, 'proveWritable' | 'now'>,
+  query: <T>(work: (books: Books) => Promise<T>) => Promise<T>,
+): Promise<number> {
+  await database.proveWritable((db) => proveWritable({ db, now: database.now }))
+  return await query(readClock)
+}
+
 async function begin(books: Books, upload: BeginUpload): Promise<void> {
   const { db, now, capacity } = books
   const { userId, version, name, objectKey, bytes } = upload
@@ -141,9 +151,10 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
       AND ${runningUploads(now)} < ${bigint(upload.maxUploads)}
       AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(upload.maxFiles)})
       AND (${bigint(growth)} = 0 OR used_bytes + reserved_bytes + ${growth} <= ${capacity})
+      AND ${isGarbageBounded({ size: bigint(bytes), ownReserved: sql`0`, capacity })}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await whyRefused(books, { ...upload, requested: bytes, newFiles })
+    throw await whyRefused(books, { ...upload, requested: bytes, newFiles, ownReserved: 0 })
   }
 
   await sql`

@@ -5,6 +5,7 @@ import type { Database } from './database.ts'
 import { initial } from './migrations/2026-11-21-initial.ts'
 import { listFiles } from './migrations/2026-11-21-list-files.ts'
 import { sweepInOrder } from './migrations/2026-11-21-sweep-in-order.ts'
+import { countGarbage } from './migrations/2026-11-23-count-garbage.ts'
 import { guessing } from './migrations/2026-11-22-guessing.ts'
 
 /**
@@ -55,11 +56,15 @@ async function newerThan(
 }
 
 /** The migrations that are released, in the order of their names, which begin with a date; such a name never changes. */
-export function migrations({ bytewise }: Database): Readonly<Record<string, Migration>> {
+export function migrations({
+  bytewise,
+  createTrigger,
+}: Database): Readonly<Record<string, Migration>> {
   return {
     '2026-11-21-initial': initial(bytewise),
     '2026-11-21-list-files': listFiles(),
     '2026-11-21-sweep-in-order': sweepInOrder(bytewise),
     '2026-11-22-guessing': guessing(bytewise),
+    '2026-11-23-count-garbage': countGarbage({ bytewise, createTrigger }),
   }
 }

@@ -6,7 +6,9 @@ export interface PackedError {
   readonly message: string
   readonly stack: string | undefined
   /** What an `AppError` has. */
-  readonly app: (Pick<AppErrorOptions, 'facts' | 'part'> & { readonly code: ErrorCode }) | undefined
+  readonly app:
+    | (Pick<AppErrorOptions, 'facts' | 'part' | 'isFull'> & { readonly code: ErrorCode })
+    | undefined
   /** What else is plain, such as SQLite's `errcode`. */
   readonly details: Readonly<Record<string, string | number | boolean>>
   readonly cause: PackedError | undefined
@@ -36,8 +38,8 @@ export function unpackError({ app, details, ...packed }: PackedError): Error {
   return Object.assign(error, details, { name }, stack !== undefined && { stack })
 }
 
-function packApp({ code, facts, part }: AppError): NonNullable<PackedError['app']> {
-  return { code, facts, ...(part && { part }) }
+function packApp({ code, facts, part, isFull }: AppError): NonNullable<PackedError['app']> {
+  return { code, facts, ...(part && { part }), ...(isFull && { isFull }) }
 }
 
 function isPlain(entry: [string, unknown]): entry is [string, string | number | boolean] {

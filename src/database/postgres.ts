@@ -36,6 +36,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
     forUpdate: sql`FOR UPDATE`,
     bytewise: sql`"C"`,
+    createTrigger: ({ name, event, when, statement }) => [
+      sql.raw(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN ${statement}; RETURN NULL; END $$`),
+      sql.raw(`CREATE TRIGGER ${name} AFTER ${event} FOR EACH ROW WHEN (${when})
+        EXECUTE FUNCTION ${name}()`),
+    ],
     keepIndexOrder: sql`
       SELECT set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)
     `,

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely'
 import type { ClientAddress } from '../core/client-address.ts'
 import type { Visibility } from '../core/file.ts'
 import type { FileName } from '../core/file-name.ts'
@@ -59,6 +60,8 @@ export interface QuotaRow {
   readonly used_bytes: number
   readonly reserved_bytes: number
   readonly file_count: number
+  /** What of the user's `garbage` counts; triggers keep it. */
+  readonly garbage_bytes: number
 }
 
 export interface FileRow {
@@ -96,6 +99,9 @@ export interface UploadRow {
 export interface GarbageRow {
   readonly object_key: ObjectKey
   readonly not_before: number
+  /** Whose bound it counts against, if anyone's: of who is gone, or was never known, it counts against none. */
+  readonly user_id: UserId | null
+  readonly bytes: Generated<number>
 }
 
 /** Which instance does a chore that one does for all, and until when nobody else does. */

@@ -30,6 +30,9 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     // BEGIN IMMEDIATE is the lock.
     forUpdate: sql``,
     bytewise: sql`BINARY`,
+    createTrigger: ({ name, event, when, statement }) => [
+      sql.raw(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN ${statement}; END`),
+    ],
     keepIndexOrder: undefined,
     // Enough to share a write to the disk.
     changesPerUser: 16,
@@ -106,10 +109,15 @@ const DEFECT_CODES: ReadonlySet<number> = new Set([
   25, // SQLITE_RANGE
 ])
 
+/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the file beside the log can't grow. */
+const FULL_CODE = 13
+const NO_ROOM_FOR_SHARED_MEMORY = 4874
+
 function classify(error: unknown): Fault {
   if (error instanceof TypeError || error instanceof RangeError) return 'defect'
   if (!(error instanceof Error && 'errcode' in error)) return 'failure'
   const code = Number(error.errcode) & 0xff
   if (REPEAT_CODES.has(code)) return 'repeat'
+  if (code === FULL_CODE || Number(error.errcode) === NO_ROOM_FOR_SHARED_MEMORY) return 'full'
   return DEFECT_CODES.has(code) ? 'defect' : 'failure'
 }

@@ -3,6 +3,7 @@ import type { BeginUpload, CommittedUpload, CommitUpload } from '../core/ledger.
 import type { Precondition } from '../core/precondition.ts'
 import type { UserId } from '../core/user-id.ts'
 import { type Books, isActive, runningUploads, toUsage, type UsageRow } from './books.ts'
+import { garbageBytes, isGarbageBounded } from './garbage-bound.ts'
 import { FILE_COLUMNS, toFile } from './ledger-reads.ts'
 import type { FileRow, Tables } from './schema.ts'
 import { compileOnce, type Slot, type Statement } from './statement.ts'
@@ -93,6 +94,7 @@ function beginStatement(
         AND ${runningUploads(now)} < ${slot('maxUploads')}
         AND (growth.files = 0 OR file_count < ${slot('maxFiles')})
         AND (growth.bytes = 0 OR used_bytes + reserved_bytes + growth.bytes <= ${capacity})
+        AND ${isGarbageBounded({ size: bytes, ownReserved: sql`0`, capacity })}
       RETURNING growth.bytes
     )
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
@@ -138,6 +140,7 @@ function commitStatement(
           OR (change.growth <= change.reserved AND used_bytes + change.growth <= ${capacity})
           OR used_bytes + reserved_bytes - change.reserved + change.growth <= ${capacity}
         )
+        AND ${isGarbageBounded({ size, ownReserved: sql`change.reserved`, capacity })}
       RETURNING used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
     ), put AS (
       INSERT INTO files
@@ -162,8 +165,10 @@ function commitStatement(
       FROM put, change
       WHERE uploads.version = put.version
     ), discarded AS (
-      INSERT INTO garbage (object_key, not_before)
-      SELECT old_key, now + CAST(${slot('garbageDelayMs')} AS BIGINT) FROM change, moved
+      INSERT INTO garbage (object_key, not_before, user_id, bytes)
+      SELECT old_key, now + CAST(${slot('garbageDelayMs')} AS BIGINT), ${slot('userId')},
+             ${garbageBytes(sql`old_size`)}
+      FROM change, moved
       WHERE old_key IS NOT NULL
     )
     SELECT put.*, change.replaced, moved.* FROM put, change, moved

@@ -43,6 +43,7 @@ const STATUS = {
   unauthorized: 401,
   internal_error: 500,
   unavailable: 503,
+  insufficient_storage: 503,
 } as const satisfies Record<ErrorCode, number>
 
 export function statusOf(code: ErrorCode): number {

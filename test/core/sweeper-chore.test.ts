@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../src/core/errors.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { openTestCore, RETENTION_MS, sweepOnce, type TestCore } from '../support/test-core.ts'
-import { createTestUser } from '../support/test-repository.ts'
-import { countGarbage, litter, watched } from './sweeper-fixture.ts'
+import { createTestUser, openTestRepository } from '../support/test-repository.ts'
+import { countGarbage, countObjects, litter, watched } from './sweeper-fixture.ts'
 
 /** How long a sweep is taken to be alive without a word. */
 const CHORE_LEASE_MS = 60_000
@@ -120,6 +121,64 @@ describe('a sweep', () => {
     expect(await sweepOnce({ ...core, ledger: mute })).toMatchObject({ end: 'complete' })
   })
 })
+
+describe('a sweep on a full disk', () => {
+  it('F08 removes the garbage that is due, whatever it can not write, and no other object', async () => {
+    await using core = await openTestCore()
+    await expiredUpload(core)
+    const due = await litter(core, 200)
+    const { upload, read } = await openTestRepository(core)
+    await upload('kept', 'content')
+    await upload('replaced', 'old')
+    await upload('replaced', 'new')
+    const sweeping = sweepOnce({ ...core, ledger: fullLedger(core) })
+    await expect(sweeping).rejects.toMatchObject({ isFull: true })
+    // What was replaced just now is not due.
+    expect(await countObjects(core)).toBe(3)
+    expect(await countGarbage(core)).toBe(due.length + 1)
+    expect([await read('kept'), await read('replaced')]).toEqual(['content', 'new'])
+    expect(await sweepOnce(core)).toMatchObject({ end: 'complete', expiredUploads: 1 })
+    expect(await countGarbage(core)).toBe(1)
+  })
+
+  it('F08 does all the rest as soon as the removals have made room', async () => {
+    await using core = await openTestCore()
+    await litter(core, 70)
+    const isFull = async (): Promise<boolean> => (await countObjects(core)) > 6
+    const report = await sweepOnce({ ...core, ledger: fullLedger(core, isFull) })
+    expect(report).toMatchObject({ end: 'complete' })
+    expect([await countObjects(core), await countGarbage(core)]).toEqual([0, 0])
+  })
+
+  it('removes nothing without the chore when the database fails in another way', async () => {
+    await using core = await openTestCore()
+    await litter(core, 3)
+    const gone = new AppError('unavailable', 'The database does not answer.', { part: 'database' })
+    const ledger: Ledger = { ...core.ledger, holdChore: () => Promise.reject(gone) }
+    await expect(sweepOnce({ ...core, ledger })).rejects.toBe(gone)
+    expect(await countObjects(core)).toBe(3)
+  })
+})
+
+/** The ledger, every write of which fails for as long as the disk is full. */
+function fullLedger({ ledger }: TestCore, isFull = async (): Promise<boolean> => true): Ledger {
+  const whenThereIsRoom =
+    <A, R>(write: (argument: A) => Promise<R>) =>
+    async (argument: A): Promise<R> => {
+      if (!(await isFull())) return await write(argument)
+      throw new AppError('unavailable', 'The disk is full.', { part: 'database', isFull: true })
+    }
+  return {
+    ...ledger,
+    abort: whenThereIsRoom((upload) => ledger.abort(upload)),
+    holdChore: whenThereIsRoom((chore) => ledger.holdChore(chore)),
+    leaveChore: whenThereIsRoom((chore) => ledger.leaveChore(chore)),
+    forgetUploads: whenThereIsRoom((options) => ledger.forgetUploads(options)),
+    purgeDeletedUsers: whenThereIsRoom((options) => ledger.purgeDeletedUsers(options)),
+    noteAbortedRemovals: whenThereIsRoom((removals) => ledger.noteAbortedRemovals(removals)),
+    noteGarbageRemovals: whenThereIsRoom((removals) => ledger.noteGarbageRemovals(removals)),
+  }
+}
 
 describe('what an aborted upload may have left', () => {
   it('is looked for ever more seldom, and once after the retention', async () => {

@@ -22,7 +22,9 @@ export async function litter(core: TestCore, count: number, ageMs = 0): Promise<
   await core.database.transaction(async (db) => {
     for (const [index, key] of keys.entries()) {
       const notBefore = core.clock.now - ageMs + Math.floor((index * ageMs) / count)
-      await sql`INSERT INTO garbage VALUES (${key}, ${notBefore})`.execute(db)
+      await sql`INSERT INTO garbage (object_key, not_before) VALUES (${key}, ${notBefore})`.execute(
+        db,
+      )
     }
   })
   return keys

@@ -68,7 +68,9 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
       expect(await kindsFound(bed)).toEqual([])
       const [key, other] = [await bed.stray(strayKey(CAROL)), await bed.stray(strayKey(CAROL))]
       for (const objectKey of [key, other]) {
-        await sql`INSERT INTO garbage VALUES (${objectKey}, 0)`.execute(bed.database.kysely)
+        await sql`INSERT INTO garbage (object_key, not_before) VALUES (${objectKey}, 0)`.execute(
+          bed.database.kysely,
+        )
       }
       expect(await kindsFound(bed)).toEqual([])
       expect(await kindsFound(bed, { userId: CAROL })).toEqual([])
@@ -78,8 +80,11 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
       ['used_bytes', 7],
       ['reserved_bytes', 0],
       ['file_count', 2],
+      ['garbage_bytes', 4098],
     ] as const)('of %s', (figure, right) => {
       beforeEach(async () => {
+        // Replaces two bytes.
+        await bed.upload(ALICE, 'b', 'ho')
         const db = bed.database.kysely
         await db
           .updateTable('quotas')

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { migrate, migrations, runMigrations } from '../../src/database/migrate.ts'
@@ -53,7 +54,39 @@ export function migrateSuite(name: string, openBed: () => Promise<MigrateBed>): 
       expect(await tablesOf(database)).toEqual(before)
       await database.close()
     })
+
+    it('F10 counts garbage beside a release that knows nothing of that', async () => {
+      const database = await bed.open()
+      const { '2026-11-23-count-garbage': _, ...before } = migrations(database)
+      await runMigrations(database, before)
+      const run = async (statement: string): Promise<void> => {
+        await sql.raw(statement).execute(database.kysely)
+      }
+      await run(`INSERT INTO users VALUES ('alice', 'active', 1)`)
+      await run(`INSERT INTO quotas VALUES ('alice', 0, 0, 0)`)
+      await run(`INSERT INTO garbage (object_key, not_before) VALUES ('before', 1)`)
+      await migrate(database)
+      await run(`INSERT INTO garbage (object_key, not_before) VALUES ('older', 1)`)
+      expect(await countedGarbage(database)).toBe(0)
+      const newer = 'INSERT INTO garbage (object_key, not_before, user_id, bytes) VALUES'
+      await run(`${newer} ('newer', 1, 'alice', 5), ('newest', 1, 'alice', 7)`)
+      expect(await countedGarbage(database)).toBe(12)
+      await run(`DELETE FROM garbage WHERE object_key IN ('before', 'older', 'newer')`)
+      expect(await countedGarbage(database)).toBe(7)
+      await run(`DELETE FROM users WHERE id = 'alice'`)
+      const { rows } = await sql`SELECT object_key, user_id FROM garbage`.execute(database.kysely)
+      expect(rows).toEqual([{ object_key: 'newest', user_id: null }])
+      await database.close()
+    })
   })
+}
+
+async function countedGarbage({ kysely }: Database): Promise<number | undefined> {
+  const { garbage_bytes } = await kysely
+    .selectFrom('quotas')
+    .select('garbage_bytes')
+    .executeTakeFirstOrThrow()
+  return garbage_bytes
 }
 
 async function tablesOf({ kysely }: Database): Promise<string[]> {

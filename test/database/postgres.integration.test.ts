@@ -23,6 +23,7 @@ import {
 } from '../core/ledger-fixture.ts'
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
 import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
+import { ledgerGarbageContract } from '../core/ledger-garbage-contract.ts'
 import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
 import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
@@ -76,6 +77,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   guessCountsContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
+  ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
@@ -84,6 +86,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   userStoreContract('PostgreSQL', () => openPostgresHarness())
   accountsContract('PostgreSQL', () => openPostgresHarness())
   ledgerContract('PostgreSQL, step by step', openSteps)
+  ledgerGarbageContract('PostgreSQL, step by step', openSteps)
   ledgerRaceContract('PostgreSQL, step by step', openSteps)
   ledgerModelContract('PostgreSQL, step by step', openSteps, 15)
 })
@@ -130,7 +133,9 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   })
 
   it('F05 survives a real deadlock', async () => {
-    await sql`INSERT INTO garbage VALUES ('d1', 1), ('d2', 1)`.execute(database.kysely)
+    await sql`INSERT INTO garbage (object_key, not_before) VALUES ('d1', 1), ('d2', 1)`.execute(
+      database.kysely,
+    )
     const move = (first: string, second: string): Promise<void> =>
       database.transaction(async (db) => {
         for (const key of [first, second]) {

@@ -17,6 +17,7 @@ import { ledgerContract } from '../core/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
 import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
+import { ledgerGarbageContract } from '../core/ledger-garbage-contract.ts'
 import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
 import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
@@ -33,6 +34,7 @@ ledgerContract('SQLite', openSqliteHarness)
 guessCountsContract('SQLite', openSqliteHarness)
 ledgerFilesContract('SQLite', openSqliteHarness)
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
+ledgerGarbageContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
@@ -125,6 +127,25 @@ describe('SQLite', () => {
     expect((await users.createUser(parseUserId('after'))).created).toBe(true)
   })
 
+  it('F08 asks for the proof of a write once one has met a full disk, until one succeeds', async () => {
+    let probes = 0
+    const probe = async (db: Database['kysely']): Promise<void> => {
+      probes += 1
+      await sql`CREATE TABLE IF NOT EXISTS probe AS SELECT zeroblob(1000000) AS bytes`.execute(db)
+    }
+    await database.proveWritable(probe)
+    expect(probes).toBe(0)
+    await sql`PRAGMA max_page_count = 1`.execute(database.kysely)
+    const full = { code: 'unavailable', part: 'database', isFull: true }
+    await expect(database.transaction(probe)).rejects.toMatchObject(full)
+    await expect(database.proveWritable(probe)).rejects.toMatchObject(full)
+    await sql`PRAGMA max_page_count = 100000`.execute(database.kysely)
+    await database.proveWritable(probe)
+    expect(probes).toBe(3)
+    await database.proveWritable(probe)
+    expect(probes).toBe(3)
+  })
+
   it('takes the write lock when a transaction begins, before it reads', async () => {
     const rival = new DatabaseSync(file, { timeout: 0 })
     await database.transaction(async () => {
@@ -145,7 +166,7 @@ describe('SQLite', () => {
 
   it('does not call a violated constraint an outage', async () => {
     const insert = database.query((db) =>
-      sql`INSERT INTO quotas VALUES ('nobody', 0, -1, 0)`.execute(db),
+      sql`INSERT INTO quotas VALUES ('nobody', 0, -1, 0, 0)`.execute(db),
     )
     await expect(insert).rejects.toMatchObject({ errcode: 275 })
   })

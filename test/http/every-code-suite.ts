@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { ERROR_CODES, type ErrorCode } from '../../src/core/errors.ts'
+import { createFreeSpace } from '../../src/core/free-space.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
 import { filePart, multipartBody } from '../support/multipart-body.ts'
@@ -34,7 +35,13 @@ export function everyCodeSuite(open: OpenService): void {
   describe('the code', () => {
     let service: TestService
     beforeAll(async () => {
-      service = await open({ ...ADMIN_OPTIONS, ...LIMITS, baseCapacity: 0 })
+      // Room for the small files of all others.
+      const space = createFreeSpace({
+        folders: ['any'],
+        leastBytes: 1_000_000,
+        measure: () => Promise.resolve(1_050_000),
+      })
+      service = await open({ ...ADMIN_OPTIONS, ...LIMITS, baseCapacity: 0, space })
     })
     afterAll(() => service.stop())
 
@@ -176,6 +183,10 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       await put(scene.service.objects, { key: await keyOf(scene), content: Buffer.from('other') })
       return download(scene.service, scene)
     },
+  ],
+  insufficient_storage: [
+    503,
+    ({ service, user }) => upload(service, { user, content: Buffer.alloc(90_000) }),
   ],
   unavailable: [
     503,

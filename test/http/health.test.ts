@@ -44,6 +44,31 @@ describe('readiness', () => {
       .toBe(200)
   })
 
+  it('is denied with the name of a database whose disk is full, and returns with room', async () => {
+    let isFull = true
+    const { url } = await open({}, ({ objects, database }) => ({
+      objects,
+      database: {
+        ...database,
+        proveWritable: async () => {
+          const detail = 'The disk of the database is full.'
+          if (isFull) throw new AppError('unavailable', detail, { part: 'database', isFull })
+        },
+      },
+    }))
+    const refused = await fetch(`${url}/readyz`)
+    expect(refused.status).toBe(503)
+    expect(await refused.json()).toMatchObject({
+      detail: 'The disk of the database is full.',
+      database: 'full',
+      object_store: 'ok',
+    })
+    isFull = false
+    await expect
+      .poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 5000, interval: 200 })
+      .toBe(200)
+  })
+
   it('waits for no part that does not answer', async () => {
     const { url } = await open({}, ({ objects, database }) => ({
       database,

@@ -43,6 +43,29 @@ export function quotaSuite(open: OpenService): void {
 
     const place = () => placeFile(service, SIXTY_PERCENT)
 
+    it('is not all that bounds a user: with too much replaced and still kept uploads are 429, until it is swept', async () => {
+      const size = 60 * MIB
+      const user = await service.createUser(size)
+      // On the books alone: three versions of 60 MiB would take a while to send.
+      for (let versions = 0; versions < 3; versions += 1) {
+        const version = createVersion()
+        const begun = { userId: user.userId, version, bytes: size, name: parseFileName('a') }
+        const key = objectKey(user.userId, version)
+        const limits = { leaseMs: 60_000, maxFiles: 10, maxUploads: 10 }
+        await service.ledger.begin({ ...begun, objectKey: key, ...limits })
+        const file = { size, sha256: '0'.repeat(64), visibility: undefined }
+        await service.ledger.commit({ ...begun, ...file, maxFiles: 10, garbageDelayMs: 0 })
+      }
+      for (const method of METHODS) {
+        const refused = await upload(service, { user, name: 'a', method, content: 'small' })
+        expectProblem(refused, { status: 429, code: 'too_many_requests' })
+        expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+      }
+      expect(await usageOf(service, user)).toMatchObject({ used: size, reserved: 0 })
+      await service.sweep()
+      expect((await upload(service, { user, name: 'a', content: 'small' })).status).toBe(200)
+    })
+
     describe.each<[string, (content: Buffer) => Buffer, method: 'POST' | 'PUT']>([
       ['that is the whole body', (content) => content, 'PUT'],
       ['alone', (content) => fileBody(content), 'POST'],

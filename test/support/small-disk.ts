@@ -24,6 +24,16 @@ export function inside({ pid }: ChildProcess, path: string): string {
   return `/proc/${pid}/root${path}`
 }
 
+/** Runs a program to its end among the files that the other one sees, by a process of its own; answers what it prints. */
+export async function runInside(
+  { pid }: ChildProcess,
+  [program, ...args]: readonly [string, ...string[]],
+): Promise<string> {
+  const namespaces = ['--target', String(pid), '--user', '--mount', '--preserve-credentials']
+  const { stdout } = await promisify(execFile)('nsenter', [...namespaces, program, ...args])
+  return stdout
+}
+
 /** Takes all that is left of a disk, or `bytes` of it, into one file. Its removal makes room. */
 export async function fillDisk(
   file: string,

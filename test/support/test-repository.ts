@@ -1,3 +1,4 @@
+import type { FreeSpace } from '../../src/core/free-space.ts'
 import type { File, Visibility } from '../../src/core/file.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { CommittedUpload, Ledger, Usage } from '../../src/core/ledger.ts'
@@ -18,6 +19,7 @@ export interface TestRepositoryOptions {
   readonly ledger?: Partial<Ledger>
   readonly objects?: Partial<ObjectStore>
   readonly memory?: UploadMemory
+  readonly space?: FreeSpace
   readonly maxFileSize?: number
   readonly maxFiles?: number
   readonly maxUploads?: number
@@ -66,6 +68,7 @@ export async function openTestRepository(
     ledger: { ...core.ledger, ...options.ledger },
     objects: faultyStore(core.objects, options.objects ?? {}),
     memory: options.memory ?? ampleMemory(),
+    ...(options.space && { space: options.space }),
     maxFileSize,
     maxFiles,
     maxUploads,

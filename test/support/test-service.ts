@@ -10,6 +10,7 @@ import { createJwtUsers, type JwtUsersOptions } from '../../src/core/jwt-users.t
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createReadiness } from '../../src/core/readiness.ts'
+import type { FreeSpace } from '../../src/core/free-space.ts'
 import { createRepository } from '../../src/core/repository.ts'
 import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
@@ -41,6 +42,8 @@ export interface TestServiceOptions {
   readonly maxFileSize?: number
   readonly maxFiles?: number
   readonly maxUploads?: number
+  /** Nothing is refused for want of space when left out. */
+  readonly space?: FreeSpace
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly guessPolicy?: GuessPolicy
   readonly trustedProxies?: readonly string[]
@@ -152,7 +155,14 @@ export async function startTestService(
   const app = await buildApp({
     ledger,
     maxFiles,
-    repository: metrics.meterRepository(createRepository({ ledger, objects, ...limits })),
+    repository: metrics.meterRepository(
+      createRepository({
+        ledger,
+        objects,
+        ...limits,
+        ...(options.space && { space: options.space }),
+      }),
+    ),
     accessTokens,
     readiness,
     ...edge,

@@ -38,7 +38,12 @@ export const FACTS = {
     minimum: 1,
     description: 'Seconds to wait, as in `Retry-After`.',
   },
-  database: { ...HEALTH, description: 'Whether the database answers (`/readyz`).' },
+  database: {
+    type: 'string',
+    enum: ['ok', 'full', 'failing'],
+    description:
+      'Whether the database answers (`/readyz`); `full` when it can be read but not written, because its disk is full.',
+  },
   object_store: { ...HEALTH, description: 'Whether the object store answers (`/readyz`).' },
 } as const satisfies Record<string, Json>
 
@@ -144,7 +149,8 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   too_many_requests: {
     meaning:
-      'Too many wrong tokens came from the address, or the user has too many uploads under way.',
+      'Too many wrong tokens came from the address, the user has too many uploads under way, or too much of what the ' +
+      'user has replaced and deleted is still kept.',
     detail: 'Too many wrong tokens came from this address.',
     facts: { retry_after: 60 },
   },
@@ -161,5 +167,10 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
       'The database, the object store or the identity provider does not answer, the store does not find the content of the ' +
       'file, there is no memory left for the upload, or the service is shutting down.',
     detail: 'The service is shutting down.',
+  },
+  insufficient_storage: {
+    meaning:
+      'The disk of the service is nearly full, so it takes no uploads. All else works, and nothing has changed.',
+    detail: 'The service has no space left for uploads.',
   },
 }

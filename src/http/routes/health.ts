@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyPluginAsync } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import { AppError, isDatabaseFull } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import { ALWAYS } from '../openapi/problem-responses.ts'
 import { Type } from '../openapi/type.ts'
@@ -12,7 +12,8 @@ export interface HealthOptions {
 
 /**
  * `/livez`: the process answers. `/readyz`: it can serve, that is, database and object store answer and it is not
- * shutting down; else 503, with the part that fails.
+ * shutting down; else 503, with the part that fails. A database that can be read but not written, because its disk is
+ * full, fails: it is named `full`, until a write succeeds.
  */
 export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, options) => {
   const { readiness, isStopping } = options
@@ -75,7 +76,8 @@ const READY = {
       ...probe,
       operationId: 'isReady',
       summary: 'Whether the service can serve',
-      description: 'Answers 503 with the part that fails, and while the service is shutting down.',
+      description:
+        'Answers 503 with the part that fails (a database whose last write found the disk full is one), and while the service is shutting down.',
       responses: {
         200: {
           description: 'Database and object store answer.',
@@ -89,12 +91,19 @@ const READY = {
 } as const
 
 function notReady(failures: ReadonlyMap<string, unknown>): AppError {
-  const parts = [...failures.keys()]
-  return new AppError('unavailable', `No answer from: ${parts.join(', ').replace('_', ' ')}.`, {
+  const parts = [...failures.keys()].join(', ').replace('_', ' ')
+  const isOnlyFull = failures.size === 1 && isDatabaseFull(failures.get('database'))
+  const detail = isOnlyFull ? 'The disk of the database is full.' : `No answer from: ${parts}.`
+  return new AppError('unavailable', detail, {
     cause: [...failures.values()][0],
     facts: {
-      database: failures.has('database') ? 'failing' : 'ok',
-      object_store: failures.has('object_store') ? 'failing' : 'ok',
+      database: stateOf(failures.get('database')),
+      object_store: stateOf(failures.get('object_store')),
     },
   })
+}
+
+function stateOf(failure: unknown): 'ok' | 'full' | 'failing' {
+  if (failure === undefined) return 'ok'
+  return isDatabaseFull(failure) ? 'full' : 'failing'
 }

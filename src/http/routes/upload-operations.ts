@@ -38,6 +38,7 @@ const UPLOAD = {
     'capacity_exceeded',
     'file_count_exceeded',
     'file_too_large',
+    'insufficient_storage',
   ],
 } as const satisfies Partial<Operation>
 
@@ -58,7 +59,7 @@ export const FORM_UPLOAD = {
     description:
       'A file that would not fit into the capacity, or a repository that is full, is 403. Of several causes the first of ' +
       'these is told: another site, the access token, the name, the form, the preconditions, the largest file, the ' +
-      'uploads under way, the number of files, the capacity. Safe to repeat.',
+      'uploads under way, what is kept of replaced and deleted files, the number of files, the capacity. Safe to repeat.',
     requestBody: {
       required: true,
       content: {

@@ -1,0 +1,41 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+import type { Database } from '../database.ts'
+
+/**
+ * What of each user's is kept as garbage, counted in `quotas`. The triggers keep the count with the rows, also while
+ * instances of the release before add rows, of which no user is known and which do not count, and remove those that do.
+ * What was garbage before does not count either.
+ */
+export function countGarbage({
+  bytewise,
+  createTrigger,
+}: Pick<Database, 'bytewise' | 'createTrigger'>): Migration {
+  const statements: readonly RawBuilder<unknown>[] = [
+    sql`ALTER TABLE quotas ADD COLUMN garbage_bytes bigint NOT NULL DEFAULT 0 CHECK (garbage_bytes >= 0)`,
+    sql`ALTER TABLE garbage ADD COLUMN bytes bigint NOT NULL DEFAULT 0 CHECK (bytes >= 0)`,
+    // The next user of the id has none of it.
+    sql`ALTER TABLE garbage ADD COLUMN user_id text COLLATE ${bytewise}
+        REFERENCES quotas (user_id) ON DELETE SET NULL`,
+    sql`CREATE INDEX garbage_by_user ON garbage (user_id, not_before) WHERE user_id IS NOT NULL`,
+    ...createTrigger({
+      name: 'garbage_added',
+      event: 'INSERT ON garbage',
+      when: 'NEW.user_id IS NOT NULL',
+      statement:
+        'UPDATE quotas SET garbage_bytes = garbage_bytes + NEW.bytes WHERE user_id = NEW.user_id',
+    }),
+    ...createTrigger({
+      name: 'garbage_removed',
+      event: 'DELETE ON garbage',
+      when: 'OLD.user_id IS NOT NULL',
+      statement:
+        'UPDATE quotas SET garbage_bytes = garbage_bytes - OLD.bytes WHERE user_id = OLD.user_id',
+    }),
+  ]
+  return {
+    async up(db) {
+      for (const statement of statements) await statement.execute(db)
+    },
+  }
+}
