@@ -1,3 +1,4 @@
+import { callerOf } from '../../src/core/caller.ts'
 import { createServer, type Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -23,6 +24,7 @@ import {
 } from '../core/ledger-fixture.ts'
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
 import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
+import { ledgerIdentityContract } from '../core/ledger-identity-contract.ts'
 import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
 import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
@@ -76,6 +78,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   guessCountsContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
+  ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
@@ -84,6 +87,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   userStoreContract('PostgreSQL', () => openPostgresHarness())
   accountsContract('PostgreSQL', () => openPostgresHarness())
   ledgerContract('PostgreSQL, step by step', openSteps)
+  ledgerIdentityContract('PostgreSQL, step by step', openSteps)
   ledgerRaceContract('PostgreSQL, step by step', openSteps)
   ledgerModelContract('PostgreSQL, step by step', openSteps, 15)
 })
@@ -253,9 +257,9 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     const impatient = await openPostgres({ url: own.url, poolSize: 1, timeoutMs: 500 })
     const users = createUserStore(impatient)
     const userId = parseUserId('locked')
-    await users.createUser(userId)
+    const { user } = await users.createUser(userId)
     const ledger = createLedger(impatient, { baseCapacity: BASE_CAPACITY })
-    const account = accountOf({ ledger, users, userId })
+    const account = accountOf({ ledger, users, ...callerOf(user) })
     await database.transaction(async (db) => {
       await sql`SELECT 1 FROM quotas WHERE user_id = ${userId} FOR UPDATE`.execute(db)
       expect(await outcomeOf(account.begin('a', 1))).toBe('unavailable')
@@ -289,10 +293,10 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   it('lets no user hold up the others, however many changes of one wait for its row', async () => {
     const users = createUserStore(database)
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
-    const [crowd, ann] = ['turns-crowd', 'turns-ann'].map((id) => {
-      return accountOf({ ledger, users, userId: parseUserId(id) })
-    })
-    for (const id of ['turns-crowd', 'turns-ann']) await users.createUser(parseUserId(id))
+    const making = ['turns-crowd', 'turns-ann'].map((id) => users.createUser(parseUserId(id)))
+    const [crowd, ann] = (await Promise.all(making)).map(({ user }) =>
+      accountOf({ ledger, users, ...callerOf(user) }),
+    )
     let begun: readonly unknown[] = []
     await database.transaction(async (db) => {
       await sql`SELECT 1 FROM quotas WHERE user_id = 'turns-crowd' FOR UPDATE`.execute(db)

@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -362,7 +363,8 @@ function leasesSuite(open: OpenService): void {
       const { userId } = placed.user
       const version = createVersion()
       const key = objectKey(userId, version)
-      const lost = { userId, version, objectKey: key, name: parseFileName('b') }
+      const caller = await callerNamed(service.users, userId)
+      const lost = { ...caller, version, objectKey: key, name: parseFileName('b') }
       const limits = { leaseMs: 50, maxFiles: 10, maxUploads: 10 }
       await service.ledger.begin({ ...lost, bytes: 99_000, ...limits })
       await put(service.objects, { key, content: Buffer.from('what was stored by then') })
