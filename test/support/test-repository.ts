@@ -24,6 +24,8 @@ export interface TestRepositoryOptions {
   readonly maxFiles?: number
   readonly maxUploads?: number
   readonly leaseMs?: number
+  /** How often a caller is verified again while a file comes, in milliseconds. */
+  readonly reverifyMs?: number
 }
 
 /** Short, so that a file whose object is missing costs a test no time. */
@@ -63,7 +65,7 @@ export async function openTestRepository(
   options: TestRepositoryOptions = {},
 ): Promise<TestRepository> {
   const { maxFileSize = 2 ** 30, maxFiles = 1000, leaseMs = LEASE_MS } = options
-  const { maxUploads = 1000 } = options
+  const { maxUploads = 1000, reverifyMs = 60_000 } = options
   const userId = await createTestUser(core)
   const caller = authorized(await callerNamed(core.users, userId))
   const viewedBy = (viewer: UserId): Caller =>
@@ -76,6 +78,7 @@ export async function openTestRepository(
     maxFiles,
     maxUploads,
     leaseMs,
+    reverifyMs,
     garbageDelayMs: GARBAGE_DELAY_MS,
     missPausesMs: MISS_PAUSES_MS,
   })
