@@ -179,7 +179,8 @@ export interface Ledger extends SweepLedger {
    * Under the user's lock it tests again what `begin` tested, against the file of that name that there is *now*:
    * accepted when `size` is not above it; or when used - old + size <= capacity, and what it needs beyond its own
    * reservation leaves the reservations of others untouched. Rejects as `begin` does, and with `unavailable` when
-   * the upload is no longer pending. Calling it again after it succeeded returns the same file.
+   * the upload is no longer pending. While the journal has the upload its user is not purged, so `commit` never meets the
+   * next user of the id; it compares the creation all the same. Calling it again after it succeeded returns the same file.
    */
   commit(upload: CommitUpload): Promise<CommittedUpload>
 

@@ -160,13 +160,15 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function admit(request: AdmitFile): Promise<void> {
-    const { userId, least, precondition = {} } = request
-    const [usage, old, uploads] = await Promise.all([
-      ledger.usage(userId),
+    const { userId, userCreatedAt, least, precondition = {} } = request
+    const [account, old, uploads] = await Promise.all([
+      ledger.findAccount(userId),
       ledger.findFile({ ...request, audience: 'owner' }),
       ledger.countUploads(userId),
     ])
-    if (usage === undefined) return
+    // Deleted, and perhaps made again, since the token was verified: `upload` says so.
+    if (account?.user.createdAt !== userCreatedAt || account.user.status === 'deleted') return
+    const { usage } = account
     if (!isMet(precondition, old)) throw preconditionFailed()
     if (least > maxFileSize) throw fileTooLarge(maxFileSize)
     if (uploads >= maxUploads) throw uploadCountExceeded(maxUploads)

@@ -6,7 +6,10 @@ export type UserStatus = 'active' | 'suspended' | 'deleted'
 export interface User {
   readonly userId: UserId
   readonly status: UserStatus
-  /** Milliseconds since 1970 by the database's clock. */
+  /**
+   * Milliseconds since 1970 by the database's clock. It tells users apart who have had the same id: between the creation of
+   * one and of the next lie a deletion and a purge, each a transaction.
+   */
   readonly createdAt: number
 }
 
