@@ -8,10 +8,11 @@ import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import { type Caller, callerOf } from '../src/core/caller.ts'
 import { parseFileName } from '../src/core/file-name.ts'
 import type { Ledger } from '../src/core/ledger.ts'
 import { objectKey } from '../src/core/object-key.ts'
-import { parseUserId, type UserId } from '../src/core/user-id.ts'
+import { parseUserId } from '../src/core/user-id.ts'
 import { createVersion } from '../src/core/version.ts'
 import type { Database } from '../src/database/database.ts'
 import type * as Ledgers from '../src/database/ledger.ts'
@@ -43,7 +44,7 @@ const SHA256 = 'a'.repeat(64)
 interface Subject {
   readonly name: string
   readonly ledger: Ledger
-  readonly users: readonly UserId[]
+  readonly users: readonly Caller[]
   readonly rounds: Round[]
 }
 
@@ -106,9 +107,10 @@ async function prepare(options: { open: Open; source: string; users: string }): 
   await migrate(database)
   const store = createUserStore(database)
   const users = Array.from({ length: Number(options.users) }, (_, at) => parseUserId(`user-${at}`))
-  for (const userId of users) await store.createUser(userId)
+  const callers: Caller[] = []
+  for (const userId of users) callers.push(callerOf((await store.createUser(userId)).user))
   const ledger = createLedger(database, { baseCapacity: 2 ** 40 })
-  return { name: `${source} users=${users.length}`, ledger, users, rounds: [] }
+  return { name: `${source} users=${users.length}`, ledger, users: callers, rounds: [] }
 }
 
 async function load<T>(source: string, module: string): Promise<T> {
@@ -134,19 +136,19 @@ async function uploadUntil(
   { ledger, users }: Subject,
   { client, end }: { readonly client: number; readonly end: number },
 ): Promise<number> {
-  const userId = users[client % users.length]
-  if (userId === undefined) throw new Error('There is no user')
+  const caller = users[client % users.length]
+  if (caller === undefined) throw new Error('There is no user')
   const limits = { maxFiles: Number.MAX_SAFE_INTEGER, maxUploads: 1000 }
   let uploads = 0
   for (; performance.now() < end; uploads++) {
     const version = createVersion()
     const name = parseFileName(`${client}-${end}-${uploads >> 1}`)
-    const key = objectKey(userId, version)
-    const upload = { userId, version, name, objectKey: key, bytes: 4096, leaseMs: 60_000 }
+    const key = objectKey(caller.userId, version)
+    const upload = { ...caller, version, name, objectKey: key, bytes: 4096, leaseMs: 60_000 }
     await ledger.begin({ ...upload, ...limits })
     await setTimeout(PUT_MS * (0.5 + Math.random()))
     const content = { size: 4096, sha256: SHA256, visibility: undefined }
-    await ledger.commit({ userId, version, ...content, ...limits, garbageDelayMs: 600_000 })
+    await ledger.commit({ ...caller, version, ...content, ...limits, garbageDelayMs: 600_000 })
   }
   return uploads
 }

@@ -105,8 +105,9 @@ async function reportUploads(): Promise<void> {
       const userId = users[at % users.length]
       if (userId === undefined) throw new Error('There is no user')
       const version = createVersion()
+      const caller = { userId, userCreatedAt: 0 }
       const upload = {
-        userId,
+        ...caller,
         version,
         name: parseFileName(`IMG_${at}_of_today_4000x3.jpg`),
         objectKey: objectKey(userId, version),
@@ -115,7 +116,7 @@ async function reportUploads(): Promise<void> {
       }
       await ledger.begin({ ...upload, ...limits })
       const content = { size: 4096, sha256: 'a'.repeat(64), visibility: undefined }
-      await ledger.commit({ userId, version, ...content, ...limits, garbageDelayMs: 600_000 })
+      await ledger.commit({ ...caller, version, ...content, ...limits, garbageDelayMs: 600_000 })
     }
   })
   await Promise.all(clients)

@@ -34,9 +34,13 @@ export interface AccessTokenLookup {
 
   /**
    * Whom `secret` stands for and for how long, read anew; `undefined` when it stands for nobody. For a secret that
-   * `find` has just found good: it is neither counted nor refused as a guess here.
+   * `find` has just found good: it is neither counted nor refused as a guess here. With `evenExpired` also when its time
+   * is over.
    */
-  read(secret: string): Promise<AccessTokenUser | undefined>
+  read(
+    secret: string,
+    options?: { readonly evenExpired: boolean },
+  ): Promise<AccessTokenUser | undefined>
 }
 
 const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
@@ -95,9 +99,9 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
       }
     },
 
-    async read(secret) {
-      if (SECRET.test(secret)) return await users.findAccessTokenUser(sha256(secret))
-      return await jwtUsers?.find(secret)
+    async read(secret, options) {
+      if (SECRET.test(secret)) return await users.findAccessTokenUser(sha256(secret), options)
+      return await jwtUsers?.find(secret, options)
     },
   }
 }

@@ -2,8 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { createAccessTokenCache } from './access-token-cache.ts'
 import { createAccessTokenLookup, sha256 } from './access-token-lookup.ts'
 import { createAccessTokenUses } from './access-token-uses.ts'
+import { type AuthorizedCaller, callerOf } from './caller.ts'
 import type { ClientAddress } from './client-address.ts'
-import { AppError } from './errors.ts'
+import { AppError, isAppError } from './errors.ts'
 import type { GuessLimiter } from './guess-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import { notActive } from './not-active.ts'
@@ -33,6 +34,9 @@ export interface AccessTokens {
    * for them are refused with `too_many_requests`; see `AccessTokenLookup`.
    */
   verify(secret: string, address?: ClientAddress): Promise<User>
+
+  /** As `verify`, for a request that acts as its user and may take its time. */
+  admit(secret: string, address?: ClientAddress): Promise<AuthorizedCaller>
 
   /** As `verify`, and says how long the token will be good, as the database or the JWT has it now. */
   inspect(secret: string, address?: ClientAddress): Promise<AccessTokenUser>
@@ -94,8 +98,32 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return user
   }
 
+  /** Whom a token that was good before stands for now; its expiry ends nothing that has begun. */
+  async function findAgain(secret: string): Promise<User | undefined> {
+    try {
+      // Without an address: a token that was taken back is no guess.
+      return await lookup.find(secret, undefined)
+    } catch (error) {
+      if (!isAppError(error, 'access_token_invalid')) throw error
+      return (await lookup.read(secret, { evenExpired: true }))?.user
+    }
+  }
+
   return {
     verify,
+
+    async admit(secret, address) {
+      const caller = callerOf(await verify(secret, address))
+      return {
+        ...caller,
+        async reverify() {
+          const found = await findAgain(secret)
+          const isSame = found?.userId === caller.userId && found.createdAt === caller.userCreatedAt
+          if (!isSame || found.status !== 'active')
+            throw notActive(isSame ? found.status : undefined)
+        },
+      }
+    },
 
     async issue({ userId, label, expiresInSeconds }) {
       assertTerms({ label, expiresInSeconds })

@@ -13,18 +13,23 @@ export interface JwtUsersOptions {
 export interface JwtUsers {
   /**
    * The user that a JWT stands for; `undefined` when there is none, or they are deleted. Rejects with
-   * `access_token_invalid` and `unavailable` as the verifier and the database do.
+   * `access_token_invalid` and `unavailable` as the verifier and the database do. With `evenExpired` the JWT may be expired,
+   * and makes nobody.
    */
-  find(jwt: string): Promise<AccessTokenUser | undefined>
+  find(
+    jwt: string,
+    options?: { readonly evenExpired: boolean },
+  ): Promise<AccessTokenUser | undefined>
 }
 
 /** Finds the users of an identity provider's JWTs, and makes them where the deployer allows it. */
 export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOptions): JwtUsers {
   return {
-    async find(jwt) {
-      const { userId, expiresInMs } = await verifier.verify(jwt)
+    async find(jwt, { evenExpired } = { evenExpired: false }) {
+      const { userId, expiresInMs } = await verifier.verify(jwt, { evenExpired })
       const known = await users.findUser(userId)
-      const user = known ?? (createsUsers ? await createUser(users, userId) : undefined)
+      const user =
+        known ?? (createsUsers && !evenExpired ? await createUser(users, userId) : undefined)
       return user === undefined || user.status === 'deleted' ? undefined : { user, expiresInMs }
     },
   }

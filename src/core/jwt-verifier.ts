@@ -3,7 +3,7 @@ import type { UserId } from './user-id.ts'
 export interface VerifiedJwt {
   /** Its `sub`. Whether there is such a user is another matter. */
   readonly userId: UserId
-  /** Milliseconds until its `exp`. */
+  /** Milliseconds until its `exp`; below 0 when that has passed. */
   readonly expiresInMs: number
 }
 
@@ -12,7 +12,7 @@ export interface JwtVerifier {
   /**
    * Guarantees that the identity provider signed `jwt` with one of its present keys, for this service, and that it is
    * in force. Rejects with `access_token_invalid` when it is not so, and with `unavailable` when the keys that
-   * would decide it can't be had.
+   * would decide it can't be had. With `evenExpired` its `exp` may have passed.
    */
-  verify(jwt: string): Promise<VerifiedJwt>
+  verify(jwt: string, options?: { readonly evenExpired: boolean }): Promise<VerifiedJwt>
 }

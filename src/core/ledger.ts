@@ -1,4 +1,5 @@
 import type { File, Visibility } from './file.ts'
+import type { Caller } from './caller.ts'
 import type { FileName, FileNamePrefix } from './file-name.ts'
 import type { Audience, FileOrder, FilePosition } from './file-page.ts'
 import type { ObjectKey } from './object-key.ts'
@@ -41,8 +42,7 @@ export interface CapacityReport {
   readonly grants: readonly Grant[]
 }
 
-export interface BeginUpload {
-  readonly userId: UserId
+export interface BeginUpload extends Caller {
   readonly name: FileName
   readonly version: Version
   readonly objectKey: ObjectKey
@@ -62,8 +62,7 @@ export interface RenewUpload {
   readonly leaseMs: number
 }
 
-export interface ExtendUpload extends RenewUpload {
-  readonly userId: UserId
+export interface ExtendUpload extends RenewUpload, Caller {
   /** Size of the file as far as it is known. */
   readonly bytes: number
 }
@@ -77,8 +76,7 @@ export interface AbortUpload {
   readonly isUntouched?: boolean
 }
 
-export interface CommitUpload {
-  readonly userId: UserId
+export interface CommitUpload extends Caller {
   readonly version: Version
   /** Bytes the object store holds. */
   readonly size: number
@@ -97,8 +95,7 @@ export interface CommittedUpload {
   readonly usage: Usage
 }
 
-export interface RemoveFile {
-  readonly userId: UserId
+export interface RemoveFile extends Caller {
   readonly name: FileName
   readonly precondition?: Precondition | undefined
   /** How long the object is kept for readers that found it before, in milliseconds. */
@@ -115,12 +112,16 @@ export interface ChangeFile extends RemoveFile {
 
 export interface FindFile {
   readonly userId: UserId
+  /** Finds nothing of a user of that id who was created at another time. */
+  readonly userCreatedAt?: number | undefined
   readonly name: FileName
   readonly audience: Audience
 }
 
 export interface ListFiles {
   readonly userId: UserId
+  /** Lists nothing of a user of that id who was created at another time. */
+  readonly userCreatedAt?: number | undefined
   readonly audience: Audience
   readonly prefix: FileNamePrefix
   readonly order: FileOrder
@@ -139,6 +140,9 @@ export type Settled = 'aborted' | 'committed'
  * Every method rejects with `AppError` `unavailable` (driver's error as `cause`) when the database fails or
  * does not answer in time. For `commit` that means *unknown*: settle it with `abort`.
  * Transactions that the database itself asks to repeat (busy, serialization failure, deadlock) are repeated.
+ *
+ * What changes files is asked for by a `Caller`, whose creation is compared under the user's lock: a user of the same id who
+ * was created at another time is another user, and for the caller the same as none.
  */
 export interface Ledger extends SweepLedger {
   /**
@@ -178,7 +182,8 @@ export interface Ledger extends SweepLedger {
    * Under the user's lock it tests again what `begin` tested, against the file of that name that there is *now*:
    * accepted when `size` is not above it; or when used - old + size <= capacity, and what it needs beyond its own
    * reservation leaves the reservations of others untouched. Rejects as `begin` does, and with `unavailable` when
-   * the upload is no longer pending. Calling it again after it succeeded returns the same file.
+   * the upload is no longer pending. While the journal has the upload its user is not purged, so `commit` never meets the
+   * next user of the id; it compares the creation all the same. Calling it again after it succeeded returns the same file.
    */
   commit(upload: CommitUpload): Promise<CommittedUpload>
 
@@ -236,6 +241,9 @@ export interface Ledger extends SweepLedger {
   /** The page of users, deleted ones included, in the order of their ids, bytewise. One statement. */
   listAccounts(page: AccountPage): Promise<readonly Account[]>
 
-  /** The figures and what makes them, read in one statement; `undefined` for an unknown or deleted user. */
-  reportCapacity(userId: UserId): Promise<CapacityReport | undefined>
+  /**
+   * The figures and what makes them, read in one statement; `undefined` for an unknown or deleted user, and for one who was
+   * created at another time than `userCreatedAt`, where it is given.
+   */
+  reportCapacity(userId: UserId, userCreatedAt?: number): Promise<CapacityReport | undefined>
 }

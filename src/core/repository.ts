@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream'
+import type { AuthorizedCaller, Caller } from './caller.ts'
 import { cutPage } from './cut-page.ts'
 import { AppError } from './errors.ts'
 import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
-import { type Audience, type FilePosition, positionOf } from './file-page.ts'
-import type { ChangeFile, ListFiles, RemoveFile } from './ledger.ts'
+import { type FilePosition, positionOf } from './file-page.ts'
+import type { ChangeFile, FindFile, ListFiles, RemoveFile } from './ledger.ts'
 import { notActive } from './not-active.ts'
 import type { ByteRange, OpenedObject } from './object-store.ts'
 import { pause } from './pause.ts'
@@ -12,9 +13,9 @@ import { createUploads, type Uploads, type UploadsOptions } from './upload.ts'
 import type { UserId } from './user-id.ts'
 import type { Version } from './version.ts'
 
-export interface ListRepository extends Omit<ListFiles, 'audience'> {
+export interface ListRepository extends Omit<ListFiles, 'audience' | 'userCreatedAt'> {
   /** Whose access token came with the request, or `undefined` without one. */
-  readonly viewer: UserId | undefined
+  readonly viewer: Caller | undefined
 }
 
 export interface FilePage {
@@ -27,7 +28,7 @@ export interface ReadFile {
   readonly userId: UserId
   readonly name: FileName
   /** Whose access token came with the request, or `undefined` without one. */
-  readonly viewer: UserId | undefined
+  readonly viewer: Caller | undefined
 }
 
 /** What of a file's content to open. */
@@ -53,6 +54,10 @@ export interface OpenedFile {
   readonly release?: OpenedObject['release']
 }
 
+export type RemoveOwnFile = Omit<RemoveFile, 'garbageDelayMs'> & AuthorizedCaller
+
+export type ChangeOwnFile = Omit<ChangeFile, 'garbageDelayMs'> & AuthorizedCaller
+
 /** The use cases on files. */
 export interface Repository extends Uploads {
   /**
@@ -75,11 +80,11 @@ export interface Repository extends Uploads {
    */
   list(page: ListRepository): Promise<FilePage>
 
-  /** See `Ledger.removeFile`. Downloads that have begun go on. */
-  remove(file: Omit<RemoveFile, 'garbageDelayMs'>): Promise<void>
+  /** See `Ledger.removeFile`. The caller is verified again first. Downloads that have begun go on. */
+  remove(file: RemoveOwnFile): Promise<void>
 
-  /** See `Ledger.changeFile`. No object is touched, so it costs the same for any size. */
-  change(change: Omit<ChangeFile, 'garbageDelayMs'>): Promise<File>
+  /** See `Ledger.changeFile`. The caller is verified again first. No object is touched, so it costs the same for any size. */
+  change(change: ChangeOwnFile): Promise<File>
 }
 
 export interface RepositoryOptions extends UploadsOptions {
@@ -94,20 +99,22 @@ export function createRepository(options: RepositoryOptions): Repository {
   const { ledger, objects, garbageDelayMs, missPausesMs = MISS_PAUSES_MS } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
-    const audience = audienceOf(userId, viewer)
-    const file = await ledger.findFile({ userId, name, audience })
+    const seenBy = audienceOf(userId, viewer)
+    const file = await ledger.findFile({ userId, name, ...seenBy })
     if (file !== undefined) return file
-    if (audience === 'owner') await requireActive(userId)
+    await requireActive(userId, seenBy)
     throw fileNotFound()
   }
 
   /**
    * The files of a suspended or deleted user are found by no one. Their owner, whose token may be remembered as valid for a
-   * few seconds more, shall not take that for having none.
+   * few seconds more, shall not take that for having none; nor shall they see the files of the next user of their id.
    */
-  async function requireActive(userId: UserId): Promise<void> {
-    const account = await ledger.findAccount(userId)
-    if (account?.user.status !== 'active') throw notActive(account?.user.status)
+  async function requireActive(userId: UserId, { audience, userCreatedAt }: SeenBy): Promise<void> {
+    if (audience !== 'owner') return
+    const user = (await ledger.findAccount(userId))?.user
+    const status = user?.createdAt === userCreatedAt ? user?.status : undefined
+    if (status !== 'active') throw notActive(status)
   }
 
   async function open(request: OpenFile): Promise<OpenedFile> {
@@ -133,10 +140,10 @@ export function createRepository(options: RepositoryOptions): Repository {
   }
 
   async function list({ viewer, ...page }: ListRepository): Promise<FilePage> {
-    const audience = audienceOf(page.userId, viewer)
-    const found = await ledger.listFiles({ ...page, audience, limit: page.limit + 1 })
+    const seenBy = audienceOf(page.userId, viewer)
+    const found = await ledger.listFiles({ ...page, ...seenBy, limit: page.limit + 1 })
     const { page: files, last } = cutPage(found, page.limit)
-    if (files.length === 0 && audience === 'owner') await requireActive(page.userId)
+    if (files.length === 0) await requireActive(page.userId, seenBy)
     return { files, next: last && positionOf(last, page.order) }
   }
 
@@ -145,8 +152,14 @@ export function createRepository(options: RepositoryOptions): Repository {
     stat,
     open,
     list,
-    remove: (file) => ledger.removeFile({ ...file, garbageDelayMs }),
-    change: (change) => ledger.changeFile({ ...change, garbageDelayMs }),
+    async remove({ reverify, ...file }) {
+      await reverify()
+      await ledger.removeFile({ ...file, garbageDelayMs })
+    },
+    async change({ reverify, ...change }) {
+      await reverify()
+      return await ledger.changeFile({ ...change, garbageDelayMs })
+    },
   }
 }
 
@@ -163,9 +176,13 @@ function openedFile(opened: OpenedObject, of: Pick<OpenedFile, 'file' | 'selecti
   }
 }
 
-function audienceOf(owner: UserId, viewer: UserId | undefined): Audience {
-  if (viewer === undefined) return 'anyone'
-  return viewer === owner ? 'owner' : 'users'
+type SeenBy = Pick<FindFile, 'audience' | 'userCreatedAt'>
+
+/** Who sees the files of `owner`; where it is the owner, which of the users who have had that id one after the other. */
+function audienceOf(owner: UserId, viewer: Caller | undefined): SeenBy {
+  if (viewer === undefined) return { audience: 'anyone' }
+  if (viewer.userId !== owner) return { audience: 'users' }
+  return { audience: 'owner', userCreatedAt: viewer.userCreatedAt }
 }
 
 /** Each is for a node of the store that has not found the others yet; while too few are there, none is long enough. */

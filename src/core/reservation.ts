@@ -47,8 +47,8 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
   }
 
   async function extend(bytes: number): Promise<void> {
-    const { userId, version, leaseMs } = upload
-    await ledger.extend({ userId, version, bytes, leaseMs })
+    const { userId, userCreatedAt, version, leaseMs } = upload
+    await ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs })
     covered = bytes
   }
 

@@ -1,3 +1,4 @@
+import type { AuthorizedCaller, Caller } from './caller.ts'
 import { fileTooLarge } from './byte-meter.ts'
 import {
   availableBytes,
@@ -17,8 +18,8 @@ import { isMet, type Precondition, preconditionFailed } from './precondition.ts'
 import { type IncomingFile, receiveContent } from './receive-content.ts'
 import { reserve } from './reservation.ts'
 import type { UploadMemory } from './upload-memory.ts'
-import type { UserId } from './user-id.ts'
 import { createVersion } from './version.ts'
+import { watchAccess, whyRefused } from './watch-access.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger
@@ -36,10 +37,11 @@ export interface UploadsOptions {
   readonly leaseMs: number
   /** How long a replaced object is kept for readers that found it before, in milliseconds. */
   readonly garbageDelayMs: number
+  /** How often a caller is verified again while their file comes, in milliseconds; every 5 s when left out. */
+  readonly reverifyMs?: number
 }
 
-export interface UploadFile {
-  readonly userId: UserId
+export interface UploadFile extends AuthorizedCaller {
   readonly name: FileName
   /**
    * Asked once the request has ended, since a form can say it after the file; what it throws refuses the upload.
@@ -53,8 +55,7 @@ export interface UploadFile {
   readonly signal: AbortSignal
 }
 
-export interface AdmitFile {
-  readonly userId: UserId
+export interface AdmitFile extends Caller {
   readonly name: FileName
   /** The smallest size that the file can have, in bytes. */
   readonly least: number
@@ -68,6 +69,9 @@ export interface Uploads {
    * bytes (I1); when it rejects, that nothing anyone can see has changed (I2) — unless it rejects with
    * `unavailable`, when the upload may have taken effect whole. The life of an upload is in ARCHITECTURE.md.
    * Rejects with what `incoming` and `visibility` do, `file_too_large`, `digest_mismatch`, `insufficient_storage`, and as `Ledger.begin` does.
+   *
+   * The caller is verified again while the file comes, which a refusal ends early, and right before the commit: an upload
+   * whose token was revoked or whose user was suspended or deleted meanwhile rejects as `reverify` does.
    */
   upload(upload: UploadFile): Promise<CommittedUpload>
 
@@ -81,10 +85,11 @@ export interface Uploads {
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
-  const { leaseMs, garbageDelayMs } = options
+  const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
-    const { userId, name, precondition, incoming, signal } = request
+    const { userId, userCreatedAt, name, precondition, incoming, signal } = request
+    const caller = { userId, userCreatedAt }
     // Where the precondition is not met, `begin` says so, or what comes before that.
     const isDemanded = await meetsPrecondition(request)
     if (isDemanded && incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
@@ -93,11 +98,12 @@ export function createUploads(options: UploadsOptions): Uploads {
     const version = createVersion()
     const key = objectKey(userId, version)
     const limits = { maxFiles, maxUploads, leaseMs }
-    const begun = { userId, name, version, objectKey: key, ...limits, precondition }
+    const begun = { ...caller, name, version, objectKey: key, ...limits, precondition }
     const reservation = await reserve({ ledger, upload: begun, ...incoming.size })
+    const access = watchAccess({ caller: request, everyMs: reverifyMs })
     let isUntouched = false
     try {
-      const received = await receiveContent({
+      const content = receiveContent({
         objects,
         key,
         metadata: objectMetadata(name),
@@ -107,16 +113,22 @@ export function createUploads(options: UploadsOptions): Uploads {
         memory: share,
         onBytes: (total) => space?.check() ?? reservation.cover(total),
         onUntouched: () => (isUntouched = true),
-        signal: AbortSignal.any([signal, reservation.lost, share.taken]),
+        signal: AbortSignal.any([signal, reservation.lost, share.taken, access.lost]),
+      })
+      const received = await content.catch(async (error: unknown) => {
+        // What a deleted user's upload had stored may be gone already, which looks like a failure of ours.
+        throw isAppError(error, 'unavailable') ? ((await whyRefused(request)) ?? error) : error
       })
       assertDigest(received.sha256, request.sha256)
       const visibility = request.visibility()
       const limits = { maxFiles, garbageDelayMs, precondition }
-      return await commit({ userId, version, ...received, visibility, ...limits })
+      await request.reverify()
+      return await commit({ ...caller, version, ...received, visibility, ...limits })
     } catch (error) {
       await undo({ userId, version, key, isUntouched })
       throw error
     } finally {
+      access.stop()
       reservation.stop()
     }
   }
@@ -144,7 +156,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function meetsPrecondition(
-    request: Pick<UploadFile, 'userId' | 'name' | 'precondition'>,
+    request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
   ): Promise<boolean> {
     const { precondition } = request
     if (precondition === undefined) return true
@@ -152,13 +164,15 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function admit(request: AdmitFile): Promise<void> {
-    const { userId, least, precondition = {} } = request
-    const [usage, old, uploads] = await Promise.all([
-      ledger.usage(userId),
+    const { userId, userCreatedAt, least, precondition = {} } = request
+    const [account, old, uploads] = await Promise.all([
+      ledger.findAccount(userId),
       ledger.findFile({ ...request, audience: 'owner' }),
       ledger.countUploads(userId),
     ])
-    if (usage === undefined) return
+    // Deleted, and perhaps made again, since the token was verified: `upload` says so.
+    if (account?.user.createdAt !== userCreatedAt || account.user.status === 'deleted') return
+    const { usage } = account
     if (!isMet(precondition, old)) throw preconditionFailed()
     if (least > maxFileSize) throw fileTooLarge(maxFileSize)
     if (uploads >= maxUploads) throw uploadCountExceeded(maxUploads)
@@ -170,6 +184,9 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   return { upload, admit }
 }
+
+/** Together with the 5 s for which an answer about a token is kept, a stolen token's upload ends within 10 s. */
+const REVERIFY_MS = 5_000
 
 /** The client waits for it, and the next sweep does what it could not. */
 const UNDO_TIMEOUT_MS = 3_000

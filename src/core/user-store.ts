@@ -6,7 +6,10 @@ export type UserStatus = 'active' | 'suspended' | 'deleted'
 export interface User {
   readonly userId: UserId
   readonly status: UserStatus
-  /** Milliseconds since 1970 by the database's clock. */
+  /**
+   * Milliseconds since 1970 by the database's clock. It tells users apart who have had the same id: between the creation of
+   * one and of the next lie a deletion and a purge, each a transaction.
+   */
   readonly createdAt: number
 }
 
@@ -24,7 +27,7 @@ export interface AccessToken {
 /** Whom a token stands for. */
 export interface AccessTokenUser {
   readonly user: User
-  /** Milliseconds until the token expires, by the clock that set its end; `undefined` for never. */
+  /** Milliseconds until the token expires, by the clock that set its end, below 0 when it has; `undefined` for never. */
   readonly expiresInMs: number | undefined
 }
 
@@ -110,9 +113,12 @@ export interface UserStore {
 
   /**
    * The user that a secret's SHA-256 stands for, when the token is neither expired nor revoked and the user is
-   * not deleted. One indexed read.
+   * not deleted. One indexed read. With `evenExpired` also when the token is expired, but not when it is revoked.
    */
-  findAccessTokenUser(sha256: string): Promise<AccessTokenUser | undefined>
+  findAccessTokenUser(
+    sha256: string,
+    options?: { readonly evenExpired: boolean },
+  ): Promise<AccessTokenUser | undefined>
 
   /** As `findAccessTokenUser`, for up to 100 hashes in one statement; those that stand for nobody are not in it. */
   findAccessTokenUsers(sha256s: readonly string[]): Promise<ReadonlyMap<string, AccessTokenUser>>

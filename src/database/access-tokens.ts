@@ -25,14 +25,15 @@ export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<
 
 export async function findUser(
   clocked: Clocked,
-  sha256: string,
+  { sha256, evenExpired }: { readonly sha256: string; readonly evenExpired?: boolean },
 ): Promise<AccessTokenUser | undefined> {
-  return (await findUsers(clocked, [sha256])).get(sha256)
+  return (await findUsers(clocked, [sha256], evenExpired)).get(sha256)
 }
 
 export async function findUsers(
   { db, now }: Clocked,
   sha256s: readonly string[],
+  evenExpired = false,
 ): Promise<ReadonlyMap<string, AccessTokenUser>> {
   if (sha256s.length === 0) return new Map()
   const { rows } = await sql<FoundRow>`
@@ -40,7 +41,7 @@ export async function findUsers(
     FROM access_tokens JOIN users ON users.id = access_tokens.user_id
     WHERE access_tokens.sha256 IN (${sql.join(sha256s)})
       AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > ${now})
+      ${evenExpired ? sql`` : sql`AND (expires_at IS NULL OR expires_at > ${now})`}
       AND users.status <> 'deleted'
   `.execute(db)
   return new Map(

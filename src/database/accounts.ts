@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { Account, AccountPage, CapacityReport } from '../core/ledger.ts'
+import type { Account, AccountPage, CapacityReport, FindFile } from '../core/ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import { type Books, capacityInForce, isInForce, toUsage, toUser, type UsageRow } from './books.ts'
 import { toGrant } from './grants.ts'
+import { createdAt } from './ledger-reads.ts'
 import { isInRange } from './prefix-range.ts'
 import type { GrantRow, UserRow } from './schema.ts'
 
@@ -46,14 +47,14 @@ type ReportRow = UsageRow & { [column in keyof GrantRow]: GrantRow[column] | nul
 /** Takes the time once, so that the grants are those that the capacity is made of. */
 export async function reportCapacity(
   { db, now, baseCapacity }: Books,
-  userId: UserId,
+  { userId, userCreatedAt }: Pick<FindFile, 'userId' | 'userCreatedAt'>,
 ): Promise<CapacityReport | undefined> {
   const { rows } = await sql<ReportRow>`
     WITH moment AS MATERIALIZED (SELECT ${now} AS instant),
     figures AS MATERIALIZED (
       SELECT quotas.*, instant, ${capacityInForce(sql`instant`, baseCapacity)} AS capacity
       FROM moment CROSS JOIN quotas JOIN users ON users.id = quotas.user_id
-      WHERE quotas.user_id = ${userId} AND status <> 'deleted'
+      WHERE quotas.user_id = ${userId} AND status <> 'deleted' ${createdAt(userCreatedAt)}
     )
     SELECT used_bytes, reserved_bytes, file_count, capacity, grants.*
     FROM figures LEFT JOIN grants

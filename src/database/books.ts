@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../core/byte-size.ts'
+import type { Caller } from '../core/caller.ts'
 import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from '../core/capacity.ts'
 import { AppError } from '../core/errors.ts'
 import type { File } from '../core/file.ts'
@@ -68,10 +69,16 @@ export async function lockUser(
   )
 }
 
-/** SQL for whether the user of the statement's row of `quotas` may upload. */
-export const isActive = sql`EXISTS (
-  SELECT 1 FROM users WHERE users.id = quotas.user_id AND users.status = 'active'
-)`
+/**
+ * SQL for whether the user of the statement's row of `quotas` is active and was created at that time, so is the one who asks
+ * and not the next user of the same id.
+ */
+export function isActive(userCreatedAt: RawBuilder<number>): RawBuilder<boolean> {
+  return sql<boolean>`EXISTS (
+    SELECT 1 FROM users
+    WHERE users.id = quotas.user_id AND users.status = 'active' AND users.created_at = ${userCreatedAt}
+  )`
+}
 
 /** SQL for how many uploads of the user in the statement's row of `quotas` are under way at that time. */
 export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
@@ -102,17 +109,29 @@ export function toUser(row: UserRow): User {
   return { userId: row.id, status: row.status, createdAt: row.created_at }
 }
 
+interface FoundUser {
+  readonly usage: Usage
+  readonly status: UserStatus
+  readonly createdAt: number
+}
+
 /** The user's figures and status, or `undefined` for an unknown or deleted user. */
 export async function readUsage(
   { db, capacity }: Books,
   userId: UserId,
-): Promise<{ readonly usage: Usage; readonly status: UserStatus } | undefined> {
-  const { rows } = await sql<UsageRow & { readonly status: UserStatus }>`
-    SELECT status, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+): Promise<FoundUser | undefined> {
+  const { rows } = await sql<UsageRow & Pick<UserRow, 'status' | 'created_at'>>`
+    SELECT status, users.created_at, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
     FROM quotas JOIN users ON users.id = quotas.user_id
     WHERE quotas.user_id = ${userId} AND status <> 'deleted'`.execute(db)
   const row = rows[0]
-  return row && { usage: toUsage(row), status: row.status }
+  return row && { usage: toUsage(row), status: row.status, createdAt: row.created_at }
+}
+
+/** As `readUsage`, and `undefined` also where the user of that id is another than the caller. */
+async function readCaller(books: Books, caller: Caller): Promise<FoundUser | undefined> {
+  const found = await readUsage(books, caller.userId)
+  return found?.createdAt === caller.userCreatedAt ? found : undefined
 }
 
 /** How many uploads of the user are under way now. */
@@ -123,8 +142,7 @@ export async function countUploads({ db, now }: Clocked, userId: UserId): Promis
   return rows[0]?.uploads ?? 0
 }
 
-export interface Refused {
-  readonly userId: UserId
+export interface Refused extends Caller {
   /** Bytes of the file that did not fit. */
   readonly requested: number
   /** 1 when the file's name is new, else 0. */
@@ -141,7 +159,7 @@ export interface Refused {
  * reason still holds.
  */
 export async function whyRefused(books: Books, refused: Refused): Promise<AppError> {
-  const found = await readUsage(books, refused.userId)
+  const found = await readCaller(books, refused)
   if (found?.status !== 'active') return notActive(found?.status)
   const { usage } = found
   const { maxUploads, ownReserved } = refused
@@ -161,20 +179,20 @@ export async function whyRefused(books: Books, refused: Refused): Promise<AppErr
 }
 
 interface Demand {
-  readonly userId: UserId
+  readonly caller: Caller
   readonly precondition: Precondition | undefined
   readonly file: File | undefined
 }
 
 /** Throws `precondition_failed`, or why the user may not write at all. */
-export async function demand(books: Books, { userId, precondition, file }: Demand): Promise<void> {
+export async function demand(books: Books, { caller, precondition, file }: Demand): Promise<void> {
   if (precondition === undefined || isMet(precondition, file)) return
-  throw (await whyInactive(books, userId)) ?? preconditionFailed()
+  throw (await whyInactive(books, caller)) ?? preconditionFailed()
 }
 
 /** Why the user may not write at all, which comes before any other refusal; `undefined` when they may. */
-export async function whyInactive(books: Books, userId: UserId): Promise<AppError | undefined> {
-  const found = await readUsage(books, userId)
+export async function whyInactive(books: Books, caller: Caller): Promise<AppError | undefined> {
+  const found = await readCaller(books, caller)
   return found?.status === 'active' ? undefined : notActive(found?.status)
 }
 
@@ -186,8 +204,8 @@ export function bigint(value: number): RawBuilder<number> {
 }
 
 /** Why an upload is no longer pending: its user may not upload any more, or it was given up. */
-export async function whyLost(books: Books, userId: UserId): Promise<AppError> {
-  return (await whyInactive(books, userId)) ?? uploadLost()
+export async function whyLost(books: Books, caller: Caller): Promise<AppError> {
+  return (await whyInactive(books, caller)) ?? uploadLost()
 }
 
 /** For an upload that is no longer pending, or never was. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
+import type { Caller } from '../core/caller.ts'
 import { AppError } from '../core/errors.ts'
 import { fileNotFound, type File } from '../core/file.ts'
 import type { ChangeFile, RemoveFile } from '../core/ledger.ts'
-import type { UserId } from '../core/user-id.ts'
 import { bigint, type Books, demand, isActive, lockUser, whyInactive } from './books.ts'
 import { garbageBytes } from './garbage-bound.ts'
 import { FILE_COLUMNS, fileNamed, toFile } from './ledger-reads.ts'
@@ -12,7 +12,7 @@ import type { FileRow } from './schema.ts'
 export async function removeFile(books: Books, request: RemoveFile): Promise<void> {
   await lockUser(books, request.userId)
   const file = await demandedFile(books, request)
-  await releaseQuota(books, { userId: request.userId, file })
+  await releaseQuota(books, { caller: request, file })
   await discard(books, { file, garbageDelayMs: request.garbageDelayMs })
 }
 
@@ -24,9 +24,9 @@ export async function changeFile(books: Books, change: ChangeFile): Promise<File
   const replaced =
     newName === file.name ? undefined : await fileNamed(books, { userId, name: newName })
   if (replaced !== undefined && !change.overwrite) {
-    throw (await whyInactive(books, userId)) ?? fileExists()
+    throw (await whyInactive(books, change)) ?? fileExists()
   }
-  await releaseQuota(books, { userId, file: replaced })
+  await releaseQuota(books, { caller: change, file: replaced })
   if (replaced !== undefined) await discard(books, { file: replaced, garbageDelayMs })
   const { rows } = await sql<FileRow>`
     UPDATE files
@@ -40,29 +40,28 @@ export async function changeFile(books: Books, change: ChangeFile): Promise<File
 }
 
 async function demandedFile(books: Books, request: RemoveFile): Promise<File> {
-  const { userId, precondition } = request
   const file = await fileNamed(books, request)
-  if (file === undefined) throw (await whyInactive(books, userId)) ?? fileNotFound()
-  await demand(books, { userId, precondition, file })
+  if (file === undefined) throw (await whyInactive(books, request)) ?? fileNotFound()
+  await demand(books, { caller: request, precondition: request.precondition, file })
   return file
 }
 
 interface Release {
-  readonly userId: UserId
+  readonly caller: Caller
   /** The file that is taken off the books, if any. */
   readonly file: File | undefined
 }
 
 /** Frees what the file used; its WHERE decides whether the user may write at all. */
-async function releaseQuota(books: Books, { userId, file }: Release): Promise<void> {
+async function releaseQuota(books: Books, { caller, file }: Release): Promise<void> {
   const released = await sql`
     UPDATE quotas
     SET used_bytes = used_bytes - ${file?.size ?? 0},
         file_count = file_count - ${file === undefined ? 0 : 1}
-    WHERE user_id = ${userId} AND ${isActive}
+    WHERE user_id = ${caller.userId} AND ${isActive(bigint(caller.userCreatedAt))}
   `.execute(books.db)
   if (released.numAffectedRows === 1n) return
-  throw (await whyInactive(books, userId)) ?? new TypeError('An active user has no quota')
+  throw (await whyInactive(books, caller)) ?? new TypeError('An active user has no quota')
 }
 
 interface Discard {

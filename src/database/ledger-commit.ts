@@ -27,13 +27,13 @@ import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './ledger-
 export async function commit(books: Books, upload: CommitUpload): Promise<CommittedUpload> {
   await lockUser(books, upload.userId)
   const found = await findUpload(books, upload)
-  if (found === undefined) throw await whyLost(books, upload.userId)
+  if (found === undefined) throw await whyLost(books, upload)
   if (found.outcome !== undefined) return await repeated(books, found.userId, found.outcome)
 
   const old = await fileNamed(books, found)
   const file = committedFile(upload, { found, old })
-  await settleAsCommitted(books, { file, replaced: old !== undefined })
-  await demand(books, { userId: upload.userId, precondition: upload.precondition, file: old })
+  await settleAsCommitted(books, { upload, outcome: { file, replaced: old !== undefined } })
+  await demand(books, { caller: upload, precondition: upload.precondition, file: old })
   const usage = await moveQuota(books, { upload, old, reserved: found.reserved })
   await replaceFile(books, { file, old, garbageDelayMs: upload.garbageDelayMs })
   return { file, replaced: old !== undefined, usage }
@@ -63,18 +63,20 @@ function committedFile(
   }
 }
 
+interface Settlement {
+  readonly upload: CommitUpload
+  readonly outcome: { readonly file: File; readonly replaced: boolean }
+}
+
 /** The compare-and-set whose mirror is in `abort`: of the two exactly one changes the row. */
-async function settleAsCommitted(
-  books: Books,
-  outcome: { readonly file: File; readonly replaced: boolean },
-): Promise<void> {
+async function settleAsCommitted(books: Books, { upload, outcome }: Settlement): Promise<void> {
   const { file } = outcome
   const settled = await sql`
     UPDATE uploads
     SET state = 'committed', settled_at = ${file.updatedAt}, outcome = ${JSON.stringify(outcome)}
     WHERE version = ${file.version} AND user_id = ${file.userId} AND state = 'pending'
   `.execute(books.db)
-  if (settled.numAffectedRows !== 1n) throw await whyLost(books, file.userId)
+  if (settled.numAffectedRows !== 1n) throw await whyLost(books, upload)
 }
 
 interface Move {
@@ -100,7 +102,7 @@ async function moveQuota(books: Books, { upload, old, reserved }: Move): Promise
         reserved_bytes = reserved_bytes - ${reserved},
         file_count = file_count + ${newFiles}
     WHERE user_id = ${userId}
-      AND ${isActive}
+      AND ${isActive(bigint(upload.userCreatedAt))}
       AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(maxFiles)})
       AND (
         ${bigint(growth)} = 0
@@ -112,8 +114,8 @@ async function moveQuota(books: Books, { upload, old, reserved }: Move): Promise
     RETURNING used_bytes, reserved_bytes, file_count, ${books.capacity} AS capacity
   `.execute(books.db)
   if (rows[0] === undefined) {
-    const refused = { userId, requested: size, newFiles, maxFiles, ownReserved: reserved }
-    throw await whyRefused(books, refused)
+    const file = { requested: size, newFiles, maxFiles, ownReserved: reserved }
+    throw await whyRefused(books, { ...upload, ...file })
   }
   return toUsage(rows[0])
 }

@@ -5,7 +5,7 @@ import { MAX_FILE_NAME_BYTES } from '../core/file-name.ts'
 import type { FileOrder } from '../core/file-page.ts'
 import type { ListFiles } from '../core/ledger.ts'
 import type { Books } from './books.ts'
-import { toFile, VISIBLE_TO } from './ledger-reads.ts'
+import { createdAt, toFile, VISIBLE_TO } from './ledger-reads.ts'
 import { isInRange, isBelow, successorOf } from './prefix-range.ts'
 import type { FileRow } from './schema.ts'
 
@@ -14,11 +14,13 @@ import type { FileRow } from './schema.ts'
  * position and read until the page is full.
  */
 export async function listFiles({ db }: Books, page: ListFiles): Promise<readonly File[]> {
-  const { userId } = page
+  const { userId, userCreatedAt } = page
   const { rows } = await sql<FileRow>`
     SELECT * FROM files
     WHERE user_id = ${userId}
-      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND status = 'active')
+      AND EXISTS (
+        SELECT 1 FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
+      )
       ${VISIBLE_TO[page.audience]} ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(db)

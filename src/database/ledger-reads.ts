@@ -25,11 +25,11 @@ interface NamedFile {
  * that it takes no longer than what is not there.
  */
 export async function findFile({ db }: Books, file: FindFile): Promise<File | undefined> {
-  const { userId, name, audience } = file
+  const { userId, userCreatedAt, name, audience } = file
   const { rows } = await sql<FileRow>`
     SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
     WHERE files.user_id = ${userId} AND files.name = ${name} AND users.status = 'active'
-      ${VISIBLE_TO[audience]}
+      ${createdAt(userCreatedAt)} ${VISIBLE_TO[audience]}
   `.execute(db)
   return rows[0] && toFile(rows[0])
 }
@@ -46,11 +46,13 @@ export async function findFiles(
     SELECT wanted.at, found.*
     FROM unnest(
       CAST(${files.map(({ userId }) => userId)} AS TEXT[]), CAST(${files.map(({ name }) => name)} AS TEXT[]),
-      CAST(${files.map(({ audience }) => audience)} AS TEXT[])
-    ) WITH ORDINALITY AS wanted (user_id, name, audience, at)
+      CAST(${files.map(({ audience }) => audience)} AS TEXT[]),
+      CAST(${files.map(({ userCreatedAt }) => userCreatedAt ?? null)} AS BIGINT[])
+    ) WITH ORDINALITY AS wanted (user_id, name, audience, user_created_at, at)
     CROSS JOIN LATERAL (
       SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
       WHERE files.user_id = wanted.user_id AND files.name = wanted.name AND users.status = 'active'
+        AND users.created_at = COALESCE(wanted.user_created_at, users.created_at)
         AND (
           wanted.audience = 'owner'
           OR (wanted.audience = 'users' AND files.visibility <> 'private')
@@ -61,6 +63,11 @@ export async function findFiles(
   `.execute(db)
   const found = new Map(rows.map((row) => [row.at, toFile(row)]))
   return files.map((_, index) => found.get(index + 1))
+}
+
+/** SQL that tells the statement's row of `users` from another user of the same id; nothing where no creation is given. */
+export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown> {
+  return userCreatedAt === undefined ? sql`` : sql`AND users.created_at = ${userCreatedAt}`
 }
 
 /** In the words of the partial indexes. */

@@ -110,7 +110,8 @@ export function createLedger(
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
     listAccounts: (page) => inOrder((books) => accounts.listAccounts(books, page)),
-    reportCapacity: (userId) => query((books) => accounts.reportCapacity(books, userId)),
+    reportCapacity: (userId, userCreatedAt) =>
+      query((books) => accounts.reportCapacity(books, { userId, userCreatedAt })),
     listExpiredUploads: (limit) => query((books) => sweep.listExpiredUploads(books, limit)),
     listAbortedUploads: (page) => inOrder((books) => sweep.listAbortedUploads(books, page)),
     noteAbortedRemovals: (done) => transaction((books) => sweep.noteAbortedRemovals(books, done)),
@@ -139,7 +140,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
   const { userId, version, name, objectKey, bytes } = upload
   await lockUser(books, userId)
   const replaced = await fileNamed(books, upload)
-  await demand(books, { userId, precondition: upload.precondition, file: replaced })
+  await demand(books, { caller: upload, precondition: upload.precondition, file: replaced })
   const growth = Math.max(0, bytes - (replaced?.size ?? 0))
   const newFiles = replaced === undefined ? 1 : 0
 
@@ -147,7 +148,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
     WHERE user_id = ${userId}
-      AND ${isActive}
+      AND ${isActive(bigint(upload.userCreatedAt))}
       AND ${runningUploads(now)} < ${bigint(upload.maxUploads)}
       AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(upload.maxFiles)})
       AND (${bigint(growth)} = 0 OR used_bytes + reserved_bytes + ${growth} <= ${capacity})
@@ -169,7 +170,7 @@ async function extend(books: Books, upload: ExtendUpload): Promise<void> {
   const { userId, version, bytes } = upload
   await lockUser(books, userId)
   const found = await findUpload(books, upload)
-  if (found === undefined) throw await whyLost(books, userId)
+  if (found === undefined) throw await whyLost(books, upload)
   const replaced = await fileNamed(books, found)
   const growth = Math.max(0, bytes - (replaced?.size ?? 0) - found.reserved)
 
@@ -178,7 +179,7 @@ async function extend(books: Books, upload: ExtendUpload): Promise<void> {
     SET reserved_bytes = reserved_bytes + ${growth}, lease_until = ${now} + ${upload.leaseMs}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
   `.execute(db)
-  if (extended.numAffectedRows !== 1n) throw await whyLost(books, userId)
+  if (extended.numAffectedRows !== 1n) throw await whyLost(books, upload)
 
   const reserved = await sql`
     UPDATE quotas
@@ -187,7 +188,7 @@ async function extend(books: Books, upload: ExtendUpload): Promise<void> {
       AND (${bigint(growth)} = 0 OR used_bytes + reserved_bytes + ${growth} <= ${capacity})
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await whyRefused(books, { userId, requested: bytes, newFiles: 0, maxFiles: 0 })
+    throw await whyRefused(books, { ...upload, requested: bytes, newFiles: 0, maxFiles: 0 })
   }
 }
 

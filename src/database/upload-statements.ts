@@ -89,7 +89,7 @@ function beginStatement(
       UPDATE quotas SET reserved_bytes = reserved_bytes + growth.bytes
       FROM growth
       WHERE user_id = ${slot('userId')}
-        AND ${isActive}
+        AND ${isActive(slot('userCreatedAt'))}
         AND growth.version = COALESCE(${slot('expected')}, growth.version)
         AND ${runningUploads(now)} < ${slot('maxUploads')}
         AND (growth.files = 0 OR file_count < ${slot('maxFiles')})
@@ -132,7 +132,7 @@ function commitStatement(
           file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END
       FROM change
       WHERE user_id = ${slot('userId')}
-        AND ${isActive}
+        AND ${isActive(slot('userCreatedAt'))}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND (change.replaced OR file_count < ${maxFiles})
         AND (

@@ -33,8 +33,10 @@ export function createUserStore(database: Database): UserStore {
     setUserStatus: (userId, status) => locked(userId, (db) => setStatus(db, { userId, status })),
     deleteUser: (userId) => deleteUser(database, userId),
     addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
-    findAccessTokenUser: (sha256) =>
-      database.query((db) => accessTokens.findUser({ db: db.withPlugin(PREPARED), now }, sha256)),
+    findAccessTokenUser: (sha256, options) =>
+      database.query((db) =>
+        accessTokens.findUser({ db: db.withPlugin(PREPARED), now }, { sha256, ...options }),
+      ),
     findAccessTokenUsers: (sha256s) =>
       database.query((db) => accessTokens.findUsers({ db, now }, sha256s)),
     recordAccessTokenUses: (uses) =>

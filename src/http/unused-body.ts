@@ -6,13 +6,13 @@ import { tellToContinue } from './plugins/expect-continue.ts'
 
 export type PassBodyOptions = Pick<CheckedBodyOptions, 'signal' | 'idleTimeoutMs'>
 
-/** No client has a reason to send one at all; as much is drained of a body that is refused. */
-const MAX_BODY_BYTES = 32 * 2 ** 20
+/** No client has a reason to send one at all. */
+const MAX_BODY_BYTES = 64 * 1024
 
 /**
  * Resolves when the body of a request that has no use for one is over, and rejects where it is malformed, too large
- * (`format_error`), cut off (`truncated_body`) or does not come (`request_timeout`). Whoever acts only then does nothing
- * for a request that is answered as malformed.
+ * (`format_error`), cut off (`truncated_body`) or has not come whole within `idleTimeoutMs` (`request_timeout`). Whoever
+ * acts only then does nothing for a request that is answered as malformed.
  */
 export async function passBody(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -26,5 +26,14 @@ export async function passBody(
   const check = atMost(MAX_BODY_BYTES)
   const body = new CheckedBody({ ...options, raw, check })
   body.stream.resume()
-  await body.ended
+  const timer = setTimeout(() => body.fail(tooLate()), options.idleTimeoutMs)
+  try {
+    await body.ended
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function tooLate(): AppError {
+  return new AppError('request_timeout', 'The body did not end in time.')
 }

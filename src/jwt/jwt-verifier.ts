@@ -16,7 +16,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   const { issuer, audience } = options
   const keys = createKeySet(options)
 
-  async function payloadOf(jwt: string): Promise<JWTPayload> {
+  async function payloadOf(jwt: string, evenExpired: boolean): Promise<JWTPayload> {
     try {
       const { payload } = await jwtVerify(jwt, keys, {
         algorithms: ALGORITHMS,
@@ -27,6 +27,8 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
       return payload
     } catch (error) {
       if (isAppError(error)) throw error
+      // By then signature, issuer and audience have been found good.
+      if (evenExpired && error instanceof errors.JWTExpired) return error.payload
       if (error instanceof errors.JOSEError) throw invalidJwt(error)
       // The token was well-formed, so it is the key that does not work, such as an RSA key that is too short.
       throw new AppError('unavailable', 'A key of the identity provider cannot be used.', {
@@ -36,8 +38,8 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   }
 
   return {
-    async verify(jwt) {
-      const { sub, exp } = await payloadOf(jwt)
+    async verify(jwt, { evenExpired } = { evenExpired: false }) {
+      const { sub, exp } = await payloadOf(jwt, evenExpired)
       // The library requires neither, nor does it check that `sub` is the string that its types promise.
       if (typeof sub !== 'string' || !isUserId(sub) || exp === undefined) throw invalidJwt()
       return { userId: sub, expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now() }

@@ -96,17 +96,17 @@ describe('an upload for which there is no space', () => {
 
   it('keeps no file from being renamed and deleted', async () => {
     await using core = await openTestCore()
-    const { upload, userId } = await openTestRepository(core)
+    const { upload, userId, caller } = await openTestRepository(core)
     await upload('a', 'hello')
     const { repository } = await openTestRepository(core, { space: shortSpace('demand') })
     await repository.change({
-      userId,
+      ...caller,
       name: parseFileName('a'),
       newName: parseFileName('b'),
       visibility: undefined,
       overwrite: false,
     })
-    await repository.remove({ userId, name: parseFileName('b') })
+    await repository.remove({ ...caller, name: parseFileName('b') })
     expect(await core.ledger.usage(userId)).toMatchObject({ used: 0, fileCount: 0 })
   })
 })

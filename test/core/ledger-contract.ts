@@ -208,14 +208,12 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
       })
 
       it('is refused with renew once the upload is settled or unknown', async () => {
-        const { userId } = account
         const version = await account.begin('a', 10)
         await account.abort(version)
         for (const lost of [version, createVersion()]) {
           const renewed = harness.ledger.renew({ version: lost, leaseMs: 1 })
           expect(await outcomeOf(renewed)).toBe('unavailable')
-          const extended = harness.ledger.extend({ userId, version: lost, bytes: 20, leaseMs: 1 })
-          expect(await outcomeOf(extended)).toBe('unavailable')
+          expect(await outcomeOf(account.extend(lost, 20))).toBe('unavailable')
         }
         expect(await account.usage()).toMatchObject({ reserved: 0 })
       })

@@ -303,7 +303,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
       })
 
       it('unknown hears the same', async () => {
-        account = accountOf({ ...harness, userId: parseUserId('nobody') })
+        account = accountOf({ ...harness, userId: parseUserId('nobody'), userCreatedAt: 0 })
         await expectRefused('access_token_invalid')
         expect(await account.list()).toEqual([])
       })

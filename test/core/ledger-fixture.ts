@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { type Caller, callerOf } from '../../src/core/caller.ts'
 import { type AppError, isAppError } from '../../src/core/errors.ts'
 import { type FileName, parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import type { File } from '../../src/core/file.ts'
@@ -67,8 +68,7 @@ export interface Listing extends Partial<Omit<ListFiles, 'prefix'>> {
 }
 
 /** A user and their uploads, in the fewest words. */
-export interface Account {
-  readonly userId: UserId
+export interface Account extends Caller {
   begin(name: string, bytes: number, options?: Partial<BeginUpload>): Promise<Version>
   commit(version: Version, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
   /** `begin` and `commit`. */
@@ -93,27 +93,29 @@ export async function openAccount({
   users,
 }: Pick<LedgerHarness, 'ledger' | 'users'>): Promise<Account> {
   const userId = parseUserId(randomUUID())
-  await users.createUser(userId)
-  return accountOf({ ledger, users, userId })
+  const { user } = await users.createUser(userId)
+  return accountOf({ ledger, users, ...callerOf(user) })
 }
 
 export function accountOf(parts: {
   readonly ledger: Ledger
   readonly users: UserStore
   readonly userId: UserId
+  readonly userCreatedAt: number
 }): Account {
-  const { ledger, users, userId } = parts
+  const { ledger, users, userId, userCreatedAt } = parts
+  const caller = { userId, userCreatedAt }
   const account: Account = {
-    userId,
+    ...caller,
     begin: async (name, bytes, options = {}) => {
       const limits = { maxFiles: 1000, maxUploads: 1000 }
       const upload = { ...uploadOf(userId, name), bytes, leaseMs: LONG_MS, ...limits }
-      await ledger.begin({ ...upload, ...options })
+      await ledger.begin({ ...caller, ...upload, ...options })
       return options.version ?? upload.version
     },
     commit: (version, size, options = {}) =>
       ledger.commit({
-        userId,
+        ...caller,
         version,
         size,
         sha256: digestOf(size),
@@ -124,18 +126,18 @@ export function accountOf(parts: {
       }),
     put: async (name, size, options = {}) =>
       account.commit(await account.begin(name, size), size, options),
-    extend: (version, bytes) => ledger.extend({ userId, version, bytes, leaseMs: LONG_MS }),
+    extend: (version, bytes) => ledger.extend({ ...caller, version, bytes, leaseMs: LONG_MS }),
     abort: (version) => ledger.abort({ userId, version }),
     remove: (name, options = {}) =>
       ledger.removeFile({
-        userId,
+        ...caller,
         name: parseFileName(name),
         garbageDelayMs: LONG_MS,
         ...options,
       }),
     change: (name, { newName, ...change }) =>
       ledger.changeFile({
-        userId,
+        ...caller,
         name: parseFileName(name),
         newName: newName === undefined ? undefined : parseFileName(newName),
         visibility: undefined,
@@ -159,7 +161,7 @@ export function accountOf(parts: {
     grant: async (reference, bytes) => {
       await users.putGrant({ ...grantOf(userId, reference), bytes })
     },
-    through: (ledger) => accountOf({ ledger, users, userId }),
+    through: (ledger) => accountOf({ ledger, users, ...caller }),
   }
   return account
 }

@@ -128,8 +128,8 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
       await harness.users.deleteUser(userId)
       while ((await harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: 0 })) > 0);
       expect(await account.usage()).toBe(undefined)
-      await harness.users.createUser(userId)
-      const next = accountOf({ ...harness, userId })
+      const { user } = await harness.users.createUser(userId)
+      const next = accountOf({ ...harness, userId, userCreatedAt: user.createdAt })
       await next.grant('more', CAPACITY - BASE_CAPACITY)
       await harness.advance(1)
       // What was the former user's goes without touching the count of this one.

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { callerOf } from '../../src/core/caller.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { AbortedUpload, Garbage } from '../../src/core/sweep-ledger.ts'
 import {
   type Account,
+  accountOf,
   BASE_CAPACITY,
   type LedgerHarness,
   LONG_MS,
@@ -382,7 +384,9 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         await account.grant('gift', 5)
         await harness.users.deleteUser(account.userId)
         await purge()
-        expect((await harness.users.createUser(account.userId)).created).toBe(true)
+        const { user, created } = await harness.users.createUser(account.userId)
+        expect(created).toBe(true)
+        account = accountOf({ ...harness, ...callerOf(user) })
         expect(await account.usage()).toEqual({
           capacity: BASE_CAPACITY,
           used: 0,

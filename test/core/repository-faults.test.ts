@@ -274,11 +274,11 @@ describe('a change of files', () => {
   it('that fails is unavailable, and changes nothing', async () => {
     await using core = await openTestCore()
     const ledger = { removeFile: failing, changeFile: failing, listFiles: failing }
-    const { faulty, read, stat, usage, userId } = await openOverwrite(core, { ledger })
+    const { faulty, read, stat, usage, caller } = await openOverwrite(core, { ledger })
     const before = await stat('a')
     const { repository } = faulty
-    await expect(repository.remove({ userId, name })).rejects.toMatchObject(unavailable)
-    await expect(repository.change({ userId, ...change })).rejects.toMatchObject(unavailable)
+    await expect(repository.remove({ ...caller, name })).rejects.toMatchObject(unavailable)
+    await expect(repository.change({ ...caller, ...change })).rejects.toMatchObject(unavailable)
     expect(await stat('a')).toEqual(before)
     expect(await usage()).toMatchObject({ used: 3, reserved: 0, fileCount: 1 })
     await settle(core)
@@ -288,7 +288,7 @@ describe('a change of files', () => {
 
   it('that fails in its transaction is rolled back whole', async () => {
     await using core = await openTestCore()
-    const { upload, read, repository, stat, usage, userId } = await openTestRepository(core)
+    const { upload, read, repository, stat, usage, caller } = await openTestRepository(core)
     await upload('a', 'old')
     await upload('b', 'other')
     const before = [await stat('a'), await stat('b')]
@@ -297,8 +297,8 @@ describe('a change of files', () => {
       const garbage = { object_key: objectKey, not_before: Number.MAX_SAFE_INTEGER }
       await core.database.kysely.insertInto('garbage').values(garbage).execute()
     }
-    await expect(repository.remove({ userId, name })).rejects.toThrow(/UNIQUE/)
-    await expect(repository.change({ userId, ...change })).rejects.toThrow(/UNIQUE/)
+    await expect(repository.remove({ ...caller, name })).rejects.toThrow(/UNIQUE/)
+    await expect(repository.change({ ...caller, ...change })).rejects.toThrow(/UNIQUE/)
     expect([await stat('a'), await stat('b')]).toEqual(before)
     expect(await usage()).toMatchObject({ used: 8, reserved: 0, fileCount: 2 })
     expect([await read('a'), await read('b')]).toEqual(['old', 'other'])
@@ -310,11 +310,13 @@ describe('a change of files', () => {
       await core.ledger.removeFile(file)
       throw outage()
     }
-    const { faulty, repository, usage, userId } = await openOverwrite(core, {
+    const { faulty, repository, usage, caller } = await openOverwrite(core, {
       ledger: { removeFile },
     })
-    await expect(faulty.repository.remove({ userId, name })).rejects.toMatchObject(unavailable)
-    await expect(repository.remove({ userId, name })).rejects.toMatchObject({ code: 'not_found' })
+    await expect(faulty.repository.remove({ ...caller, name })).rejects.toMatchObject(unavailable)
+    await expect(repository.remove({ ...caller, name })).rejects.toMatchObject({
+      code: 'not_found',
+    })
     expect(await usage()).toMatchObject({ used: 0, fileCount: 0 })
     await settle(core)
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)

@@ -17,10 +17,12 @@ const [a, b] = [parseFileName('a'), parseFileName('b')]
 const ALL = { prefix: parseFileNamePrefix(''), order: 'name', after: undefined, limit: 10 } as const
 const unchanged = { newName: undefined, visibility: undefined, overwrite: false } as const
 
+const BOB = { userId: parseUserId('bob'), userCreatedAt: 0 }
+
 describe('list', () => {
   it('shows each viewer the files that they may download', async () => {
     await using core = await openTestCore()
-    const { upload, repository, userId } = await openTestRepository(core)
+    const { upload, repository, userId, caller } = await openTestRepository(core)
     await upload('a', '1')
     await upload('b', '2', { visibility: 'users' })
     await upload('c', '3', { visibility: 'public' })
@@ -28,7 +30,7 @@ describe('list', () => {
       const page = {
         userId,
         ...ALL,
-        viewer: viewer === undefined ? undefined : parseUserId(viewer),
+        viewer: viewer === 'alice' ? caller : viewer === undefined ? undefined : BOB,
       }
       return (await repository.list(page)).files.map(({ name }) => name).join('')
     }
@@ -54,31 +56,31 @@ describe('list', () => {
     'tells an owner who was %s why there is nothing, and nobody else',
     async (status, code) => {
       await using core = await openTestCore()
-      const { upload, repository, stat, userId } = await openTestRepository(core)
+      const { upload, repository, stat, userId, caller } = await openTestRepository(core)
       await upload('a', 'hello', { visibility: 'public' })
       if (status === 'deleted') await core.users.deleteUser(userId)
       else await core.users.setUserStatus(userId, status)
-      await expect(repository.list({ userId, viewer: userId, ...ALL })).rejects.toMatchObject({
+      await expect(repository.list({ userId, viewer: caller, ...ALL })).rejects.toMatchObject({
         code,
       })
       await expect(stat('a')).rejects.toMatchObject({ code })
-      const other = { userId, viewer: parseUserId('bob'), ...ALL }
+      const other = { userId, viewer: BOB, ...ALL }
       expect(await repository.list(other)).toEqual({ files: [], next: undefined })
-      await expect(stat('a', other.viewer)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(stat('a', BOB.userId)).rejects.toMatchObject({ code: 'not_found' })
     },
   )
 
   it('is empty for an owner who has nothing', async () => {
     await using core = await openTestCore()
-    const { repository, userId } = await openTestRepository(core)
-    expect((await repository.list({ userId, viewer: userId, ...ALL })).files).toEqual([])
+    const { repository, userId, caller } = await openTestRepository(core)
+    expect((await repository.list({ userId, viewer: caller, ...ALL })).files).toEqual([])
   })
 
   it('says where the next page begins exactly when there is more', async () => {
     await using core = await openTestCore()
-    const { upload, repository, userId } = await openTestRepository(core)
+    const { upload, repository, userId, caller } = await openTestRepository(core)
     const list = (limit: number, after?: FilePosition) =>
-      repository.list({ userId, viewer: userId, ...ALL, limit, after })
+      repository.list({ userId, viewer: caller, ...ALL, limit, after })
     expect((await list(1)).next).toBeUndefined()
     for (const name of ['a', 'b', 'c', 'd']) await upload(name, name)
     for (const limit of [1, 2, 3]) {
@@ -98,12 +100,12 @@ describe('list', () => {
 
   it.each(FILE_ORDERS)('by %s reads on from what it said', async (order) => {
     await using core = await openTestCore()
-    const { upload, repository, userId } = await openTestRepository(core)
+    const { upload, repository, userId, caller } = await openTestRepository(core)
     for (const [index, name] of ['c', 'a', 'd', 'b', 'e'].entries()) {
       core.clock.now += index % 2
       await upload(name, 'x'.repeat(index % 3))
     }
-    const page = { userId, viewer: userId, ...ALL, order }
+    const page = { userId, viewer: caller, ...ALL, order }
     const whole = (await repository.list(page)).files
     const first = await repository.list({ ...page, limit: 2 })
     const second = await repository.list({ ...page, limit: 2, after: first.next })
@@ -117,9 +119,9 @@ describe('list', () => {
 describe('remove', () => {
   it('takes a file away at once, and its object when readers had their time', async () => {
     await using core = await openTestCore()
-    const { upload, repository, stat, usage, userId } = await openTestRepository(core)
+    const { upload, repository, stat, usage, caller } = await openTestRepository(core)
     const { file } = await upload('a', 'hello')
-    await repository.remove({ userId, name: a })
+    await repository.remove({ ...caller, name: a })
     await expect(stat('a')).rejects.toMatchObject({ code: 'not_found' })
     expect(await usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     core.clock.now += GARBAGE_DELAY_MS - 1
@@ -132,19 +134,19 @@ describe('remove', () => {
 
   it('lets a download that has begun go on', async () => {
     await using core = await openTestCore()
-    const { upload, repository, userId } = await openTestRepository(core)
+    const { upload, repository, userId, caller } = await openTestRepository(core)
     await upload('a', 'hello')
     const signal = AbortSignal.timeout(1000)
-    const { body } = await repository.open({ userId, name: a, viewer: userId, signal })
-    await repository.remove({ userId, name: a })
+    const { body } = await repository.open({ userId, name: a, viewer: caller, signal })
+    await repository.remove({ ...caller, name: a })
     expect(String(await bytesOf(body))).toBe('hello')
   })
 
   it('hands its precondition on', async () => {
     await using core = await openTestCore()
-    const { upload, repository, userId, read } = await openTestRepository(core)
+    const { upload, repository, caller, read } = await openTestRepository(core)
     const { file } = await upload('a', 'hello')
-    const removal = { userId, name: a, precondition: { ifMatch: ['another'] } }
+    const removal = { ...caller, name: a, precondition: { ifMatch: ['another'] } }
     await expect(repository.remove(removal)).rejects.toMatchObject({ code: 'precondition_failed' })
     expect(await read('a')).toBe('hello')
     await repository.remove({ ...removal, precondition: { ifMatch: [file.version] } })
@@ -154,13 +156,13 @@ describe('remove', () => {
 describe('change', () => {
   it('renames without touching the object, also a download under way', async () => {
     await using core = await openTestCore()
-    const { upload, repository, read, stat, userId } = await openTestRepository(core, {
+    const { upload, repository, read, stat, userId, caller } = await openTestRepository(core, {
       objects: { remove: () => Promise.reject(new Error('touched')) },
     })
     const { file } = await upload('a', 'hello')
     const signal = AbortSignal.timeout(1000)
-    const opened = await repository.open({ userId, name: a, viewer: userId, signal })
-    const changed = await repository.change({ userId, name: a, ...unchanged, newName: b })
+    const opened = await repository.open({ userId, name: a, viewer: caller, signal })
+    const changed = await repository.change({ ...caller, name: a, ...unchanged, newName: b })
     expect(changed).toEqual({ ...file, name: 'b' })
     expect(String(await bytesOf(opened.body))).toBe('hello')
     await expect(stat('a')).rejects.toMatchObject({ code: 'not_found' })
@@ -171,10 +173,10 @@ describe('change', () => {
 
   it('replaces a file of the new name when told to, whose object goes in time', async () => {
     await using core = await openTestCore()
-    const { upload, repository, read, usage, userId } = await openTestRepository(core)
+    const { upload, repository, read, usage, caller } = await openTestRepository(core)
     await upload('a', 'hello')
     const { file } = await upload('b', 'other!')
-    const rename = { userId, name: a, ...unchanged, newName: b }
+    const rename = { ...caller, name: a, ...unchanged, newName: b }
     await expect(repository.change(rename)).rejects.toMatchObject({ code: 'file_exists' })
     await repository.change({ ...rename, overwrite: true })
     expect(await usage()).toMatchObject({ used: 5, reserved: 0, fileCount: 1 })
@@ -186,13 +188,13 @@ describe('change', () => {
 
   it('opens a file to others and closes it again', async () => {
     await using core = await openTestCore()
-    const { upload, repository, stat, userId } = await openTestRepository(core)
+    const { upload, repository, stat, caller } = await openTestRepository(core)
     const bob = parseUserId('bob')
     await upload('a', 'hello')
     await expect(stat('a', bob)).rejects.toMatchObject({ code: 'not_found' })
-    await repository.change({ userId, name: a, ...unchanged, visibility: 'users' })
+    await repository.change({ ...caller, name: a, ...unchanged, visibility: 'users' })
     expect(await stat('a', bob)).toMatchObject({ visibility: 'users' })
-    await repository.change({ userId, name: a, ...unchanged, visibility: 'private' })
+    await repository.change({ ...caller, name: a, ...unchanged, visibility: 'private' })
     await expect(stat('a', bob)).rejects.toMatchObject({ code: 'not_found' })
   })
 })

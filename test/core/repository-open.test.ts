@@ -46,12 +46,12 @@ describe('open', () => {
     }
     const open = onceFailing(overtaken, (object) => core.objects.open(object))
     const { faulty } = await openOverwrite(core, { objects: { open } })
-    const { repository, userId } = faulty
+    const { repository, userId, caller } = faulty
     const sizes: number[] = []
     const opened = await repository.open({
       userId,
       name: parseFileName('a'),
-      viewer: userId,
+      viewer: caller,
       select({ size }) {
         sizes.push(size)
         return { first: size - 2, last: size - 1 }
@@ -73,10 +73,10 @@ describe('open', () => {
         throw new Error('nobody wants one')
       },
     })
-    const { repository, userId } = (await openOverwrite(core, { objects: { open } })).faulty
+    const { repository, userId, caller } = (await openOverwrite(core, { objects: { open } })).faulty
     const name = parseFileName('a')
     const signal = AbortSignal.timeout(1000)
-    const opened = await repository.open({ userId, name, viewer: userId, signal })
+    const opened = await repository.open({ userId, name, viewer: caller, signal })
     expect(opened.content).toBe(content)
   })
 
@@ -87,9 +87,11 @@ describe('open', () => {
       ranges.push(object.range)
       return await core.objects.open(object)
     }
-    const { upload, repository, userId } = await openTestRepository(core, { objects: { open } })
+    const { upload, repository, userId, caller } = await openTestRepository(core, {
+      objects: { open },
+    })
     const { file } = await upload('a', 'hello')
-    const wanted = { userId, name: file.name, viewer: userId, signal: AbortSignal.timeout(1000) }
+    const wanted = { userId, name: file.name, viewer: caller, signal: AbortSignal.timeout(1000) }
     const range = { first: 1, last: 3 }
     const part = await repository.open({ ...wanted, select: () => range })
     expect(String(await bytesOf(part.body))).toBe('ell')
@@ -115,10 +117,10 @@ describe('open', () => {
 
   it('H10 goes on reading what it has opened when the file is replaced', async () => {
     await using core = await openTestCore()
-    const { upload, read, repository, userId } = await openTestRepository(core)
+    const { upload, read, repository, userId, caller } = await openTestRepository(core)
     const { file } = await upload('a', 'old')
     const signal = AbortSignal.timeout(1000)
-    const opened = await repository.open({ userId, name: file.name, viewer: userId, signal })
+    const opened = await repository.open({ userId, name: file.name, viewer: caller, signal })
     await upload('a', 'newer')
     expect(String(await bytesOf(opened.body))).toBe('old')
     expect(await read('a')).toBe('newer')
@@ -173,9 +175,11 @@ describe('open', () => {
       gone.abort(new Error('gone'))
       return undefined
     }
-    const { upload, repository, userId } = await openTestRepository(core, { objects: { open } })
+    const { upload, repository, userId, caller } = await openTestRepository(core, {
+      objects: { open },
+    })
     const { file } = await upload('a', 'hello')
-    const wanted = { userId, name: file.name, viewer: userId, signal: gone.signal }
+    const wanted = { userId, name: file.name, viewer: caller, signal: gone.signal }
     await expect(repository.open(wanted)).rejects.toThrow('gone')
   })
 

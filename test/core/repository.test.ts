@@ -1,8 +1,10 @@
+import type { Caller } from '../../src/core/caller.ts'
+import { callerNamed } from '../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { PutObject } from '../../src/core/object-store.ts'
-import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/user-id.ts'
 import {
   brokenContent,
   contentOf,
@@ -260,10 +262,10 @@ describe('an upload that fails changes nothing that anyone can see (I2)', () => 
 describe('admit', () => {
   it('refuses what is certain not to fit, and reserves nothing', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
-    const { upload, repository, userId, usage } = await openTestRepository(core)
+    const { upload, repository, caller, usage } = await openTestRepository(core)
     await upload('a', 'x'.repeat(60))
     const admit = (name: string, least: number): Promise<void> =>
-      repository.admit({ userId, name: parseFileName(name), least })
+      repository.admit({ ...caller, name: parseFileName(name), least })
     await admit('b', 40)
     await expect(admit('b', 41)).rejects.toMatchObject({
       code: 'capacity_exceeded',
@@ -277,10 +279,10 @@ describe('admit', () => {
   it('refuses one file too many, and a file too large', async () => {
     await using core = await openTestCore()
     const options = { maxFiles: 1, maxFileSize: 10 }
-    const { upload, repository, userId } = await openTestRepository(core, options)
+    const { upload, repository, caller } = await openTestRepository(core, options)
     await upload('a', 'x')
     const admit = (name: string, least: number): Promise<void> =>
-      repository.admit({ userId, name: parseFileName(name), least })
+      repository.admit({ ...caller, name: parseFileName(name), least })
     await expect(admit('b', 1)).rejects.toMatchObject({ code: 'file_count_exceeded' })
     await expect(admit('a', 11)).rejects.toMatchObject({ code: 'file_too_large' })
     await admit('a', 10)
@@ -288,7 +290,7 @@ describe('admit', () => {
 
   it('admits a shrinking overwrite into a repository over its capacity', async () => {
     await using core = await openTestCore({ baseCapacity: 0 })
-    const { upload, repository, userId } = await openTestRepository(core)
+    const { upload, repository, userId, caller } = await openTestRepository(core)
     const grant = { userId, source: 'gift', reference: '1', model: undefined }
     await core.users.putGrant({
       ...grant,
@@ -298,7 +300,7 @@ describe('admit', () => {
     })
     await upload('a', 'x'.repeat(10))
     core.clock.now += 1
-    await repository.admit({ userId, name: parseFileName('a'), least: 10 })
+    await repository.admit({ ...caller, name: parseFileName('a'), least: 10 })
     expect((await upload('a', 'x'.repeat(9))).usage).toMatchObject({ capacity: 0, used: 9 })
   })
 })
@@ -310,17 +312,22 @@ describe('who may see a file', () => {
     ['public', { owner: true, other: true, anyone: true }],
   ] as const)('that is %s', async (visibility, seen) => {
     await using core = await openTestCore()
-    const { upload, repository, userId } = await openTestRepository(core)
+    const { upload, repository, userId, caller } = await openTestRepository(core)
     await upload('a', 'hello', { visibility })
     const request = { userId, name: parseFileName('a'), signal: AbortSignal.timeout(1000) }
-    const sees = async (viewer: UserId | undefined): Promise<boolean> => {
+    const other = { userId: bob, userCreatedAt: 0 }
+    const sees = async (viewer: Caller | undefined): Promise<boolean> => {
       const found = await repository.stat({ ...request, viewer }).catch(notFound)
       const opened = await repository.open({ ...request, viewer }).catch(notFound)
       expect(opened === 'not_found').toBe(found === 'not_found')
       return opened !== 'not_found' && String(await bytesOf(opened.body)) === 'hello'
     }
-    const [owner, other, anyone] = [await sees(userId), await sees(bob), await sees(undefined)]
-    expect({ owner, other, anyone }).toEqual(seen)
+    const found = {
+      owner: await sees(caller),
+      other: await sees(other),
+      anyone: await sees(undefined),
+    }
+    expect(found).toEqual(seen)
   })
 
   it('is no one while its user is suspended, not even of a public one', async () => {
@@ -336,13 +343,13 @@ describe('who may see a file', () => {
   it('is told in the same words when there is none, and when there is no such user', async () => {
     await using core = await openTestCore()
     const { upload, repository, userId } = await openTestRepository(core)
-    await createTestUser(core, 'bob')
+    const viewer = await callerNamed(core.users, await createTestUser(core, 'bob'))
     await upload('a', 'hello')
     const name = parseFileName('a')
     const refusals = [
-      repository.stat({ userId, name, viewer: bob }),
-      repository.stat({ userId: bob, name, viewer: bob }),
-      repository.stat({ userId: parseUserId('nobody'), name, viewer: bob }),
+      repository.stat({ userId, name, viewer }),
+      repository.stat({ userId: bob, name, viewer }),
+      repository.stat({ userId: parseUserId('nobody'), name, viewer }),
     ]
     for (const refusal of refusals) {
       await expect(refusal).rejects.toMatchObject({

@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
@@ -30,7 +31,8 @@ async function reserved(core: TestCore): Promise<number | undefined> {
 async function reserveIn(core: TestCore, options: Options): Promise<Reservation> {
   const { announced, least = announced ?? 0, leaseMs = LEASE_MS, maxFiles = 10 } = options
   const [userId, version] = [await createTestUser(core), createVersion()]
-  const names = { userId, name: parseFileName('file'), version }
+  const caller = await callerNamed(core.users, userId)
+  const names = { ...caller, name: parseFileName('file'), version }
   const limits = { leaseMs, maxFiles, maxUploads: 10 }
   const upload = { ...names, objectKey: objectKey(userId, version), ...limits }
   const most = options.most === undefined ? {} : { most: options.most }

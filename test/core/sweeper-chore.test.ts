@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
@@ -29,7 +30,9 @@ async function standingSweep(core: TestCore) {
 
 async function expiredUpload(core: TestCore) {
   const [userId, version] = [await createTestUser(core), createVersion()]
-  const upload = { userId, version, name: parseFileName('a'), bytes: 5, maxFiles: 9, maxUploads: 9 }
+  const caller = await callerNamed(core.users, userId)
+  const limits = { maxFiles: 9, maxUploads: 9 }
+  const upload = { ...caller, version, name: parseFileName('a'), bytes: 5, ...limits }
   const key = objectKey(userId, version)
   await core.ledger.begin({ ...upload, objectKey: key, leaseMs: 1_000 })
   core.clock.now += 1_000

@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
@@ -47,7 +48,8 @@ async function crashedUpload(
   const { name = 'crashed', bytes = 5 } = options
   const [userId, version] = [await createTestUser(core), createVersion()]
   const key = objectKey(userId, version)
-  const names = { userId, version, name: parseFileName(name), objectKey: key }
+  const caller = await callerNamed(core.users, userId)
+  const names = { ...caller, version, name: parseFileName(name), objectKey: key }
   const limits = { leaseMs: LEASE_MS, maxFiles: 1000, maxUploads: 1000 }
   await core.ledger.begin({ ...names, bytes, ...limits })
   await putObject(core, key)

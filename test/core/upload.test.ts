@@ -39,7 +39,7 @@ describe('the digest of an upload', () => {
 
   it('comes before what the form says of visibility, and after how the request ended', async () => {
     await using core = await openTestCore()
-    const { upload, repository, userId } = await openTestRepository(core)
+    const { upload, repository, caller } = await openTestRepository(core)
     const ended = new AppError('truncated_body', 'The body ended early.')
     const incoming = incomingFile('hello', { end: () => Promise.reject(ended) })
     const sha256 = digestOf('hullo')
@@ -47,7 +47,7 @@ describe('the digest of an upload', () => {
     const unsaid = (): never => {
       throw new AppError('invalid_parameter', 'No such visibility.')
     }
-    const request = { userId, name: parseFileName('a'), visibility: unsaid, sha256 }
+    const request = { ...caller, name: parseFileName('a'), visibility: unsaid, sha256 }
     const signal = AbortSignal.timeout(1000)
     const uploading = repository.upload({ ...request, incoming: incomingFile('hello'), signal })
     await expect(uploading).rejects.toMatchObject({ code: 'digest_mismatch' })
@@ -58,13 +58,13 @@ describe('the digest of an upload', () => {
 describe('the visibility that a form says after the file', () => {
   it('refuses the upload when it is none', async () => {
     await using core = await openTestCore()
-    const { repository, upload, read, userId } = await openTestRepository(core)
+    const { repository, upload, read, caller } = await openTestRepository(core)
     await upload('a', 'old')
     const refusal = new AppError('invalid_parameter', 'No such visibility.')
     const visibility = (): never => {
       throw refusal
     }
-    const request = { userId, name: parseFileName('a'), visibility }
+    const request = { ...caller, name: parseFileName('a'), visibility }
     const signal = AbortSignal.timeout(1000)
     const uploading = repository.upload({ ...request, incoming: incomingFile('new'), signal })
     await expect(uploading).rejects.toBe(refusal)
@@ -106,14 +106,14 @@ describe('the precondition of an upload', () => {
   it('comes before the largest file, that before the number of files, that before the capacity', async () => {
     await using core = await openTestCore({ baseCapacity: 5 })
     const options = { maxFileSize: 10, maxFiles: 1 }
-    const { upload, repository, userId } = await openTestRepository(core, options)
+    const { upload, repository, caller } = await openTestRepository(core, options)
     await upload('a', 'old')
     const outcomes = async (name: string, least: number, precondition: Precondition = {}) => {
       const { content } = stalledContent('never read', '')
       const incoming = incomingFile('', { content, size: { least, announced: least } })
       const outcome = await outcomeOf(upload(name, incoming, { precondition }))
       expect(content.readableFlowing).toBeNull()
-      const asked = { userId, name: parseFileName(name), least, precondition }
+      const asked = { ...caller, name: parseFileName(name), least, precondition }
       expect(await outcomeOf(repository.admit(asked))).toBe(outcome)
       return outcome
     }

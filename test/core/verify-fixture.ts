@@ -1,3 +1,4 @@
+import { authorized, callerNamed } from '../support/caller.ts'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { parseFileName } from '../../src/core/file-name.ts'
@@ -67,14 +68,19 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
     ledger,
     users,
     upload: async (userId, name, content) => {
-      const upload = { userId, name: parseFileName(name), visibility: () => undefined }
+      const caller = authorized(await callerNamed(users, userId))
+      const upload = { ...caller, name: parseFileName(name), visibility: () => undefined }
       const incoming = incomingFile(content)
       return (await repository.upload({ ...upload, incoming, signal: never() })).file.objectKey
     },
-    remove: (userId, name) => repository.remove({ userId, name: parseFileName(name) }),
+    remove: async (userId, name) => {
+      const caller = authorized(await callerNamed(users, userId))
+      await repository.remove({ ...caller, name: parseFileName(name) })
+    },
     rename: async (userId, name, newName) => {
       const names = { name: parseFileName(name), newName: parseFileName(newName) }
-      await repository.change({ userId, ...names, visibility: undefined, overwrite: true })
+      const caller = authorized(await callerNamed(users, userId))
+      await repository.change({ ...caller, ...names, visibility: undefined, overwrite: true })
     },
     stray: async (key, content = 'stray') => {
       await objects.put({ key, body: contentOf([Buffer.from(content)]), signal: never() })

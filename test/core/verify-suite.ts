@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
@@ -50,7 +51,8 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
       const begin = async (): Promise<Version> => {
         const version = createVersion()
         const key = objectKey(ALICE, version)
-        const upload = { userId: ALICE, name: parseFileName('x'), version, objectKey: key }
+        const caller = await callerNamed(bed.users, ALICE)
+        const upload = { ...caller, name: parseFileName('x'), version, objectKey: key }
         const limits = { leaseMs: 60_000, maxFiles: 10, maxUploads: 10 }
         await bed.ledger.begin({ ...upload, bytes: 5, ...limits })
         await bed.stray(key)

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { callerOf } from '../../src/core/caller.ts'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import type { File } from '../../src/core/file.ts'
 import type { Tally } from './tally.ts'
@@ -127,7 +128,9 @@ async function checkQuota(
 }
 
 async function filesOf({ service }: World, { userId }: WorldUser): Promise<readonly File[]> {
-  const listing = { userId, viewer: userId, prefix: '' as never, order: 'name' } as const
+  const account = await service.ledger.findAccount(userId)
+  const viewer = account && callerOf(account.user)
+  const listing = { userId, viewer, prefix: '' as never, order: 'name' } as const
   const { files, next } = await service.repository.list({
     ...listing,
     after: undefined,

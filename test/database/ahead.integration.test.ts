@@ -1,3 +1,4 @@
+import { callerOf } from '../../src/core/caller.ts'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
@@ -44,8 +45,8 @@ describe.skipIf(server === undefined)('statements sent ahead to PostgreSQL', () 
     const ledger = createLedger(far, { baseCapacity: BASE_CAPACITY })
     const users = createUserStore(far)
     const userId = parseUserId('far')
-    await users.createUser(userId)
-    const account = accountOf({ ledger, users, userId })
+    const { user } = await users.createUser(userId)
+    const account = accountOf({ ledger, users, ...callerOf(user) })
     for (let uploads = 0; uploads < 3; uploads++) {
       way.count()
       const version = await account.begin('a', 1)

@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { createLedger } from '../../src/database/ledger.ts'
@@ -9,7 +10,8 @@ import { accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger-fixture.ts'
 const database = await openSqlite({ file: String(workerData) })
 const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
 const users = createUserStore(database)
-const account = accountOf({ ledger, users, userId: parseUserId('shared') })
+const caller = await callerNamed(users, parseUserId('shared'))
+const account = accountOf({ ledger, users, ...caller })
 const begins = Array.from({ length: 10 }, (_, index) => account.begin(`f${index}`, 10))
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(await Promise.all(begins.map(outcomeOf)))

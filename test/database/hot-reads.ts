@@ -1,3 +1,4 @@
+import { callerOf } from '../../src/core/caller.ts'
 import { CompiledQuery, type KyselyPlugin } from 'kysely'
 import { parseClientAddress } from '../../src/core/client-address.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
@@ -45,8 +46,8 @@ async function runHotReads(database: Database): Promise<void> {
   const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
   const users = createUserStore(database)
   const userId = parseUserId('hot')
-  await users.createUser(userId)
-  const account = accountOf({ ledger, users, userId })
+  const { user } = await users.createUser(userId)
+  const account = accountOf({ ledger, users, ...callerOf(user) })
   await account.put('a', 1)
   await account.put('a', 2)
   await account.extend(await account.begin('b', 1), 2)

@@ -1,3 +1,4 @@
+import { callerOf } from '../../src/core/caller.ts'
 import { createServer, type Server } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -24,6 +25,7 @@ import {
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
 import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
 import { ledgerGarbageContract } from '../core/ledger-garbage-contract.ts'
+import { ledgerIdentityContract } from '../core/ledger-identity-contract.ts'
 import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
 import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
@@ -78,6 +80,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
+  ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
@@ -87,6 +90,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   accountsContract('PostgreSQL', () => openPostgresHarness())
   ledgerContract('PostgreSQL, step by step', openSteps)
   ledgerGarbageContract('PostgreSQL, step by step', openSteps)
+  ledgerIdentityContract('PostgreSQL, step by step', openSteps)
   ledgerRaceContract('PostgreSQL, step by step', openSteps)
   ledgerModelContract('PostgreSQL, step by step', openSteps, 15)
 })
@@ -258,9 +262,9 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     const impatient = await openPostgres({ url: own.url, poolSize: 1, timeoutMs: 500 })
     const users = createUserStore(impatient)
     const userId = parseUserId('locked')
-    await users.createUser(userId)
+    const { user } = await users.createUser(userId)
     const ledger = createLedger(impatient, { baseCapacity: BASE_CAPACITY })
-    const account = accountOf({ ledger, users, userId })
+    const account = accountOf({ ledger, users, ...callerOf(user) })
     await database.transaction(async (db) => {
       await sql`SELECT 1 FROM quotas WHERE user_id = ${userId} FOR UPDATE`.execute(db)
       expect(await outcomeOf(account.begin('a', 1))).toBe('unavailable')
@@ -294,10 +298,10 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
   it('lets no user hold up the others, however many changes of one wait for its row', async () => {
     const users = createUserStore(database)
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
-    const [crowd, ann] = ['turns-crowd', 'turns-ann'].map((id) => {
-      return accountOf({ ledger, users, userId: parseUserId(id) })
-    })
-    for (const id of ['turns-crowd', 'turns-ann']) await users.createUser(parseUserId(id))
+    const making = ['turns-crowd', 'turns-ann'].map((id) => users.createUser(parseUserId(id)))
+    const [crowd, ann] = (await Promise.all(making)).map(({ user }) =>
+      accountOf({ ledger, users, ...callerOf(user) }),
+    )
     let begun: readonly unknown[] = []
     await database.transaction(async (db) => {
       await sql`SELECT 1 FROM quotas WHERE user_id = 'turns-crowd' FOR UPDATE`.execute(db)

@@ -1,3 +1,4 @@
+import { callerOf } from '../../src/core/caller.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
@@ -27,8 +28,8 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
     const ledger = createLedger(database, { baseCapacity: BASE_CAPACITY })
     const users = createUserStore(database)
     const userId = parseUserId('hot')
-    await users.createUser(userId)
-    account = accountOf({ ledger, users, userId })
+    const { user } = await users.createUser(userId)
+    account = accountOf({ ledger, users, ...callerOf(user) })
     run = async () => {
       await account.put('a', 1)
       await account.put('a', 2)

@@ -18,6 +18,7 @@ import { count, outcomeOf, refusalOf } from '../core/ledger-fixture.ts'
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
 import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
 import { ledgerGarbageContract } from '../core/ledger-garbage-contract.ts'
+import { ledgerIdentityContract } from '../core/ledger-identity-contract.ts'
 import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
 import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
@@ -35,6 +36,7 @@ guessCountsContract('SQLite', openSqliteHarness)
 ledgerFilesContract('SQLite', openSqliteHarness)
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)
+ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)

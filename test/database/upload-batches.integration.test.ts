@@ -1,3 +1,4 @@
+import { callerOf } from '../../src/core/caller.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { Ledger } from '../../src/core/ledger.ts'
@@ -36,8 +37,8 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
   const newAccount = async (): Promise<Account> => {
     const users = createUserStore(database)
     const userId = parseUserId(crypto.randomUUID())
-    await users.createUser(userId)
-    return accountOf({ ledger, users, userId })
+    const { user } = await users.createUser(userId)
+    return accountOf({ ledger, users, ...callerOf(user) })
   }
 
   /** Has somebody else hold the user's row while that is done. */

@@ -15,6 +15,7 @@ import { accountsContract } from '../core/accounts-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import { ledgerFilesContract } from '../core/ledger-files-contract.ts'
 import { ledgerFilesRaceContract } from '../core/ledger-files-race-contract.ts'
+import { ledgerIdentityContract } from '../core/ledger-identity-contract.ts'
 import { ledgerListContract } from '../core/ledger-list-contract.ts'
 import { ledgerModelContract } from '../core/ledger-model-contract.ts'
 import { ledgerPreconditionContract } from '../core/ledger-precondition-contract.ts'
@@ -28,6 +29,7 @@ const NAME = 'SQLite that a thread writes'
 ledgerContract(NAME, openWriterHarness)
 ledgerFilesContract(NAME, openWriterHarness)
 ledgerFilesRaceContract(NAME, openWriterHarness)
+ledgerIdentityContract(NAME, openWriterHarness)
 ledgerListContract(NAME, openWriterHarness, 20)
 ledgerPreconditionContract(NAME, openWriterHarness)
 ledgerSweepContract(NAME, openWriterHarness)

@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { expect } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
@@ -138,13 +139,14 @@ export async function uploadAll(
 
 /** Begins an upload in the books alone, as one whose body takes long. */
 export async function beginUpload(
-  { ledger }: TestService,
+  { ledger, users }: TestService,
   { userId }: TestUser,
   { leaseMs = 600_000 } = {},
 ): Promise<Version> {
   const version = createVersion()
   const name = parseFileName('under-way')
-  const upload = { userId, name, version, objectKey: objectKey(userId, version) }
+  const caller = await callerNamed(users, userId)
+  const upload = { ...caller, name, version, objectKey: objectKey(userId, version) }
   const limits = { leaseMs, maxFiles: 1000, maxUploads: 1000 }
   await ledger.begin({ ...upload, ...limits, bytes: 0 })
   return version

@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
@@ -236,14 +237,15 @@ function viewersSuite(open: OpenService): void {
 
 /** Writes empty files into the books alone, since so many uploads would take long. */
 async function fill(
-  { ledger }: TestService,
+  { ledger, users }: TestService,
   { user: { userId }, names }: { user: TestUser; names: readonly string[] },
 ): Promise<void> {
   const limits = { maxFiles: 2000, maxUploads: 10, leaseMs: 60_000, garbageDelayMs: 0 }
   const sha256 = digest(Buffer.alloc(0))
+  const caller = await callerNamed(users, userId)
   for (const name of names.map(parseFileName)) {
     const version = createVersion()
-    const upload = { userId, version, ...limits }
+    const upload = { ...caller, version, ...limits }
     await ledger.begin({ ...upload, name, objectKey: objectKey(userId, version), bytes: 0 })
     await ledger.commit({ ...upload, size: 0, sha256, visibility: undefined })
   }

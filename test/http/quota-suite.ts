@@ -1,3 +1,4 @@
+import { callerNamed } from '../support/caller.ts'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -46,10 +47,12 @@ export function quotaSuite(open: OpenService): void {
     it('is not all that bounds a user: with too much replaced and still kept uploads are 429, until it is swept', async () => {
       const size = 60 * MIB
       const user = await service.createUser(size)
+      const { createdAt = 0 } = (await service.users.findUser(user.userId)) ?? {}
+      const caller = { userId: user.userId, userCreatedAt: createdAt }
       // On the books alone: three versions of 60 MiB would take a while to send.
       for (let versions = 0; versions < 3; versions += 1) {
         const version = createVersion()
-        const begun = { userId: user.userId, version, bytes: size, name: parseFileName('a') }
+        const begun = { ...caller, version, bytes: size, name: parseFileName('a') }
         const key = objectKey(user.userId, version)
         const limits = { leaseMs: 60_000, maxFiles: 10, maxUploads: 10 }
         await service.ledger.begin({ ...begun, objectKey: key, ...limits })
@@ -385,7 +388,8 @@ function leasesSuite(open: OpenService): void {
       const { userId } = placed.user
       const version = createVersion()
       const key = objectKey(userId, version)
-      const lost = { userId, version, objectKey: key, name: parseFileName('b') }
+      const caller = await callerNamed(service.users, userId)
+      const lost = { ...caller, version, objectKey: key, name: parseFileName('b') }
       const limits = { leaseMs: 50, maxFiles: 10, maxUploads: 10 }
       await service.ledger.begin({ ...lost, bytes: 99_000, ...limits })
       await put(service.objects, { key, content: Buffer.from('what was stored by then') })

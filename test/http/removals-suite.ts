@@ -17,10 +17,14 @@ import {
   pathOf,
   type Placed,
   placeFile,
+  SHORT_LINGER,
   startDownload,
   upload,
   usageOf,
 } from './fixture.ts'
+
+/** The largest body that is taken, without its end. */
+const LONG_CHUNK = `Transfer-Encoding: chunked\r\n\r\n10000\r\n${'x'.repeat(65_536)}\r\n`
 
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
 
@@ -68,14 +72,14 @@ export function removalsSuite(open: OpenService): void {
       })
     })
 
-    it('I9 is answered to a client that sends 5 MB before it reads', async () => {
+    it('I9 is refused to a client that sends 5 MB, which it can read afterwards', async () => {
       const { user } = placed
       const path = pathOf('file.bin')
       const head = `DELETE ${path} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
       const body = Buffer.alloc(5 * MIB)
       const send = [`${head}Content-Length: ${body.length}\r\n\r\n`, body]
       const reply = await rawRequest({ port: service.port, send, readLate: true })
-      expect(reply.status).toBe(204)
+      expectProblem(reply, { status: 400, code: 'format_error' })
     })
 
     it('lets a download that has begun go on to its last byte (I1)', async () => {
@@ -114,7 +118,7 @@ export function refusedRemovalsSuite(open: OpenService): void {
     let service: TestService
     let placed: Placed
     beforeAll(async () => {
-      service = await open()
+      service = await open({ idleTimeoutMs: 1_000, ...SHORT_LINGER })
     })
     afterAll(() => service.stop())
     beforeEach(async () => {
@@ -127,6 +131,8 @@ export function refusedRemovalsSuite(open: OpenService): void {
       ['malformed at a later moment', [chunked, { pauseMs: 50 }, 'zz\r\n']],
       ['cut off', ['Content-Length: 5\r\n\r\nhell']],
       ['endless', [`Content-Length: 50000000\r\n\r\n${'x'.repeat(100_000)}`]],
+      ['a byte too large', [`Content-Length: 65537\r\n\r\n${'x'.repeat(65_537)}`]],
+      ['a byte too large in chunks', [`${LONG_CHUNK}1\r\nx\r\n0\r\n\r\n`]],
     ])('H09 with a body that is %s is refused, and removes nothing (I2)', async (_what, pieces) => {
       const { user } = placed
       const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
@@ -137,7 +143,17 @@ export function refusedRemovalsSuite(open: OpenService): void {
       expectNothingChanged(placed)
     })
 
+    it('I9 with a body that drips for longer than one may stop coming is refused, and removes nothing (I2)', async () => {
+      const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${placed.user.cookie}\r\n`
+      const drops = Array.from({ length: 30 }, (): Piece[] => ['x'.repeat(200), { pauseMs: 50 }])
+      const send = [`${head}Content-Length: 6000\r\n\r\n`, ...drops.flat()]
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, { status: 408, code: 'request_timeout' })
+      expectNothingChanged(placed)
+    })
+
     it.each([
+      ['as large as can be', `Content-Length: 65536\r\n\r\n${'x'.repeat(65_536)}`],
       ['with a length', 'Content-Length: 5\r\n\r\nhello'],
       ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
       ['of nothing', 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
-import { download, placeFile } from './fixture.ts'
+import { download, expectProblem, expectUntouched, pauseUpload, placeFile } from './fixture.ts'
 
 /** What the service promises, in milliseconds. */
 const IN_FORCE_WITHIN_MS = 5_000
@@ -60,6 +60,23 @@ export function revocationSuite(openTwins: OpenTwins): void {
         }, 'access_token_invalid'),
       ])
       for (const ms of passed) expect(ms).toBeLessThan(IN_FORCE_WITHIN_MS + MARGIN_MS)
+    })
+
+    it('ends an upload that has begun there, within 5 s', async () => {
+      const placed = await placeFile(here)
+      const { userId } = placed.user
+      const { secret, tokenId } = await here.accessTokens.issue({
+        userId,
+        label: 'lost',
+        expiresInSeconds: undefined,
+      })
+      const user = { userId, cookie: `access_token=${secret}` }
+      const paused = await pauseUpload(there, { user, content: randomBytes(500_000) })
+      await here.accessTokens.revoke({ userId, tokenId })
+      await delay(IN_FORCE_WITHIN_MS)
+      paused.resume()
+      expectProblem(await paused.reply, { status: 403, code: 'access_token_invalid' })
+      await expectUntouched(here, { ...placed, calls: 0 })
     })
 
     it('is refused on both when its time is over, however fresh it is remembered', async () => {

@@ -53,6 +53,23 @@ describe('a JWT', () => {
     expect(expiresInMs).toBeLessThanOrEqual(65_000)
   })
 
+  it('that has expired is good where expired ones are, and no other is', async () => {
+    const exp = secondsFromNow(-60)
+    const expired = await provider.sign({ kid: 'ES256', claims: { exp } })
+    await expect(verifier.verify(expired)).rejects.toMatchObject(invalid)
+    const { userId, expiresInMs } = await verifier.verify(expired, { evenExpired: true })
+    expect({ userId, isOver: expiresInMs < 0 }).toEqual({ userId: 'alice', isOver: true })
+    const others = [
+      await provider.sign({ kid: 'ES256', claims: { exp, aud: 'another' } }),
+      await provider.sign({ kid: 'ES256', claims: { exp, iss: 'another' } }),
+      await provider.sign({ kid: 'rsa', header: { kid: 'RS256' }, claims: { exp } }),
+      compose({ alg: 'ES256', kid: 'ES256' }, { ...validClaims(), exp }, () => 'AAAA'),
+    ]
+    for (const jwt of others) {
+      await expect(verifier.verify(jwt, { evenExpired: true })).rejects.toMatchObject(invalid)
+    }
+  })
+
   it('may be for several audiences', async () => {
     const claims = { aud: ['other', provider.audience] }
     const jwt = await provider.sign({ kid: 'ES256', claims })

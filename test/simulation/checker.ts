@@ -1,6 +1,12 @@
 import { isAppError } from '../../src/core/errors.ts'
 import type { FileName } from '../../src/core/file-name.ts'
-import type { BeginUpload, CommittedUpload, CommitUpload, Ledger } from '../../src/core/ledger.ts'
+import type {
+  BeginUpload,
+  CommittedUpload,
+  CommitUpload,
+  FindFile,
+  Ledger,
+} from '../../src/core/ledger.ts'
 import type { UserId } from '../../src/core/user-id.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { QuotaRow } from '../../src/database/schema.ts'
@@ -80,6 +86,7 @@ function apply(options: Applied, call: AppliedCall): void {
   }
   switch (call.method) {
     case 'begin':
+      assertSameUser(options, operation)
       assertSlot(options, call.argument.userId)
       assertRoom(options, call.argument.userId)
       break
@@ -91,20 +98,22 @@ function apply(options: Applied, call: AppliedCall): void {
       break
     case 'removeFile':
       noteEffect(operation)
+      assertSameUser(options, operation)
       model.remove(call.argument.userId, call.argument.name)
       break
     case 'changeFile':
       noteEffect(operation)
+      assertSameUser(options, operation)
       applyRename(options, call.argument)
       break
     case 'purgeDeletedUsers':
       applyPurge(options)
       break
     case 'findFile':
-      assertFound(model.user(call.argument.userId), call.argument.name, call.outcome.value?.version)
+      assertFound(seenBy(model, call.argument), call.argument.name, call.outcome.value?.version)
       break
     case 'listFiles':
-      assertListed(model.user(call.argument.userId), call.outcome.value)
+      assertListed(seenBy(model, call.argument), call.outcome.value)
       break
     case 'renew':
     case 'abort':
@@ -140,6 +149,7 @@ function applyCommit({ model }: CheckerOptions, { upload, answer, operation }: C
   demand(file.version === upload.version, 'I1', 'a commit answers another version')
   if (operation.isApplied) return
   noteEffect(operation)
+  assertSameUser({ model }, operation)
   const before = model.user(upload.userId)
   const old = before.files.get(file.name)
   demand(operation.hasEnded, 'I2', 'committed before its request has ended well')
@@ -167,6 +177,25 @@ function noteEffect(operation: Operation | undefined): asserts operation is Oper
   demand(operation.answer !== 'refused', 'I2', 'took effect after it was refused')
   operation.isApplied = true
 }
+
+/** What was asked for before a user was deleted is not done to the next one of the same id. */
+function assertSameUser(
+  { model }: Pick<CheckerOptions, 'model'>,
+  operation: Operation | undefined,
+): void {
+  if (operation === undefined) return
+  const { createdAt } = model.user(operation.userId)
+  demand(createdAt === operation.userCreatedAt, 'I2', 'changed what the next user of the id has')
+}
+
+/** The user of that id, or none where another was meant who had the id. */
+function seenBy(model: Model, { userId, userCreatedAt }: Who): ModelUser {
+  const user = model.user(userId)
+  const isMeant = userCreatedAt === undefined || userCreatedAt === user.createdAt
+  return isMeant ? user : { ...user, status: 'deleted' }
+}
+
+type Who = Pick<FindFile, 'userId' | 'userCreatedAt'>
 
 function applyRename({ model }: CheckerOptions, change: Parameters<Ledger['changeFile']>[0]): void {
   const { userId, name, newName = name } = change

@@ -4,6 +4,7 @@ import type { CommittedUpload } from '../../src/core/ledger.ts'
 import type { Precondition } from '../../src/core/precondition.ts'
 import { MissingObject, type OpenedFile, type Repository } from '../../src/core/repository.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { authorized } from '../support/caller.ts'
 import { bytesOf } from '../support/objects.ts'
 import { incomingOf } from './incoming.ts'
 import type { ModelUser } from './model.ts'
@@ -23,10 +24,12 @@ export function userIdOf(user: number): UserId {
 export function startOperation(world: World, action: ClientAction, instance: Instance): void {
   const { operations, timeline, report } = world
   const id = operations.length
+  const userId = userIdOf(action.user)
   const operation: Operation = {
     id,
     action,
-    userId: userIdOf(action.user),
+    userId,
+    userCreatedAt: world.model.user(userId).createdAt,
     fileName: parseFileName(`file-${action.file}`),
     content: action.kind === 'upload' ? contentOf(id, action.size) : undefined,
     process: instance.process,
@@ -84,18 +87,19 @@ function settle(
 async function request(client: Client): Promise<void> {
   const { operation, repository } = client
   const { action, userId, fileName: name } = operation
+  const caller = authorized(operation)
   switch (action.kind) {
     case 'upload':
       return upload(client, action)
     case 'get':
       return get(client)
     case 'stat':
-      await repository.stat({ userId, name, viewer: userId })
+      await repository.stat({ userId, name, viewer: caller })
       return
     case 'list':
       await repository.list({
         userId,
-        viewer: userId,
+        viewer: caller,
         prefix: parseFileNamePrefix(''),
         order: 'name',
         after: undefined,
@@ -103,11 +107,11 @@ async function request(client: Client): Promise<void> {
       })
       return
     case 'remove':
-      return repository.remove({ userId, name })
+      return repository.remove({ ...caller, name })
     case 'rename': {
       const newName = parseFileName(`file-${action.to}`)
       const { overwrite } = action
-      await repository.change({ userId, name, newName, overwrite, visibility: undefined })
+      await repository.change({ ...caller, name, newName, overwrite, visibility: undefined })
       return
     }
   }
@@ -118,7 +122,7 @@ async function upload(
   action: UploadAction,
 ): Promise<void> {
   const { timeline, random } = world
-  const { userId, fileName: name, content } = operation
+  const { fileName: name, content } = operation
   const leaving = new AbortController()
   if (action.client === 'leaves') {
     const gone = new AppError('truncated_body', 'The client closed the connection.')
@@ -126,7 +130,7 @@ async function upload(
     timeline.add({ after: random.below(100), label: 'client leaves', run })
   }
   const answer: CommittedUpload = await repository.upload({
-    userId,
+    ...authorized(operation),
     name,
     visibility: () => undefined,
     sha256: digestOf(action, content?.sha256),
@@ -158,7 +162,7 @@ async function get({ world, operation, repository }: Client): Promise<void> {
   let opened: OpenedFile
   try {
     const signal = new AbortController().signal
-    opened = await repository.open({ userId, name, viewer: userId, signal })
+    opened = await repository.open({ userId, name, viewer: operation, signal })
   } catch (error) {
     const mayBeMissing = past().some((user) => user.status !== 'active' || !user.files.has(name))
     demand(!isAppError(error, 'not_found') || mayBeMissing, 'I1', `${name} was not found`)

@@ -74,8 +74,8 @@ async function administer(
   const isDeleted = model.user(userId).status === 'deleted'
   if (action.kind === 'activate' && isDeleted) {
     // A deleted user's id is free again once all of it has been purged.
-    const { created } = await users.createUser(userId).catch(() => ({ created: false }))
-    if (created) model.create(userId)
+    const made = await users.createUser(userId).catch(() => undefined)
+    if (made?.created) model.create(made.user)
     return
   }
   if (isDeleted) return

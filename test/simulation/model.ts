@@ -1,5 +1,6 @@
 import type { FileName } from '../../src/core/file-name.ts'
 import type { UserId } from '../../src/core/user-id.ts'
+import type { User } from '../../src/core/user-store.ts'
 import type { Version } from '../../src/core/version.ts'
 import { BASE_CAPACITY } from './parameters.ts'
 
@@ -12,13 +13,15 @@ export interface ModelFile {
 
 /** A user as they should be, at one moment. */
 export interface ModelUser {
+  /** Which of the users who have had the id one after the other; 0 for none. */
+  readonly createdAt: number
   readonly status: 'active' | 'suspended' | 'deleted'
   readonly files: ReadonlyMap<FileName, ModelFile>
   /** Bytes of grants in force. */
   readonly granted: number
 }
 
-const NEW_USER: ModelUser = { status: 'active', files: new Map(), granted: 0 }
+const NEW_USER: ModelUser = { createdAt: 0, status: 'active', files: new Map(), granted: 0 }
 
 /** What the books should say after the calls that had their effect; each user's past is kept for reads that began in it. */
 export class Model {
@@ -45,8 +48,8 @@ export class Model {
     return states.slice(Math.max(0, first)).map((state) => state.user)
   }
 
-  create(userId: UserId): void {
-    this.#change(userId, NEW_USER)
+  create({ userId, createdAt }: Pick<User, 'userId' | 'createdAt'>): void {
+    this.#change(userId, { ...NEW_USER, createdAt })
   }
 
   setStatus(userId: UserId, status: ModelUser['status']): void {

@@ -10,6 +10,8 @@ export interface Operation {
   readonly id: number
   readonly action: ClientAction
   readonly userId: UserId
+  /** Of the user who had that id when it began. */
+  readonly userCreatedAt: number
   readonly fileName: FileName
   /** Of an upload. */
   readonly content: Content | undefined

@@ -69,6 +69,13 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
     now({ kind: 'delete user', user: 0 }),
     later({ kind: 'sweep', process: 1 }),
   ],
+  'a user who is made again while an upload of the one before is held up': [
+    now(upload({ demands: 'no file' })),
+    now({ kind: 'pause', process: 0, ms: LEASE_MS }),
+    later({ kind: 'delete user', user: 0 }),
+    soon({ kind: 'sweep', process: 1 }),
+    later({ kind: 'activate', user: 0 }),
+  ],
 }
 
 /** The plan of a scenario; without faults unless they are given. */

@@ -111,8 +111,7 @@ function createWorld(options: WorldOptions): World {
 
 async function populate({ users, model }: World): Promise<void> {
   for (const user of [0, 1]) {
-    await users.createUser(userIdOf(user))
-    model.create(userIdOf(user))
+    model.create((await users.createUser(userIdOf(user))).user)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FreeSpace } from '../../src/core/free-space.ts'
+import type { AuthorizedCaller, Caller } from '../../src/core/caller.ts'
 import type { File, Visibility } from '../../src/core/file.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { CommittedUpload, Ledger, Usage } from '../../src/core/ledger.ts'
@@ -7,6 +8,7 @@ import type { Precondition } from '../../src/core/precondition.ts'
 import type { IncomingFile } from '../../src/core/receive-content.ts'
 import { createRepository, type Repository } from '../../src/core/repository.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { authorized, callerNamed } from './caller.ts'
 import { faultyStore } from './faults.ts'
 import { incomingFile } from './incoming-file.ts'
 import { bytesOf } from './objects.ts'
@@ -24,6 +26,8 @@ export interface TestRepositoryOptions {
   readonly maxFiles?: number
   readonly maxUploads?: number
   readonly leaseMs?: number
+  /** How often a caller is verified again while a file comes, in milliseconds. */
+  readonly reverifyMs?: number
 }
 
 /** Short, so that a file whose object is missing costs a test no time. */
@@ -40,6 +44,7 @@ interface UploadOptions {
 export interface TestRepository {
   readonly repository: Repository
   readonly userId: UserId
+  readonly caller: AuthorizedCaller
   readonly upload: (
     name: string,
     file: string | IncomingFile,
@@ -62,8 +67,11 @@ export async function openTestRepository(
   options: TestRepositoryOptions = {},
 ): Promise<TestRepository> {
   const { maxFileSize = 2 ** 30, maxFiles = 1000, leaseMs = LEASE_MS } = options
-  const { maxUploads = 1000 } = options
+  const { maxUploads = 1000, reverifyMs = 60_000 } = options
   const userId = await createTestUser(core)
+  const caller = authorized(await callerNamed(core.users, userId))
+  const viewedBy = (viewer: UserId): Caller =>
+    viewer === userId ? caller : { userId: viewer, userCreatedAt: 0 }
   const repository = createRepository({
     ledger: { ...core.ledger, ...options.ledger },
     objects: faultyStore(core.objects, options.objects ?? {}),
@@ -73,25 +81,29 @@ export async function openTestRepository(
     maxFiles,
     maxUploads,
     leaseMs,
+    reverifyMs,
     garbageDelayMs: GARBAGE_DELAY_MS,
     missPausesMs: MISS_PAUSES_MS,
   })
   return {
     repository,
     userId,
+    caller,
     upload: (name, file, { visibility, signal = AbortSignal.timeout(10_000), ...demands } = {}) =>
       repository.upload({
         ...demands,
-        userId,
+        ...caller,
         name: parseFileName(name),
         visibility: () => visibility,
         incoming: typeof file === 'string' ? incomingFile(file) : file,
         signal,
       }),
-    stat: (name, viewer = userId) => repository.stat({ userId, name: parseFileName(name), viewer }),
+    stat: (name, viewer = userId) =>
+      repository.stat({ userId, name: parseFileName(name), viewer: viewedBy(viewer) }),
     async read(name, viewer = userId) {
       const signal = AbortSignal.timeout(10_000)
-      const request = { userId, name: parseFileName(name), viewer, signal }
+      const seen = { viewer: viewedBy(viewer), signal }
+      const request = { userId, name: parseFileName(name), ...seen }
       return (await bytesOf((await repository.open(request)).body)).toString()
     },
     usage: () => core.ledger.usage(userId),

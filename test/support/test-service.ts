@@ -48,6 +48,8 @@ export interface TestServiceOptions {
   readonly guessPolicy?: GuessPolicy
   readonly trustedProxies?: readonly string[]
   readonly leaseMs?: number
+  /** How often a caller is verified again while a body comes; as often as in production when left out. */
+  readonly reverifyMs?: number
   readonly idleTimeoutMs?: number
   /** How long what is left of a refused body is read; as long as in production when left out. */
   readonly lingerMs?: number
@@ -139,7 +141,9 @@ export async function startTestService(
     cacheMs: options.tokenCacheMs ?? 0,
   })
   const grants = createGrants({ users, deviceCapacity, deviceModels })
-  const limits = { memory, maxFileSize, maxFiles, maxUploads, leaseMs, garbageDelayMs: 0 }
+  const { reverifyMs = 5_000 } = options
+  const times = { leaseMs, reverifyMs, garbageDelayMs: 0 }
+  const limits = { memory, maxFileSize, maxFiles, maxUploads, ...times }
   const sweeper = createSweeper({
     ledger: {
       ...ledger,

@@ -2,16 +2,16 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/access-tokens.ts'
+import type { AuthorizedCaller } from '../../core/caller.ts'
 import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
-import type { User } from '../../core/user-store.ts'
 import { shownValues } from '../session-cookie.ts'
 import { addVary } from '../vary.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose access token the request carries; `null` when it carries none. */
-    user: User | null
+    user: AuthorizedCaller | null
   }
 }
 
@@ -38,14 +38,14 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       const [secret] = shown
       if (secret === undefined) return
       if (shown.length > 1) throw tokensDiffer(shown.length)
-      request.user = await accessTokens.verify(secret, parseClientAddress(request.ip))
+      request.user = await accessTokens.admit(secret, parseClientAddress(request.ip))
     })
   },
   { name: 'access-token', fastify: '5.x' },
 )
 
 /** The user of the request, or throws `access_token_missing`. */
-export function requireUser(request: FastifyRequest): User {
+export function requireUser(request: FastifyRequest): AuthorizedCaller {
   if (request.user !== null) return request.user
   throw new AppError('access_token_missing', 'This request needs the cookie "access_token".')
 }

@@ -55,8 +55,8 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
     schema: { response: { 200: Reply } },
     config: CAPACITY,
     handler: async (request, reply) => {
-      const { userId } = requireUser(request)
-      const report = await ledger.reportCapacity(userId)
+      const { userId, userCreatedAt } = requireUser(request)
+      const report = await ledger.reportCapacity(userId, userCreatedAt)
       // Deleted since its token was verified.
       if (report === undefined) {
         throw notActive(undefined)

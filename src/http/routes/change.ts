@@ -1,9 +1,9 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { AuthorizedCaller } from '../../core/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { parseVisibility, VISIBILITIES } from '../../core/file.ts'
 import { type FileName, parseFileName } from '../../core/file-name.ts'
 import type { Repository } from '../../core/repository.ts'
-import type { UserId } from '../../core/user-id.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
@@ -53,10 +53,10 @@ export const changeRoutes: FastifyPluginAsyncTypebox<ChangeOptions> = async (app
   })
 }
 
-function fileOf(request: FastifyRequest): { userId: UserId; name: FileName } {
-  const { userId } = requireUser(request)
+function fileOf(request: FastifyRequest): AuthorizedCaller & { readonly name: FileName } {
+  const caller = requireUser(request)
   const { file_name } = request.params as Static<typeof Params>
-  return { userId, name: fileNameParam(file_name) }
+  return { ...caller, name: fileNameParam(file_name) }
 }
 
 function nothingToChange(): AppError {

@@ -79,7 +79,7 @@ function wanted(request: FastifyRequest, params: { user_id: string; file_name: s
   const owner = params.user_id === 'me' ? requireUser(request).userId : params.user_id
   const name = fileNameParam(params.file_name)
   if (!isUserId(owner)) throw new AppError('not_found', 'There is no such file.')
-  return { userId: owner, name, viewer: request.user?.userId }
+  return { userId: owner, name, viewer: request.user ?? undefined }
 }
 
 interface Answer {

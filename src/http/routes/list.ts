@@ -49,7 +49,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
       const order = parseOrder(request.query.order ?? 'name')
       const { files, next } = await repository.list({
         userId: owner,
-        viewer: request.user?.userId,
+        viewer: request.user ?? undefined,
         prefix: parseFileNamePrefix(prefix),
         order,
         after: cursor === undefined ? undefined : parseListCursor(cursor, order),

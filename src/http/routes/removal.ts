@@ -26,11 +26,11 @@ export const removalRoutes: FastifyPluginAsyncTypebox<RemovalOptions> = async (
     '/users/me/repo/:file_name',
     { schema: { params: Params }, config: REMOVAL },
     async (request, reply) => {
-      const { userId } = requireUser(request)
+      const caller = requireUser(request)
       const name = fileNameParam(request.params.file_name)
       const precondition = parseWritePrecondition(request.headers)
       await passBody({ request, reply }, { signal: shutdown, idleTimeoutMs })
-      await repository.remove({ userId, name, precondition })
+      await repository.remove({ ...caller, name, precondition })
       return reply.code(204).send()
     },
   )

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../core/capacity.ts'
+import type { AuthorizedCaller } from '../../core/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { parseVisibility, type Visibility } from '../../core/file.ts'
 import type { CommittedUpload } from '../../core/ledger.ts'
@@ -95,11 +96,11 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
 function targetOf(
   request: FastifyRequest,
   segment: string,
-): Pick<UploadFile, 'userId' | 'name' | 'precondition' | 'sha256'> {
-  const { userId } = requireUser(request)
+): AuthorizedCaller & Pick<UploadFile, 'name' | 'precondition' | 'sha256'> {
+  const caller = requireUser(request)
   const name = fileNameParam(segment)
   const precondition = parseWritePrecondition(request.headers)
-  return { userId, name, precondition, sha256: digestOf(request) }
+  return { ...caller, name, precondition, sha256: digestOf(request) }
 }
 
 function digestOf({ headers }: FastifyRequest): string | undefined {

@@ -6,6 +6,7 @@ import { digestsSuite } from '../digests-suite.ts'
 import { fileNamesSuite } from '../file-names-suite.ts'
 import { rawUploadsSuite } from '../raw-uploads-suite.ts'
 import { removalsSuite } from '../removals-suite.ts'
+import { takenBackSuite } from '../taken-back-suite.ts'
 import { uploadsSuite } from '../uploads-suite.ts'
 import { visibilitySuite } from '../visibility-suite.ts'
 
@@ -18,4 +19,5 @@ describe('the service on SQLite and local files', () => {
   changesSuite(openEmbedded)
   visibilitySuite(openEmbedded)
   fileNamesSuite(openEmbedded)
+  takenBackSuite(openEmbedded)
 })

@@ -3,6 +3,7 @@ import { isWithoutProduction, openProduction } from '../../support/production-se
 import { conditionalWritesSuite } from '../conditional-writes-suite.ts'
 import { digestsSuite } from '../digests-suite.ts'
 import { rawUploadsSuite } from '../raw-uploads-suite.ts'
+import { takenBackSuite } from '../taken-back-suite.ts'
 import { uploadsSuite } from '../uploads-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
@@ -10,4 +11,5 @@ describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', ()
   rawUploadsSuite(openProduction)
   digestsSuite(openProduction)
   conditionalWritesSuite(openProduction)
+  takenBackSuite(openProduction)
 })

@@ -1,0 +1,14 @@
+import type { AuthorizedCaller, Caller } from '../../src/core/caller.ts'
+import type { UserId } from '../../src/core/user-id.ts'
+import type { UserStore } from '../../src/core/user-store.ts'
+
+/** The user who has that id now; nobody's creation where there is none. */
+export async function callerNamed(users: UserStore, userId: UserId): Promise<Caller> {
+  const user = await users.findUser(userId)
+  return { userId, userCreatedAt: user?.createdAt ?? 0 }
+}
+
+/** A caller whose access token stays good. */
+export function authorized({ userId, userCreatedAt }: Caller): AuthorizedCaller {
+  return { userId, userCreatedAt, reverify: async () => undefined }
+}
