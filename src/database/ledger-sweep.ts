@@ -9,11 +9,12 @@ import type { GarbageRow, UploadRow } from './schema.ts'
 
 export async function listExpiredUploads(
   { db, now }: Books,
-  limit: number,
+  { except = [], limit }: Parameters<Ledger['listExpiredUploads']>[0],
 ): Promise<readonly { userId: UserId; version: Version }[]> {
-  const { rows } = await sql<{ readonly user_id: UserId; readonly version: Version }>`
+  const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
+  const { rows } = await sql<Pick<UploadRow, 'user_id' | 'version'>>`
     SELECT user_id, version FROM uploads
-    WHERE state = 'pending' AND lease_until <= ${now}
+    WHERE state = 'pending' AND lease_until <= ${now} ${ofOthers}
     ORDER BY lease_until LIMIT ${limit}
   `.execute(db)
   return rows.map((row) => ({ userId: row.user_id, version: row.version }))

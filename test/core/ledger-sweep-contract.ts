@@ -35,7 +35,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
     })
 
     const expired = async (): Promise<readonly Version[]> => {
-      const uploads = await harness.ledger.listExpiredUploads(1000)
+      const uploads = await harness.ledger.listExpiredUploads({ limit: 1000 })
       return uploads.filter(({ userId }) => userId === account.userId).map(({ version }) => version)
     }
     const aborted = async (): Promise<readonly Version[]> => {
