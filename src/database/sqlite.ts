@@ -31,6 +31,7 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     forUpdate: sql``,
     bytewise: sql`BINARY`,
     keepIndexOrder: undefined,
+    migrateAlone: undefined,
     // Enough to share a write to the disk.
     changesPerUser: 16,
     connections: undefined,
