@@ -51,19 +51,20 @@ export async function noteAbortedRemovals(
   const left = sql`(settled_at + ${retentionMs} + 1 - ${now})`
   const soonest = sql`(CASE WHEN ${age} < ${left} THEN ${age} ELSE ${left} END)`
   const forgotten = await forEach(versionsOf(removed.filter(({ isLast }) => isLast)), (versions) =>
-    sql`DELETE FROM uploads WHERE version IN (${versions})`.execute(db),
+    sql`DELETE FROM uploads WHERE version IN (${versions}) AND state = 'aborted'`.execute(db),
   )
   await forEach(versionsOf(removed.filter(({ isLast }) => !isLast)), (versions) =>
     sql`
       UPDATE uploads
       SET remove_at = ${now} + CASE WHEN ${soonest} < ${recheckMs} THEN ${recheckMs} ELSE ${soonest} END
-      WHERE version IN (${versions})
+      WHERE version IN (${versions}) AND state = 'aborted'
     `.execute(db),
   )
   await forEach(versionsOf(failed), (versions) =>
-    sql`UPDATE uploads SET remove_at = ${now} + ${retryMs} WHERE version IN (${versions})`.execute(
-      db,
-    ),
+    sql`
+      UPDATE uploads SET remove_at = ${now} + ${retryMs}
+      WHERE version IN (${versions}) AND state = 'aborted'
+    `.execute(db),
   )
   return forgotten
 }

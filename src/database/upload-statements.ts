@@ -160,7 +160,7 @@ function commitStatement(
         'replaced', change.replaced
       )
       FROM put, change
-      WHERE uploads.version = put.version
+      WHERE uploads.version = put.version AND uploads.state = 'pending'
     ), discarded AS (
       INSERT INTO garbage (object_key, not_before)
       SELECT old_key, now + CAST(${slot('garbageDelayMs')} AS BIGINT) FROM change, moved
