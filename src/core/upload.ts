@@ -33,6 +33,8 @@ export interface UploadsOptions {
   readonly leaseMs: number
   /** How long a replaced object is kept for readers that found it before, in milliseconds. */
   readonly garbageDelayMs: number
+  /** How long a refusal waits for what the upload left to be cleared away, in milliseconds; 5 s when left out. */
+  readonly undoMs?: number
 }
 
 export interface UploadFile {
@@ -78,7 +80,7 @@ export interface Uploads {
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { ledger, objects, memory, maxFileSize, maxFiles, maxUploads } = options
-  const { leaseMs, garbageDelayMs } = options
+  const { leaseMs, garbageDelayMs, undoMs = UNDO_MS } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, name, precondition, incoming, signal } = request
@@ -110,7 +112,8 @@ export function createUploads(options: UploadsOptions): Uploads {
       const limits = { maxFiles, garbageDelayMs, precondition }
       return await commit({ userId, version, ...received, visibility, ...limits })
     } catch (error) {
-      await undo({ userId, version, key, isUntouched })
+      // A database that hangs has kept the client waiting already; the undoing goes on without it.
+      await settledWithin(undo({ userId, version, key, isUntouched }), undoMs)
       throw error
     } finally {
       reservation.stop()
@@ -168,6 +171,15 @@ export function createUploads(options: UploadsOptions): Uploads {
 
 /** The client waits for it, and the next sweep does what it could not. */
 const UNDO_TIMEOUT_MS = 3_000
+const UNDO_MS = 5_000
+
+/** Resolves when `work`, which never rejects, is over, and after `ms` at the latest. */
+async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}
 
 function assertDigest(actual: string, expected: string | undefined): void {
   if (expected === undefined || expected === actual) return

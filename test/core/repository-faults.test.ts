@@ -178,6 +178,22 @@ describe('F04 a commit of unknown outcome', () => {
   })
 })
 
+describe('a ledger that hangs', () => {
+  it('holds a refusal no longer than the time for undoing', async () => {
+    await using core = await openTestCore()
+    let aborts = 0
+    const abort = (): Promise<never> => {
+      aborts += 1
+      return new Promise(() => undefined)
+    }
+    const faults = { ledger: { abort }, objects: { put: failingPut }, undoMs: 20 }
+    const { faulty, read } = await openOverwrite(core, faults)
+    await expect(faulty.upload('a', 'new!')).rejects.toMatchObject(unavailable)
+    expect(aborts).toBe(1)
+    expect(await read('a')).toBe('old')
+  })
+})
+
 describe('a begin', () => {
   it('that fails reads nothing and stores nothing', async () => {
     await using core = await openTestCore()

@@ -22,6 +22,7 @@ export interface TestRepositoryOptions {
   readonly maxFiles?: number
   readonly maxUploads?: number
   readonly leaseMs?: number
+  readonly undoMs?: number
 }
 
 /** Short, so that a file whose object is missing costs a test no time. */
@@ -70,6 +71,7 @@ export async function openTestRepository(
     maxFiles,
     maxUploads,
     leaseMs,
+    ...(options.undoMs === undefined ? {} : { undoMs: options.undoMs }),
     garbageDelayMs: GARBAGE_DELAY_MS,
     missPausesMs: MISS_PAUSES_MS,
   })
