@@ -65,8 +65,10 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
     return user
   }
 
-  async function findByJwt(jwt: string, blockedMs: number): Promise<User | undefined> {
-    if (jwtUsers === undefined) return undefined
+  async function findByJwt(
+    jwtUsers: JwtUsers,
+    { jwt, blockedMs }: { readonly jwt: string; readonly blockedMs: number },
+  ): Promise<User | undefined> {
     const hash = sha256(jwt)
     const look = async (): Promise<AccessTokenUser | undefined> => {
       if (blockedMs > 0 && !known.has(hash) && !jwtBudget.take()) {
@@ -77,26 +79,33 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
     return await cache.find(hash, () => known.learn(hash, look()))
   }
 
-  async function find(secret: string, blockedMs: number): Promise<User> {
-    const isJwt = secret.length <= MAX_JWT_LENGTH && JWT.test(secret)
-    const user = SECRET.test(secret)
-      ? await findIssued(secret, blockedMs)
-      : isJwt && (await findByJwt(secret, blockedMs))
-    if (user) return user
-    throw new AppError('access_token_invalid', 'The access token is not valid.')
+  /** `undefined` when it stands for nobody, though it is no guess. */
+  async function find(secret: string, blockedMs: number): Promise<User | undefined> {
+    if (SECRET.test(secret)) {
+      const user = await findIssued(secret, blockedMs)
+      if (user !== undefined) return user
+    } else if (jwtUsers !== undefined && secret.length <= MAX_JWT_LENGTH && JWT.test(secret)) {
+      // One whose signature does not hold is refused there. Who has signed one for a user that is unknown, or is being
+      // purged, has guessed nothing.
+      return await findByJwt(jwtUsers, { jwt: secret, blockedMs })
+    }
+    throw notValid()
   }
 
   return {
     async find(secret, address) {
       const blockedMs = address === undefined ? 0 : (guesses?.blockedMs(address) ?? 0)
+      let user: User | undefined
       try {
-        return await find(secret, blockedMs)
+        user = await find(secret, blockedMs)
       } catch (error) {
         if (!isAppError(error, 'access_token_invalid')) throw error
         if (blockedMs > 0) throw tooManyGuesses(blockedMs)
         if (address !== undefined) guesses?.note(address)
         throw error
       }
+      if (user === undefined) throw notValid()
+      return user
     },
 
     async read(secret, options) {
@@ -104,6 +113,10 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
       return await jwtUsers?.find(secret, options)
     },
   }
+}
+
+function notValid(): AppError {
+  return new AppError('access_token_invalid', 'The access token is not valid.')
 }
 
 /** The secret is 256 random bits, so a plain hash can't be guessed back and needs no salt. */

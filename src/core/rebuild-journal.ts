@@ -40,10 +40,10 @@ export type RebuildPosition = Pick<FoundObject, 'userId' | 'name' | 'version'>
 export interface RebuildJournal {
   /**
    * Guarantees that there is a journal and that all else in the database is of its making: begins one when there are
-   * neither users, files, uploads nor garbage, or finds the one that an interrupted run has left. Answers whether that is
-   * so; where it is not, nothing has changed.
+   * neither users, files, uploads nor garbage, or finds the one that an interrupted run has left. Answers which; where it
+   * is `refused`, nothing has changed.
    */
-  begin(): Promise<boolean>
+  begin(): Promise<'begun' | 'found' | 'refused'>
 
   /** Whether a journal is there: a run was interrupted, or goes on. */
   isUnfinished(): Promise<boolean>

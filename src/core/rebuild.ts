@@ -36,6 +36,8 @@ export interface RebuilderOptions {
 export interface RebuildRequest {
   /** Only looks what there is to do: nothing is read, and the database is left as it was. */
   readonly dryRun: boolean
+  /** Whether the run finishes without the objects that can't be read; otherwise they are left for the next run. */
+  readonly skipUnreadable?: boolean
   /** Called with every finding as it is made; none is kept. A dry run does not tell of single replaced objects. */
   readonly onFinding: (finding: RebuildFinding) => void
   /** Called often, with the counts so far. */
@@ -58,7 +60,13 @@ export interface RebuildCounts {
 
 export type Rebuilt =
   | { readonly refused: true }
-  | { readonly refused: false; readonly counts: RebuildCounts; readonly figures: RebuildFigures }
+  | {
+      readonly refused: false
+      /** Whether nothing is left that a next run would go on with. */
+      readonly isFinished: boolean
+      readonly counts: RebuildCounts
+      readonly figures: RebuildFigures
+    }
 
 /** What one run works with; its parts report to it. */
 export interface RebuildRun extends RebuilderOptions, RebuildRequest {
@@ -71,7 +79,8 @@ export interface Rebuilder {
    * Makes the books anew from the object store alone: for each user and name the newest object becomes a private file,
    * with a SHA-256 of what was read; older ones become garbage, and what has no readable name is left alone. Works on an
    * empty database only, or goes on where it was interrupted; else it answers `refused` and changes nothing. No service
-   * may run on the database meanwhile. Memory does not grow with the number of objects.
+   * may run on the database meanwhile. Memory does not grow with the number of objects. Where objects can't be read it is
+   * not finished, so that a next run can bring them back, unless it is told to skip them.
    *
    * Rejects with `unavailable` when database or object store fails and with the reason of `signal` when that aborts;
    * calling it again then goes on.
@@ -87,25 +96,43 @@ export function createRebuilder(options: RebuilderOptions): Rebuilder {
 
   async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
     const run = startRun(options, request)
+    let start: Awaited<ReturnType<RebuildJournal['begin']>> | undefined
     try {
-      if (!(await journal.begin())) return { refused: true }
+      start = await journal.begin()
+      if (start === 'refused') return { refused: true }
       await collectObjects(run)
       if (!request.dryRun) {
         await readDigests(run)
         await settle(run)
       }
     } catch (error) {
+      // Nothing is to go on with it. What fails here leaves a journal that a rebuild takes for its own.
+      if (request.dryRun && start === 'begun') await journal.finish().catch(() => undefined)
       // Adapters say `unavailable` of what the caller itself has ended.
       request.signal.throwIfAborted()
       throw error
     }
     const figures = await journal.figures()
-    // What a dry run finds begun stays, for the run that is to go on with it.
-    if (!request.dryRun || figures.settled === 0) await journal.finish()
-    return { refused: false, counts: run.counts, figures }
+    const isFinished = isOver({ ...request, start, counts: run.counts })
+    if (isFinished) await journal.finish()
+    return { refused: false, isFinished, counts: run.counts, figures }
   }
 
   return { rebuild, isUnfinished: () => journal.isUnfinished() }
+}
+
+/** What a dry run finds begun stays, for the run that is to go on with it; so does what could not be read. */
+function isOver({
+  dryRun,
+  skipUnreadable = false,
+  start,
+  counts,
+}: Pick<RebuildRequest, 'dryRun' | 'skipUnreadable'> & {
+  readonly start: string
+  readonly counts: RebuildCounts
+}): boolean {
+  if (dryRun) return start === 'begun'
+  return skipUnreadable || counts.found.unreadable_object === 0
 }
 
 /** Objects that one transaction takes to the books. */

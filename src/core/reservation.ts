@@ -26,7 +26,8 @@ const MAX_STEP = 8 * 2 ** 20
 
 /**
  * Begins an upload in the ledger and keeps its lease alive. What is announced is reserved at once, so that a file
- * that can't fit is refused before its body; without that the reservation grows in steps as bytes come.
+ * that can't fit is refused before its body; without that the reservation grows in steps as bytes come. Where the ledger
+ * does not say whether it began, what it may have reserved is given back, which the caller does not wait for.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
   const { ledger, upload, most = Number.MAX_SAFE_INTEGER } = options
@@ -68,13 +69,24 @@ async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?
   const { ledger, upload, announced, least } = options
   const bytes = announced ?? least
   try {
-    await ledger.begin({ ...upload, bytes })
-    return { bytes }
+    try {
+      await ledger.begin({ ...upload, bytes })
+      return { bytes }
+    } catch (error) {
+      if (!isAppError(error, 'capacity_exceeded') || least >= bytes) throw error
+      await ledger.begin({ ...upload, bytes: least })
+      return { bytes: least, refusal: error }
+    }
   } catch (error) {
-    if (!isAppError(error, 'capacity_exceeded') || least >= bytes) throw error
-    await ledger.begin({ ...upload, bytes: least })
-    return { bytes: least, refusal: error }
+    // It may have reserved all the same, and then a retry would find no room until the lease ends.
+    if (isAppError(error, 'unavailable')) void giveBack(options)
+    throw error
   }
+}
+
+/** Best effort: what it can't do now, the sweeper does when the lease has ended. Never rejects. */
+async function giveBack({ ledger, upload: { userId, version } }: ReserveOptions): Promise<void> {
+  await ledger.abort({ userId, version, isUntouched: true }).catch(() => undefined)
 }
 
 /** Prefers the refusal of the whole file, whose figures say more than those of its first bytes. */

@@ -53,8 +53,11 @@ export interface Journal {
  * it is due, so that what is not due yet costs nothing. Any number of sweepers may call all of it at once.
  */
 export interface SweepLedger {
-  /** Up to `limit` pending uploads whose lease has ended, oldest first. */
-  listExpiredUploads(limit: number): Promise<readonly { userId: UserId; version: Version }[]>
+  /** Up to `limit` pending uploads whose lease has ended, oldest first, but for those of `except`, at most a thousand users. */
+  listExpiredUploads(options: {
+    readonly except?: readonly UserId[]
+    readonly limit: number
+  }): Promise<readonly { userId: UserId; version: Version }[]>
 
   /**
    * Up to `limit` aborted uploads that are due, after `after`, by `removeAt` and version. An upload is due when it is
@@ -92,12 +95,20 @@ export interface SweepLedger {
   noteGarbageRemovals(removals: Removals<Garbage>): Promise<void>
 
   /**
+   * The first deleted user after `after`, by id and bytewise, of whom there is something to purge. A user whose aborted
+   * uploads are all that is left waits until those are forgotten.
+   */
+  findUserToPurge(after: UserId | undefined): Promise<UserId | undefined>
+
+  /**
    * Takes up to `limit` files of a deleted user off the books and hands their objects to `garbage`, aborts that
    * user's pending uploads, and forgets up to `limit` committed ones, and the user of whom nothing is left. Says how
-   * many rows it moved; 0 means done. One call holds one user's lock.
+   * many rows it moved; 0 means done. One call holds one user's lock: that of `userId`, of whom it moves nothing
+   * unless deleted, or of the first user to purge.
    * The objects stay for `garbageDelayMs`: a repeated write of one that was just committed can still land.
    */
   purgeDeletedUsers(options: {
+    readonly userId?: UserId
     readonly limit: number
     readonly garbageDelayMs: number
   }): Promise<number>

@@ -4,7 +4,9 @@ import { keepChore, type KeptChore } from './kept-chore.ts'
 import type { Ledger } from './ledger.ts'
 import type { ObjectStore } from './object-store.ts'
 import { pause } from './pause.ts'
+import { createFailures, type Failures } from './sweep-failures.ts'
 import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './sweep-removals.ts'
+import type { UserId } from './user-id.ts'
 
 export interface SweeperOptions {
   readonly ledger: Ledger
@@ -59,8 +61,10 @@ export interface Sweeper {
    * database is full, which keeps it from everything else, it first removes the objects of the garbage that is due.
    *
    * At most 8 removals are under way at a time, which bounds its rate; memory holds a page of keys. Objects that
-   * can't be removed now are left for the next sweep. Rejects with `unavailable` when the database fails, and with the
-   * reason of the signal when that aborts; the next sweep goes on where it ended.
+   * can't be removed now are left for the next sweep. A user whose rows it can't change keeps it from nothing else: it
+   * tries each user once, does all it can, and then rejects with the first failure, which names the user. Rejects with
+   * `unavailable` when the database fails, and with the reason of the signal when that aborts; the next sweep goes on
+   * where it ended.
    */
   sweep(request: SweepRequest): Promise<SweepReport>
 
@@ -102,15 +106,19 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     }
 
     async function sweepInTurn(): Promise<SweepReport> {
-      await goThrough(expiry(run), signal)
+      const failures = createFailures(run)
+      await failures.attempt(() => goThrough(expiry(run, failures), signal))
       const chore = keepChore({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
-      if (!(await chore.begin({ signal, onWait }))) return { ...report, end: 'elsewhere' }
-      try {
-        const end = await sweepAlone(run, chore)
-        return { ...report, end }
-      } finally {
-        await chore.end()
+      let end: SweepReport['end'] = 'elsewhere'
+      if (await chore.begin({ signal, onWait })) {
+        try {
+          end = await sweepAlone(run, { chore, failures })
+        } finally {
+          await chore.end()
+        }
       }
+      failures.throwFirst()
+      return { ...report, end }
     }
   }
 
@@ -119,7 +127,9 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     async expire(signal) {
       let expired = 0
       const onExpired = (uploads: number): void => void (expired += uploads)
-      await goThrough(expiry({ ledger, signal, onExpired }), signal)
+      const failures = createFailures({ ledger, signal })
+      await goThrough(expiry({ ledger, signal, onExpired }, failures), signal)
+      failures.throwFirst()
       return expired
     },
   }
@@ -145,11 +155,20 @@ interface SweepRun extends RemovalRun, Pick<SweeperOptions, 'garbageDelayMs'> {
 type Step = () => Promise<Progress>
 
 /** All but the expiry, for as long as the chore is ours. */
-async function sweepAlone(run: SweepRun, chore: KeptChore): Promise<SweepReport['end']> {
-  const steps = [purge(run), forgetCommitted(run), abortedRemover(run), garbageRemover(run)]
-  const ends: Progress[] = []
+async function sweepAlone(
+  run: SweepRun,
+  { chore, failures }: { readonly chore: KeptChore; readonly failures: Failures },
+): Promise<SweepReport['end']> {
+  const steps = [
+    purge(run, failures),
+    forgetCommitted(run),
+    abortedRemover(run),
+    garbageRemover(run),
+  ]
+  const ends: (Progress | undefined)[] = []
   for (const step of steps) {
-    const end = await goThrough(async () => ((await chore.isOurs()) ? step() : 'lost'), run.signal)
+    const oneStep = async () => ((await chore.isOurs()) ? step() : 'lost')
+    const end = await failures.attempt(() => goThrough(oneStep, run.signal))
     if (end === 'lost') return 'elsewhere'
     // The journal may be full of what nothing can remove while the garbage is not.
     ends.push(end)
@@ -172,30 +191,49 @@ async function goThrough<E extends string>(
 
 const PAGE = 100
 
-function expiry({
-  ledger,
-  signal,
-  onExpired,
-}: Pick<SweepRun, 'ledger' | 'signal' | 'onExpired'>): Step {
+/** Where so many fail, it is no longer some users' trouble. */
+const MAX_FAILED_USERS = 500
+
+/** One call aborts a page of expired uploads, of users for whom that has not failed. */
+function expiry(
+  { ledger, signal, onExpired }: Pick<SweepRun, 'ledger' | 'signal' | 'onExpired'>,
+  failures: Failures,
+): Step {
   return async () => {
-    const expired = await ledger.listExpiredUploads(PAGE)
+    const page = await ledger.listExpiredUploads({ except: failures.users(), limit: PAGE })
+    const failedBefore = failures.users().length
     let aborted = 0
-    for (const upload of expired) {
-      const settled = await ledger.abort({ ...upload, expiredOnly: true })
+    for (const { userId, version } of page) {
+      // Each attempt can take as long as a lock is waited for.
+      if (failures.users().includes(userId)) continue
+      const abort = { userId, version, expiredOnly: true }
+      const settled = await failures.attemptFor(userId, () => ledger.abort(abort))
       if (settled === 'aborted') aborted += 1
       await pause(1, signal)
     }
     onExpired(aborted)
-    return aborted > 0 ? 'more' : 'done'
+    const failed = failures.users().length
+    const isShorter = aborted > 0 || failed > failedBefore
+    return isShorter && failed < MAX_FAILED_USERS ? 'more' : 'done'
   }
 }
 
-function purge({ ledger, retentionMs, garbageDelayMs = 0, onPurged }: SweepRun): Step {
+/** One call purges a page of one user's rows; of a user who can't be purged, the next call goes on with the one after. */
+function purge(
+  { ledger, retentionMs, garbageDelayMs = 0, onPurged }: SweepRun,
+  failures: Failures,
+): Step {
   const keptMs = Math.max(retentionMs, garbageDelayMs)
+  let after: UserId | undefined
   return async () => {
-    const rows = await ledger.purgeDeletedUsers({ limit: PAGE, garbageDelayMs: keptMs })
+    const userId = await ledger.findUserToPurge(after)
+    if (userId === undefined) return 'done'
+    const page = { userId, limit: PAGE, garbageDelayMs: keptMs }
+    const rows = (await failures.attemptFor(userId, () => ledger.purgeDeletedUsers(page))) ?? 0
+    // Of whom nothing was moved this time, nothing would be the next time.
+    if (rows === 0) after = userId
     onPurged(rows)
-    return rows > 0 ? 'more' : 'done'
+    return 'more'
   }
 }
 

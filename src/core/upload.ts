@@ -39,6 +39,8 @@ export interface UploadsOptions {
   readonly garbageDelayMs: number
   /** How often a caller is verified again while their file comes, in milliseconds; every 5 s when left out. */
   readonly reverifyMs?: number
+  /** How long a refusal waits for what the upload left to be cleared away, in milliseconds; 5 s when left out. */
+  readonly undoMs?: number
 }
 
 export interface UploadFile extends AuthorizedCaller {
@@ -85,7 +87,7 @@ export interface Uploads {
 /** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
-  const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS } = options
+  const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, userCreatedAt, name, precondition, incoming, signal } = request
@@ -125,7 +127,8 @@ export function createUploads(options: UploadsOptions): Uploads {
       await request.reverify()
       return await commit({ ...caller, version, ...received, visibility, ...limits })
     } catch (error) {
-      await undo({ userId, version, key, isUntouched })
+      // A database that hangs has kept the client waiting already; the undoing goes on without it.
+      await settledWithin(undo({ userId, version, key, isUntouched }), undoMs)
       throw error
     } finally {
       access.stop()
@@ -190,6 +193,15 @@ const REVERIFY_MS = 5_000
 
 /** The client waits for it, and the next sweep does what it could not. */
 const UNDO_TIMEOUT_MS = 3_000
+const UNDO_MS = 5_000
+
+/** Resolves when `work`, which never rejects, is over, and after `ms` at the latest. */
+async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}
 
 function assertDigest(actual: string, expected: string | undefined): void {
   if (expected === undefined || expected === actual) return

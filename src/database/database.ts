@@ -38,6 +38,9 @@ export interface Database extends Fragments {
 
   readonly keepIndexOrder: Engine['keepIndexOrder']
 
+  /** Rejects as `transaction` does. */
+  readonly migrateAlone: Engine['migrateAlone']
+
   readonly changesPerUser: Engine['changesPerUser']
 
   /** How the pool of connections is used; `undefined` where the engine has none. */
@@ -100,6 +103,13 @@ export interface Engine extends Fragments {
   readonly keepIndexOrder: RawBuilder<unknown> | undefined
   /** As many changes of one user at a time are of use; more would only keep those of others waiting. */
   readonly changesPerUser: number
+  /**
+   * Runs a migration on connections without deadlines while requests go on, in one instance at a time, and repeats it
+   * where locks are in its way; `undefined` where it has the database to itself anyway.
+   */
+  readonly migrateAlone:
+    | (<T>(work: (kysely: Kysely<Tables>) => Promise<T>) => Promise<T>)
+    | undefined
   readonly classify: (error: unknown) => Fault
   readonly connections: Database['connections']
   readonly copyTo: Database['copyTo']
@@ -112,7 +122,7 @@ export const MAX_REPEATS = 5
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
   const { kysely, now, forUpdate, bytewise, createTrigger, keepIndexOrder } = engine
-  const { changesPerUser, runBatch, connections, copyTo, classify, release } = engine
+  const { changesPerUser, runBatch, connections, copyTo, classify, release, migrateAlone } = engine
   const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
   let isFull = false
   const noting = (error: unknown): Fault => {
@@ -132,6 +142,7 @@ export function createDatabase(engine: Engine): Database {
     changesPerUser,
     connections,
     copyTo,
+    migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), noting)),
     runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), noting)),
     query,
     transaction,

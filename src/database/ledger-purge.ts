@@ -6,9 +6,9 @@ import { type Books, lockUser } from './books.ts'
 /** One call works on one user, so that it holds one user's lock and only for a while. */
 export async function purgeDeletedUsers(
   books: Books,
-  { limit, garbageDelayMs }: Parameters<Ledger['purgeDeletedUsers']>[0],
+  { userId: chosen, limit, garbageDelayMs }: Parameters<Ledger['purgeDeletedUsers']>[0],
 ): Promise<number> {
-  const userId = await findUserToPurge(books)
+  const userId = chosen ?? (await findUserToPurge(books, undefined))
   if (userId === undefined) return 0
   await lockUser(books, userId)
   // While the lock was awaited the id can have been forgotten and given to a new user.
@@ -21,11 +21,13 @@ export async function purgeDeletedUsers(
   return files + uploads + committed + garbage + users
 }
 
-/** A user whose aborted uploads are all that is left waits until those are forgotten. */
-async function findUserToPurge({ db }: Books): Promise<UserId | undefined> {
+export async function findUserToPurge(
+  { db }: Books,
+  after: UserId | undefined,
+): Promise<UserId | undefined> {
   const { rows } = await sql<{ readonly id: UserId }>`
     SELECT id FROM users
-    WHERE status = 'deleted' AND (
+    WHERE status = 'deleted' AND id > ${after ?? ''} AND (
       EXISTS (SELECT 1 FROM files WHERE user_id = users.id)
       OR EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id AND state <> 'aborted')
       OR NOT EXISTS (SELECT 1 FROM uploads WHERE user_id = users.id AND state = 'aborted')

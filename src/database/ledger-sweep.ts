@@ -9,11 +9,12 @@ import type { GarbageRow, UploadRow } from './schema.ts'
 
 export async function listExpiredUploads(
   { db, now }: Books,
-  limit: number,
+  { except = [], limit }: Parameters<Ledger['listExpiredUploads']>[0],
 ): Promise<readonly { userId: UserId; version: Version }[]> {
-  const { rows } = await sql<{ readonly user_id: UserId; readonly version: Version }>`
+  const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
+  const { rows } = await sql<Pick<UploadRow, 'user_id' | 'version'>>`
     SELECT user_id, version FROM uploads
-    WHERE state = 'pending' AND lease_until <= ${now}
+    WHERE state = 'pending' AND lease_until <= ${now} ${ofOthers}
     ORDER BY lease_until LIMIT ${limit}
   `.execute(db)
   return rows.map((row) => ({ userId: row.user_id, version: row.version }))
@@ -50,19 +51,20 @@ export async function noteAbortedRemovals(
   const left = sql`(settled_at + ${retentionMs} + 1 - ${now})`
   const soonest = sql`(CASE WHEN ${age} < ${left} THEN ${age} ELSE ${left} END)`
   const forgotten = await forEach(versionsOf(removed.filter(({ isLast }) => isLast)), (versions) =>
-    sql`DELETE FROM uploads WHERE version IN (${versions})`.execute(db),
+    sql`DELETE FROM uploads WHERE version IN (${versions}) AND state = 'aborted'`.execute(db),
   )
   await forEach(versionsOf(removed.filter(({ isLast }) => !isLast)), (versions) =>
     sql`
       UPDATE uploads
       SET remove_at = ${now} + CASE WHEN ${soonest} < ${recheckMs} THEN ${recheckMs} ELSE ${soonest} END
-      WHERE version IN (${versions})
+      WHERE version IN (${versions}) AND state = 'aborted'
     `.execute(db),
   )
   await forEach(versionsOf(failed), (versions) =>
-    sql`UPDATE uploads SET remove_at = ${now} + ${retryMs} WHERE version IN (${versions})`.execute(
-      db,
-    ),
+    sql`
+      UPDATE uploads SET remove_at = ${now} + ${retryMs}
+      WHERE version IN (${versions}) AND state = 'aborted'
+    `.execute(db),
   )
   return forgotten
 }

@@ -34,7 +34,7 @@ import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
 import { holdChore, leaveChore, proveWritable } from './ledger-chores.ts'
 import { listFiles } from './ledger-list.ts'
-import { purgeDeletedUsers } from './ledger-purge.ts'
+import { findUserToPurge, purgeDeletedUsers } from './ledger-purge.ts'
 import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './ledger-reads.ts'
 import { PREPARED } from './prepared.ts'
 import * as sweep from './ledger-sweep.ts'
@@ -112,12 +112,13 @@ export function createLedger(
     listAccounts: (page) => inOrder((books) => accounts.listAccounts(books, page)),
     reportCapacity: (userId, userCreatedAt) =>
       query((books) => accounts.reportCapacity(books, { userId, userCreatedAt })),
-    listExpiredUploads: (limit) => query((books) => sweep.listExpiredUploads(books, limit)),
+    listExpiredUploads: (options) => inOrder((books) => sweep.listExpiredUploads(books, options)),
     listAbortedUploads: (page) => inOrder((books) => sweep.listAbortedUploads(books, page)),
     noteAbortedRemovals: (done) => transaction((books) => sweep.noteAbortedRemovals(books, done)),
     forgetUploads: (options) => query((books) => sweep.forgetUploads(books, options)),
     listGarbage: (page) => inOrder((books) => sweep.listGarbage(books, page)),
     noteGarbageRemovals: (done) => transaction((books) => sweep.noteGarbageRemovals(books, done)),
+    findUserToPurge: (after) => query((books) => findUserToPurge(books, after)),
     purgeDeletedUsers: (options) => transaction((books) => purgeDeletedUsers(books, options)),
     measureBacklog: (cap) => inOrder((books) => measureBacklog(books, cap)),
     measureJournal: (cap) => inOrder((books) => measureJournal(books, cap)),

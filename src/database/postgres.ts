@@ -1,8 +1,9 @@
 import { Kysely, sql } from 'kysely'
-import { type ClientBase, DatabaseError, Pool, TypeOverrides } from 'pg'
+import { type ClientBase, DatabaseError, Pool, type PoolConfig, TypeOverrides } from 'pg'
 import { createDatabase, type Database, type Fault } from './database.ts'
 import { createRunBatch } from './postgres-batch.ts'
 import { postgresDialect } from './postgres-dialect.ts'
+import { migrateAlone, type PatientDatabase } from './postgres-migration.ts'
 import type { Tables } from './schema.ts'
 
 export interface PostgresOptions {
@@ -10,10 +11,7 @@ export interface PostgresOptions {
   readonly url: string
   /** Connections at most; 10 when left out. */
   readonly poolSize?: number
-  /**
-   * After that long any wait ends with `unavailable`, in milliseconds; a migration of much data may
-   * need more.
-   */
+  /** After that long any wait ends with `unavailable`, in milliseconds, but for those of a migration. */
   readonly timeoutMs?: number
 }
 
@@ -47,6 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     `,
     // They wait for one row; the second is on its way to the server while the first is committed.
     changesPerUser: 2,
+    migrateAlone: (work) => migrateAlone(() => openPatient(options), work),
     connections: () => ({
       limit: pool.options.max,
       open: pool.totalCount,
@@ -61,28 +60,57 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   })
 }
 
+/** Statements have no deadline there; a server that is gone ends them, as the keep-alive of its connections tells. */
+function openPatient({ url, timeoutMs }: PostgresOptions): PatientDatabase {
+  const pool = createPool({ url, poolSize: MIGRATING_CONNECTIONS, timeoutMs, isPatient: true })
+  // None is used again after a failure, whatever the failure is.
+  const dialect = postgresDialect({ pool, isFailure: () => true })
+  return {
+    kysely: new Kysely<Tables>({ dialect }),
+    isLockFailure,
+    [Symbol.asyncDispose]: () => pool.end(),
+  }
+}
+
+/** One holds the lock, one works, and the migrator may read beside it. */
+const MIGRATING_CONNECTIONS = 3
+
 // The server gives up first, so that its reason arrives; the client's own limit is for a server
 // that is gone.
-function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresOptions): Pool {
+function createPool(options: Omit<PostgresOptions, 'timeoutMs'> & PoolTimes): Pool {
+  const { url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS, isPatient = false } = options
   const pool = new Pool({
     connectionString: url,
     max: poolSize ?? DEFAULT_POOL_SIZE,
     application_name: 'cloud-repository',
     keepAlive: true,
+    keepAliveInitialDelayMillis: timeoutMs,
     pipeline: true,
     connectionTimeoutMillis: timeoutMs,
-    lock_timeout: Math.ceil(timeoutMs * 0.6),
-    statement_timeout: Math.ceil(timeoutMs * 0.8),
-    idle_in_transaction_session_timeout: timeoutMs,
-    query_timeout: timeoutMs,
+    ...(isPatient ? {} : deadlines(timeoutMs)),
     types: createTypes(),
-    verify: (client, done) => void prepareSession(client).then(() => done(), done),
+    verify: (client, done) => void prepareSession(client, isPatient).then(() => done(), done),
   })
   // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would
   // end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
+}
+
+interface PoolTimes {
+  readonly timeoutMs?: number | undefined
+  /** Whether only connecting has a deadline. */
+  readonly isPatient?: boolean
+}
+
+function deadlines(timeoutMs: number): PoolConfig {
+  return {
+    lock_timeout: Math.ceil(timeoutMs * 0.6),
+    statement_timeout: Math.ceil(timeoutMs * 0.8),
+    idle_in_transaction_session_timeout: timeoutMs,
+    query_timeout: timeoutMs,
+  }
 }
 
 /**
@@ -95,9 +123,10 @@ function createPool({ url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS }: PostgresO
  * - What a commit acknowledges has to be on disk, but a server, a database or a role can be set to `synchronous_commit =
  *   off`. Any other level waits for that, and how much more it waits for is the operator's to choose.
  */
-async function prepareSession(client: ClientBase): Promise<void> {
+async function prepareSession(client: ClientBase, isPatient: boolean): Promise<void> {
   const { rows } = await client.query<{ readonly read_only: string }>(PREPARE_SESSION)
   if (rows[0]?.read_only !== 'off') throw new Error('The server takes no writes')
+  if (isPatient) await client.query(NO_DEADLINES)
 }
 
 const PREPARE_SESSION = `
@@ -106,6 +135,11 @@ const PREPARE_SESSION = `
       WHEN 'off' THEN set_config('synchronous_commit', 'on', false)
     END,
     set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`
+
+/** Said in so many words, since the configuration of the server or of a role may have others. */
+const NO_DEADLINES = `
+  SELECT set_config('lock_timeout', '0', false), set_config('statement_timeout', '0', false),
+    set_config('idle_in_transaction_session_timeout', '0', false)`
 
 const INT8 = 20
 
@@ -128,6 +162,15 @@ const DEFECT_CLASSES: ReadonlySet<string> = new Set([
   '23', // integrity constraint violation
   '42', // syntax error or access rule violation
 ])
+
+const LOCK_STATES: ReadonlySet<string | undefined> = new Set([
+  '55P03', // lock_not_available
+  '40P01', // deadlock_detected
+])
+
+function isLockFailure(error: unknown): boolean {
+  return error instanceof DatabaseError && LOCK_STATES.has(error.code)
+}
 
 function classify(error: unknown): Fault {
   if (error instanceof TypeError || error instanceof RangeError) return 'defect'

@@ -42,9 +42,12 @@ export async function hasJournal(db: Kysely<Tables>): Promise<boolean> {
   return tables.some(({ name }) => name === 'rebuild_objects')
 }
 
-async function begin(db: Kysely<Tables>, { bytewise }: Fragments): Promise<boolean> {
-  if (await hasJournal(db)) return true
-  if (!(await isEmpty(db))) return false
+async function begin(
+  db: Kysely<Tables>,
+  { bytewise }: Fragments,
+): ReturnType<RebuildJournal['begin']> {
+  if (await hasJournal(db)) return 'found'
+  if (!(await isEmpty(db))) return 'refused'
   const text = sql`text COLLATE ${bytewise} NOT NULL`
   await sql`CREATE TABLE rebuild_objects (
     user_id ${text},
@@ -57,7 +60,7 @@ async function begin(db: Kysely<Tables>, { bytewise }: Fragments): Promise<boole
     settled integer NOT NULL DEFAULT 0,
     PRIMARY KEY (user_id, name, version)
   )`.execute(db)
-  return true
+  return 'begun'
 }
 
 async function isEmpty(db: Kysely<Tables>): Promise<boolean> {

@@ -34,6 +34,7 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
       sql.raw(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN ${statement}; END`),
     ],
     keepIndexOrder: undefined,
+    migrateAlone: undefined,
     // Enough to share a write to the disk.
     changesPerUser: 16,
     connections: undefined,

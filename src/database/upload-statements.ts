@@ -163,7 +163,7 @@ function commitStatement(
         'replaced', change.replaced
       )
       FROM put, change
-      WHERE uploads.version = put.version
+      WHERE uploads.version = put.version AND uploads.state = 'pending'
     ), discarded AS (
       INSERT INTO garbage (object_key, not_before, user_id, bytes)
       SELECT old_key, now + CAST(${slot('garbageDelayMs')} AS BIGINT), ${slot('userId')},

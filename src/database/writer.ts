@@ -113,6 +113,7 @@ const IS_THREADS = {
     listAccounts: false,
     reportCapacity: false,
     listExpiredUploads: false,
+    findUserToPurge: false,
     listAbortedUploads: false,
     listGarbage: false,
     measureBacklog: false,

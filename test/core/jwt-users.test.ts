@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
+import { parseClientAddress } from '../../src/core/client-address.ts'
 import { AppError } from '../../src/core/errors.ts'
 import { createJwtUsers } from '../../src/core/jwt-users.ts'
 import type { JwtVerifier } from '../../src/core/jwt-verifier.ts'
@@ -9,6 +10,7 @@ import { openTestCore, type TestCore } from '../support/test-core.ts'
 import { createTestUser } from '../support/test-repository.ts'
 
 const alice = parseUserId('alice')
+const ADDRESS = parseClientAddress('192.0.2.7')
 const invalid = { code: 'access_token_invalid', facts: {} }
 
 /** An identity provider of which a JWT `header.<user id>.signature` is valid for `expiresInMs`. */
@@ -79,6 +81,32 @@ describe('a JWT', () => {
     await core.users.deleteUser(alice)
     tokens.forgetUser(alice)
     await expect(tokens.verify('a.alice.b')).rejects.toMatchObject(invalid)
+  })
+
+  it('that is good is no guess of its address while its user is purged, or unknown', async () => {
+    await using core = await openTestCore()
+    await createTestUser(core)
+    await core.users.deleteUser(alice)
+    const guessed: string[] = []
+    const guesses = {
+      blockedMs: () => 0,
+      note: (from: string) => void guessed.push(from),
+      share: async () => undefined,
+      forgetExpired: async () => undefined,
+    }
+    const { users } = core
+    const { verifier } = openProvider()
+    for (const createsUsers of [true, false]) {
+      const jwtUsers = createJwtUsers({ users, verifier, createsUsers })
+      const tokens = createAccessTokens({ users, jwtUsers, guesses })
+      await expect(tokens.verify('a.alice.b', ADDRESS)).rejects.toMatchObject(invalid)
+    }
+    const jwtUsers = createJwtUsers({ users, verifier, createsUsers: false })
+    const tokens = createAccessTokens({ users, jwtUsers, guesses })
+    await expect(tokens.verify('a.nobody.b', ADDRESS)).rejects.toMatchObject(invalid)
+    expect(guessed).toEqual([])
+    await expect(tokens.verify('a.me.b', ADDRESS)).rejects.toMatchObject(invalid)
+    expect(guessed).toEqual([ADDRESS])
   })
 
   it('is verified again after 5 s, and its user is read again', async () => {

@@ -37,7 +37,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
     })
 
     const expired = async (): Promise<readonly Version[]> => {
-      const uploads = await harness.ledger.listExpiredUploads(1000)
+      const uploads = await harness.ledger.listExpiredUploads({ limit: 1000 })
       return uploads.filter(({ userId }) => userId === account.userId).map(({ version }) => version)
     }
     const aborted = async (): Promise<readonly Version[]> => {
@@ -182,6 +182,18 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         expect(await aborted()).toEqual([])
         await harness.advance(TIMES.retryMs + 20)
         expect(await aborted()).toEqual([dropped])
+      })
+
+      it('forgets and delays no upload that is not aborted, whatever it is told was removed', async () => {
+        const committed = (await account.put('a', 1)).file
+        const pending = await account.begin('b', 5)
+        const told = { ...committed, removeAt: 0, isLast: true }
+        const removals = { removed: [told, { ...told, version: pending }], failed: [told] }
+        const times = { ...TIMES, retentionMs: LONG_MS }
+        expect(await harness.ledger.noteAbortedRemovals({ ...removals, ...times })).toBe(0)
+        const kept = [committed.version, pending].toSorted()
+        expect(await harness.journal(account.userId)).toEqual(kept)
+        expect(await account.usage()).toMatchObject({ used: 1, reserved: 5 })
       })
 
       it('lists aborted uploads in pages, in the order in which they are due', async () => {

@@ -204,6 +204,53 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       expect(await contentIn(rebuilt, { userId: ALICE, name: 'b' })).toBe('fine')
       expect(await bed.empty.kysely.selectFrom('garbage').selectAll().execute()).toEqual([])
       expect(await rebuilt.has(older)).toBe(true)
+      expect(outcome).toMatchObject({ isFinished: false })
+      const { findings: found } = await bed.rebuild()
+      expect(found).toMatchObject([{ kind: 'replaced_object', objectKey: older }])
+      expect(await contentIn(await bed.rebuilt(), { userId: ALICE, name: 'a' })).toBe('newer')
+      expect(await createRebuildJournal(bed.empty).isUnfinished()).toBe(false)
+    })
+
+    it('ends without what can not be read when it is told to', async () => {
+      const key = await bed.lost.upload(ALICE, 'a', 'hello')
+      await bed.lost.upload(ALICE, 'b', 'fine')
+      const { objects } = bed
+      const open: ObjectStore['open'] = (object) =>
+        object.key === key ? Promise.reject(outage()) : objects.open(object)
+      const ports = { objects: faultyStore(objects, { open }) }
+      const journal = createRebuildJournal(bed.empty)
+      expect((await bed.rebuild({}, ports)).outcome).toMatchObject({ isFinished: false })
+      expect(await journal.isUnfinished()).toBe(true)
+      const { outcome, findings } = await bed.rebuild({ skipUnreadable: true }, ports)
+      expect(outcome).toMatchObject({ isFinished: true, figures: { files: 2, settled: 1 } })
+      expect(findings).toMatchObject([{ kind: 'unreadable_object', objectKey: key }])
+      expect(await journal.isUnfinished()).toBe(false)
+    })
+
+    it('keeps in a dry run what an interrupted run has read, and that it was interrupted', async () => {
+      for (const name of NAMES) await bed.lost.upload(ALICE, name, `of ${name}`)
+      const whole = createRebuildJournal(bed.empty)
+      const settle = async (): Promise<never> => {
+        throw outage()
+      }
+      const interruption = bed.rebuild({}, { journal: { ...whole, settle } })
+      await expect(interruption).rejects.toThrow('An injected fault.')
+      const dry = await bed.rebuild({ dryRun: true })
+      expect(dry.outcome).toMatchObject({ figures: { files: NAMES.length, settled: 0 } })
+      expect(await whole.isUnfinished()).toBe(true)
+      expect((await bed.rebuild()).outcome).toMatchObject({
+        counts: { readObjects: 0, settled: NAMES.length },
+      })
+    })
+
+    it('leaves nothing of a dry run that fails', async () => {
+      await bed.lost.upload(ALICE, 'a', 'hello')
+      const head = async (): Promise<never> => {
+        throw outage()
+      }
+      const stopped = bed.rebuild({ dryRun: true }, { objects: faultyStore(bed.objects, { head }) })
+      await expect(stopped).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await createRebuildJournal(bed.empty).isUnfinished()).toBe(false)
     })
 
     it('is not misled by a store that denies an object for a moment', async () => {

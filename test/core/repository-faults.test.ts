@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/file-name.ts'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { AbortUpload, BeginUpload, Ledger } from '../../src/core/ledger.ts'
 import type { NamedObject } from '../../src/core/object-store.ts'
 import {
   commitLost,
@@ -178,6 +178,22 @@ describe('F04 a commit of unknown outcome', () => {
   })
 })
 
+describe('a ledger that hangs', () => {
+  it('holds a refusal no longer than the time for undoing', async () => {
+    await using core = await openTestCore()
+    let aborts = 0
+    const abort = (): Promise<never> => {
+      aborts += 1
+      return new Promise(() => undefined)
+    }
+    const faults = { ledger: { abort }, objects: { put: failingPut }, undoMs: 20 }
+    const { faulty, read } = await openOverwrite(core, faults)
+    await expect(faulty.upload('a', 'new!')).rejects.toMatchObject(unavailable)
+    expect(aborts).toBe(1)
+    expect(await read('a')).toBe('old')
+  })
+})
+
 describe('a begin', () => {
   it('that fails reads nothing and stores nothing', async () => {
     await using core = await openTestCore()
@@ -196,11 +212,48 @@ describe('a begin', () => {
       await core.ledger.begin(upload)
       throw outage()
     }
-    const { faulty, usage } = await openOverwrite(core, { ledger: { begin } })
+    const { faulty, usage } = await openOverwrite(core, { ledger: { begin, abort: failing } })
     await expect(faulty.upload('b', 'new')).rejects.toMatchObject(unavailable)
+    expect(await usage()).toMatchObject({ used: 3, reserved: 3 })
     await settle(core)
     expect(await usage()).toMatchObject({ used: 3, reserved: 0 })
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+  })
+
+  it('whose answer is lost gives its reservation back at once, so that a retry has room', async () => {
+    await using core = await openTestCore({ baseCapacity: 10 })
+    const begin = onceFailing<BeginUpload, void>(
+      async (upload) => {
+        await core.ledger.begin(upload)
+        throw outage()
+      },
+      (upload) => core.ledger.begin(upload),
+    )
+    const { upload, usage, read } = await openTestRepository(core, { ledger: { begin } })
+    await expect(upload('a', 'nine of 10')).rejects.toMatchObject(unavailable)
+    await expect.poll(usage).toMatchObject({ used: 0, reserved: 0 })
+    await upload('a', 'nine of 10')
+    expect(await read('a')).toBe('nine of 10')
+    const rows = await core.database.kysely.selectFrom('uploads').select('state').execute()
+    expect(rows).toEqual([{ state: 'committed' }])
+  })
+
+  it('whose answer is lost is refused without waiting for what gives the reservation back', async () => {
+    await using core = await openTestCore()
+    const aborts: AbortUpload[] = []
+    const abort = (upload: AbortUpload): Promise<never> => {
+      aborts.push(upload)
+      return new Promise(() => undefined)
+    }
+    const { faulty } = await openOverwrite(core, { ledger: { begin: failing, abort } })
+    await expect(faulty.upload('b', 'new')).rejects.toMatchObject(unavailable)
+    expect(aborts).toMatchObject([{ isUntouched: true }])
+  })
+
+  it('that is refused has nothing to give back', async () => {
+    await using core = await openTestCore({ baseCapacity: 5 })
+    const { upload } = await openTestRepository(core, { ledger: { abort: failing } })
+    await expect(upload('a', 'more than 5')).rejects.toMatchObject({ code: 'capacity_exceeded' })
   })
 })
 

@@ -187,7 +187,7 @@ describe('the lease of a reservation', () => {
     await using core = await openTestCore()
     await withReservation(core, { announced: 1, leaseMs }, async () => {
       core.clock.now += LEASE_MS
-      await expect.poll(() => core.ledger.listExpiredUploads(10)).toEqual([])
+      await expect.poll(() => core.ledger.listExpiredUploads({ limit: 10 })).toEqual([])
     })
   })
 
@@ -201,7 +201,7 @@ describe('the lease of a reservation', () => {
     }
     await withReservation(core, { announced: 1, leaseMs, ledger: { renew } }, async () => {
       core.clock.now += LEASE_MS
-      await expect.poll(() => core.ledger.listExpiredUploads(10)).toEqual([])
+      await expect.poll(() => core.ledger.listExpiredUploads({ limit: 10 })).toEqual([])
       expect(calls).toBeGreaterThan(1)
     })
   })
@@ -214,16 +214,16 @@ describe('the lease of a reservation', () => {
     await new Promise((resolve) => {
       setTimeout(resolve, 2 * leaseMs)
     })
-    expect(await core.ledger.listExpiredUploads(10)).toHaveLength(1)
+    expect(await core.ledger.listExpiredUploads({ limit: 10 })).toHaveLength(1)
     expect(await reserved(core)).toBe(7)
   })
 
   it('ends by itself when nobody renews it', async () => {
     await using core = await openTestCore()
     await withReservation(core, { announced: 1 }, async () => {
-      expect(await core.ledger.listExpiredUploads(10)).toEqual([])
+      expect(await core.ledger.listExpiredUploads({ limit: 10 })).toEqual([])
       core.clock.now += LEASE_MS
-      expect(await core.ledger.listExpiredUploads(10)).toHaveLength(1)
+      expect(await core.ledger.listExpiredUploads({ limit: 10 })).toHaveLength(1)
     })
   })
 })

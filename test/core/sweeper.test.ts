@@ -243,7 +243,7 @@ describe('a sweep beside others', () => {
     const uploading = upload('a', incomingFile('', { content, size: { least: 3, announced: 3 } }))
     await stalled
     core.clock.now += LEASE_MS
-    await expect.poll(() => core.ledger.listExpiredUploads(1)).toEqual([])
+    await expect.poll(() => core.ledger.listExpiredUploads({ limit: 1 })).toEqual([])
     expect(await sweepOnce(core)).toEqual(NOTHING_DONE)
     go()
     await uploading
@@ -254,8 +254,8 @@ describe('a sweep beside others', () => {
     await using core = await openTestCore()
     const { userId, version, key } = await crashedUpload(core)
     core.clock.now += LEASE_MS
-    const listExpiredUploads: Ledger['listExpiredUploads'] = async (limit) => {
-      const expired = await core.ledger.listExpiredUploads(limit)
+    const listExpiredUploads: Ledger['listExpiredUploads'] = async (options) => {
+      const expired = await core.ledger.listExpiredUploads(options)
       await core.ledger.renew({ version, leaseMs: LEASE_MS })
       return expired
     }
@@ -366,10 +366,10 @@ describe('a deleted user', () => {
 describe('a sweep ends', () => {
   it('with unavailable when the database fails', async () => {
     await using core = await openTestCore()
-    const purgeDeletedUsers = async (): Promise<never> => {
+    const findUserToPurge = async (): Promise<never> => {
       throw outage()
     }
-    const sweeping = sweepOnce({ ...core, ledger: { ...core.ledger, purgeDeletedUsers } })
+    const sweeping = sweepOnce({ ...core, ledger: { ...core.ledger, findUserToPurge } })
     await expect(sweeping).rejects.toMatchObject({ code: 'unavailable' })
   })
 

@@ -71,7 +71,7 @@ async function runHotReads(database: Database): Promise<void> {
   await guesses.forgetExpired(10)
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens(userId)
-  await ledger.listExpiredUploads(10)
+  await ledger.listExpiredUploads({ limit: 10 })
   const place = { objectKey: objectKey(userId, createVersion()), version: createVersion() }
   const aborted = { ...place, removeAt: 0, isLast: false }
   await ledger.listAbortedUploads({ after: aborted, limit: 10, retentionMs: 1 })
@@ -87,6 +87,7 @@ async function runHotReads(database: Database): Promise<void> {
   const chore = { name: 'sweep', holder: 'hot' } as const
   await ledger.holdChore({ ...chore, leaseMs: 1 })
   await ledger.leaveChore(chore)
+  await ledger.findUserToPurge(userId)
   await ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
 }
 

@@ -7,6 +7,7 @@ import { objectKey } from '../../src/core/object-key.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { fileBody, filePart, httpChunk, multipartBody } from '../support/multipart-body.ts'
 import { put } from '../support/objects.ts'
+import { changesSince, countCalls } from '../support/port-calls.ts'
 import { rawRequest } from '../support/raw-http.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import {
@@ -371,6 +372,25 @@ function limitsSuite(open: OpenService): void {
       const send = [headOf({ method, user, length: Number.MAX_SAFE_INTEGER }), form]
       const reply = await rawRequest({ port: service.port, send })
       expectProblem(reply, { status: 413, code: 'file_too_large' })
+    })
+
+    it.each([
+      ['2^53', '9007199254740992'],
+      ['2^63', '9223372036854775808'],
+      ['2^64 - 1', '18446744073709551615'],
+    ])('of a length refuse %s before the database sees it (I2)', async (_what, length) => {
+      const placed = await placeFile(service)
+      const { user } = placed
+      for (const headers of [{}, { 'If-Match': '"nope"' }]) {
+        const head = headOf({ method, user, length: undefined, headers })
+        const text = head.replace('Transfer-Encoding: chunked', `Content-Length: ${length}`)
+        expect(text).toContain(length)
+        const before = countCalls()
+        const reply = await rawRequest({ port: service.port, send: [text, bodyOf('x', method)] })
+        expectProblem(reply, { status: 400, code: 'format_error' })
+        expect(changesSince(before)).toEqual([])
+      }
+      await expectUntouched(service, placed)
     })
   })
 }

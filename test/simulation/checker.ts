@@ -124,6 +124,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'countUploads':
     case 'usage':
     case 'listExpiredUploads':
+    case 'findUserToPurge':
     case 'listAbortedUploads':
     case 'forgetUploads':
     case 'listGarbage':

@@ -25,7 +25,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     findFile: gate('findFile', (file) => ledger.findFile(file)),
     countUploads: gate('countUploads', (userId) => ledger.countUploads(userId)),
     usage: gate('usage', (userId) => ledger.usage(userId)),
-    listExpiredUploads: gate('listExpiredUploads', (limit) => ledger.listExpiredUploads(limit)),
+    listExpiredUploads: gate('listExpiredUploads', (options) => ledger.listExpiredUploads(options)),
     listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),
     forgetUploads: gate('forgetUploads', (options) => ledger.forgetUploads(options)),
     listGarbage: gate('listGarbage', (page) => ledger.listGarbage(page)),
@@ -35,7 +35,8 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     measureJournal: (cap) => ledger.measureJournal(cap),
     holdChore: gate('holdChore', (chore) => ledger.holdChore(chore)),
     leaveChore: gate('leaveChore', (chore) => ledger.leaveChore(chore)),
-    purgeDeletedUsers: gate('purgeDeletedUsers', (limit) => ledger.purgeDeletedUsers(limit)),
+    findUserToPurge: gate('findUserToPurge', (after) => ledger.findUserToPurge(after)),
+    purgeDeletedUsers: gate('purgeDeletedUsers', (options) => ledger.purgeDeletedUsers(options)),
   }
 }
 

@@ -28,6 +28,7 @@ export interface TestRepositoryOptions {
   readonly leaseMs?: number
   /** How often a caller is verified again while a file comes, in milliseconds. */
   readonly reverifyMs?: number
+  readonly undoMs?: number
 }
 
 /** Short, so that a file whose object is missing costs a test no time. */
@@ -82,6 +83,7 @@ export async function openTestRepository(
     maxUploads,
     leaseMs,
     reverifyMs,
+    ...(options.undoMs === undefined ? {} : { undoMs: options.undoMs }),
     garbageDelayMs: GARBAGE_DELAY_MS,
     missPausesMs: MISS_PAUSES_MS,
   })

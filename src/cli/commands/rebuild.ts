@@ -13,25 +13,33 @@ export const REBUILD: Command = {
   words: ['rebuild'],
   operands: [],
   flags: [],
-  switches: ['dry-run'],
+  switches: ['dry-run', 'skip-unreadable'],
   summary: 'make users and files anew from the object store, into an empty database',
   run: async ({ rebuilder }, call) => {
     const { switches, printError, fail, interruption } = call
     const dryRun = switches.has('dry-run')
     const rebuilt = await rebuilder.rebuild({
       dryRun,
+      skipUnreadable: switches.has('skip-unreadable'),
       onFinding: (finding) => printFinding(call, rowOf(finding)),
       onProgress: tellProgress(call, progressOf),
       signal: interruption(),
     })
     if (rebuilt.refused || leftAlone(rebuilt.counts) > 0) fail()
-    if (!rebuilt.refused) return summary(rebuilt, dryRun)
+    if (!rebuilt.refused) {
+      if (!rebuilt.isFinished && !dryRun) printError(UNREADABLE)
+      return summary(rebuilt, dryRun)
+    }
     printError(
       'The database holds users, files, uploads or garbage already. A rebuild needs an empty one.',
     )
     return undefined
   },
 }
+
+const UNREADABLE =
+  'Some objects could not be read, so the rebuild is not finished. Run it again once the object store delivers them, ' +
+  'or with --skip-unreadable to do without them.'
 
 function progressOf({ listed, readObjects, readBytes, settled }: RebuildCounts): string {
   return `${listed} objects listed, ${readObjects} read (${readBytes} bytes), ${settled} on the books`

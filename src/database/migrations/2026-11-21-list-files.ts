@@ -1,29 +1,45 @@
 import { sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
+import { createIndex, type MigrationIndex, type SchemaMigration } from '../migration-index.ts'
 
 /**
  * An index for each order of a listing; again for what other users may see, and again for what anyone may, so that
  * the many files that they may not see cost them nothing. A private file is in none of those.
  */
-export function listFiles(): Migration {
+export function listFiles(): SchemaMigration {
   return {
+    indexes: INDEXES,
     async up(db) {
-      for (const statement of STATEMENTS) await statement.execute(db)
+      for (const index of INDEXES) await createIndex(index).execute(db)
     },
   }
 }
 
-const STATEMENTS = [
-  sql`CREATE INDEX files_by_updated_at ON files (user_id, updated_at, name)`,
-  sql`CREATE INDEX files_by_size ON files (user_id, size, name)`,
-  sql`CREATE INDEX files_shared_by_name ON files (user_id, name) WHERE visibility <> 'private'`,
-  sql`CREATE INDEX files_shared_by_updated_at ON files (user_id, updated_at, name)
-      WHERE visibility <> 'private'`,
-  sql`CREATE INDEX files_shared_by_size ON files (user_id, size, name)
-      WHERE visibility <> 'private'`,
-  sql`CREATE INDEX files_public_by_name ON files (user_id, name) WHERE visibility = 'public'`,
-  sql`CREATE INDEX files_public_by_updated_at ON files (user_id, updated_at, name)
-      WHERE visibility = 'public'`,
-  sql`CREATE INDEX files_public_by_size ON files (user_id, size, name)
-      WHERE visibility = 'public'`,
+const SHARED = sql`WHERE visibility <> 'private'`
+const PUBLIC = sql`WHERE visibility = 'public'`
+
+const INDEXES: readonly MigrationIndex[] = [
+  { table: 'files', name: 'files_by_updated_at', definition: sql`(user_id, updated_at, name)` },
+  { table: 'files', name: 'files_by_size', definition: sql`(user_id, size, name)` },
+  { table: 'files', name: 'files_shared_by_name', definition: sql`(user_id, name) ${SHARED}` },
+  {
+    table: 'files',
+    name: 'files_shared_by_updated_at',
+    definition: sql`(user_id, updated_at, name) ${SHARED}`,
+  },
+  {
+    table: 'files',
+    name: 'files_shared_by_size',
+    definition: sql`(user_id, size, name) ${SHARED}`,
+  },
+  { table: 'files', name: 'files_public_by_name', definition: sql`(user_id, name) ${PUBLIC}` },
+  {
+    table: 'files',
+    name: 'files_public_by_updated_at',
+    definition: sql`(user_id, updated_at, name) ${PUBLIC}`,
+  },
+  {
+    table: 'files',
+    name: 'files_public_by_size',
+    definition: sql`(user_id, size, name) ${PUBLIC}`,
+  },
 ]

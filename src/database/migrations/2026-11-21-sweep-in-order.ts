@@ -1,20 +1,19 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Migration } from 'kysely/migration'
+import { createIndex, type SchemaMigration } from '../migration-index.ts'
 
 /**
  * What the sweeper takes up, in the order in which it is due: nothing that is not due yet costs it anything. And the
  * leases of chores that one instance does for all. An aborted upload of before is due at once.
  */
-export function sweepInOrder(bytewise: RawBuilder<unknown>): Migration {
+export function sweepInOrder(bytewise: RawBuilder<unknown>): SchemaMigration {
   const name = sql`text COLLATE ${bytewise} NOT NULL`
   const statements = [
     sql`ALTER TABLE uploads ADD COLUMN remove_at bigint NOT NULL DEFAULT 0`,
     sql`CREATE INDEX uploads_to_remove ON uploads (remove_at, version) WHERE state = 'aborted'`,
     sql`DROP INDEX uploads_aborted`,
-    // Aborted uploads whose objects can't be removed would lie before the committed ones.
-    sql`CREATE INDEX uploads_committed ON uploads (settled_at) WHERE state = 'committed'`,
+    createIndex(COMMITTED),
     sql`DROP INDEX uploads_settled`,
-    sql`CREATE INDEX garbage_in_order ON garbage (not_before, object_key)`,
+    createIndex(GARBAGE),
     sql`DROP INDEX garbage_due`,
     sql`CREATE TABLE chores (
       name ${name} PRIMARY KEY,
@@ -23,8 +22,22 @@ export function sweepInOrder(bytewise: RawBuilder<unknown>): Migration {
     )`,
   ]
   return {
+    indexes: [COMMITTED, GARBAGE],
     async up(db) {
       for (const statement of statements) await statement.execute(db)
     },
   }
+}
+
+/** Aborted uploads whose objects can't be removed would lie before the committed ones. */
+const COMMITTED = {
+  name: 'uploads_committed',
+  table: 'uploads',
+  definition: sql`(settled_at) WHERE state = 'committed'`,
+}
+
+const GARBAGE = {
+  name: 'garbage_in_order',
+  table: 'garbage',
+  definition: sql`(not_before, object_key)`,
 }

@@ -12,8 +12,8 @@ export function countGarbage({
   createTrigger,
 }: Pick<Database, 'bytewise' | 'createTrigger'>): Migration {
   const statements: readonly RawBuilder<unknown>[] = [
-    sql`ALTER TABLE quotas ADD COLUMN garbage_bytes bigint NOT NULL DEFAULT 0 CHECK (garbage_bytes >= 0)`,
-    sql`ALTER TABLE garbage ADD COLUMN bytes bigint NOT NULL DEFAULT 0 CHECK (bytes >= 0)`,
+    sql`ALTER TABLE quotas ADD COLUMN garbage_bytes bigint NOT NULL DEFAULT 0`,
+    sql`ALTER TABLE garbage ADD COLUMN bytes bigint NOT NULL DEFAULT 0`,
     // The next user of the id has none of it.
     sql`ALTER TABLE garbage ADD COLUMN user_id text COLLATE ${bytewise}
         REFERENCES quotas (user_id) ON DELETE SET NULL`,

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
+import type { MigrationIndex } from './migration-index.ts'
+import type { Tables } from './schema.ts'
+
+/** A database for migrations alone, whose statements may take as long as they need. */
+export interface PatientDatabase extends AsyncDisposable {
+  readonly kysely: Kysely<Tables>
+  /** Whether an error says that a lock could not be had in time, or was part of a deadlock. */
+  readonly isLockFailure: (error: unknown) => boolean
+}
+
+/**
+ * Runs `work` with a database of its own, in one instance at a time, waiting for others as long as it takes. Where a lock
+ * can't be had soon, or a deadlock chose it, `work` is repeated from its beginning.
+ */
+export async function migrateAlone<T>(
+  open: () => PatientDatabase,
+  work: (kysely: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  await using patient = open()
+  const { kysely, isLockFailure } = patient
+  return await kysely.connection().execute(async (holder) => {
+    // The connection is closed afterwards, which gives the lock back. One that waits inside a statement holds a snapshot,
+    // and an index that is built concurrently would wait for that in turn.
+    while (!(await tryLock(holder))) await delay(ASK_AGAIN_MS)
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      try {
+        return await work(kysely)
+      } catch (error) {
+        if (!isLockFailure(error)) throw error
+        await delay(pauseMs)
+      }
+    }
+  })
+}
+
+const ASK_AGAIN_MS = 250
+
+/** Requests have their turn in between, also where another session keeps a lock for hours. */
+const FIRST_PAUSE_MS = 250
+const MAX_PAUSE_MS = 4_000
+
+/** Any number that nobody else uses as a key. */
+const LOCK_KEY = 6_023_841_277
+
+async function tryLock(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ readonly is_ours: boolean }>`
+    SELECT pg_try_advisory_lock(${sql.lit(LOCK_KEY)}) AS is_ours
+  `.execute(db)
+  return rows[0]?.is_ours === true
+}
+
+/**
+ * Builds those of the indexes that are missing from tables which exist, while requests read and write these. What an
+ * interrupted run left unfinished is built anew. It must not run in a transaction.
+ */
+export async function buildIndexes(
+  db: Kysely<Tables>,
+  indexes: readonly MigrationIndex[],
+): Promise<void> {
+  for (const { name, table, definition } of indexes) {
+    const state = await indexState(db, { name, table })
+    if (state === 'no_table' || state === 'valid') continue
+    if (state === 'invalid') await sql`DROP INDEX CONCURRENTLY ${sql.id(name)}`.execute(db)
+    await sql`
+      CREATE INDEX CONCURRENTLY ${sql.id(name)} ON ${sql.id(table)} ${definition}
+    `.execute(db)
+  }
+}
+
+async function indexState(
+  db: Kysely<Tables>,
+  { name, table }: Pick<MigrationIndex, 'name' | 'table'>,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ readonly state: string }>`
+    SELECT CASE
+      WHEN to_regclass(${table}) IS NULL THEN 'no_table'
+      WHEN to_regclass(${name}) IS NULL THEN 'missing'
+      WHEN (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(${name})) THEN 'valid'
+      ELSE 'invalid'
+    END AS state
+  `.execute(db)
+  return rows[0]?.state
+}
+
+/**
+ * Locks all that a migration may change, at once and before it changes anything: two sessions that each hold what the
+ * other one wants would be a deadlock. It waits for less than the server's `deadlock_timeout`, and so does whoever
+ * comes meanwhile.
+ */
+export async function lockTables(db: QueryExecutorProvider): Promise<void> {
+  await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(db)
+  const { rows } = await sql<{ readonly name: string }>`
+    SELECT name FROM unnest(CAST(${[...LOCKED_TABLES]} AS text[])) WITH ORDINALITY AS t (name, place)
+    WHERE to_regclass(name) IS NOT NULL ORDER BY place
+  `.execute(db)
+  if (rows.length === 0) return
+  const tables: RawBuilder<unknown>[] = rows.map(({ name }) => sql.id(name))
+  await sql`LOCK TABLE ${sql.join(tables)} IN ACCESS EXCLUSIVE MODE`.execute(db)
+}
+
+const LOCK_TIMEOUT = '400ms'
+
+const LOCKED_TABLES = [
+  'users',
+  'access_tokens',
+  'grants',
+  'quotas',
+  'uploads',
+  'files',
+  'garbage',
+  'chores',
+  'guesses',
+] as const satisfies readonly (keyof Tables)[]

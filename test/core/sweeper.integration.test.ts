@@ -1,0 +1,63 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { parseFileName } from '../../src/core/file-name.ts'
+import type { Ledger } from '../../src/core/ledger.ts'
+import { objectKey } from '../../src/core/object-key.ts'
+import { createSweeper } from '../../src/core/sweeper.ts'
+import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { createVersion } from '../../src/core/version.ts'
+import type { Database } from '../../src/database/database.ts'
+import { createLedger } from '../../src/database/ledger.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openPostgres } from '../../src/database/postgres.ts'
+import { createUserStore } from '../../src/database/user-store.ts'
+import { createMemoryStore } from '../../src/object-store/memory.ts'
+import { createDatabase } from '../support/postgres.ts'
+
+const postgres = inject('postgres')
+
+/** A lock is waited for less long than that. */
+const TIMEOUT_MS = 1_000
+
+describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
+  let own: Awaited<ReturnType<typeof createDatabase>>
+  let database: Database
+  let ledger: Ledger
+
+  beforeAll(async () => {
+    own = await createDatabase(postgres ?? '')
+    database = await openPostgres({ url: own.url, timeoutMs: TIMEOUT_MS })
+    await migrate(database)
+    ledger = createLedger(database, { baseCapacity: 1_000 })
+  })
+  afterAll(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  async function abandonUpload(id: string): Promise<UserId> {
+    const { user } = await createUserStore(database).createUser(parseUserId(id))
+    const [userId, version] = [user.userId, createVersion()]
+    const key = { version, objectKey: objectKey(userId, version), name: parseFileName('a') }
+    const limits = { leaseMs: 0, maxFiles: 10, maxUploads: 10 }
+    await ledger.begin({ userId, userCreatedAt: user.createdAt, ...key, bytes: 5, ...limits })
+    return userId
+  }
+
+  it('settles what others left while another session holds the row of one user', async () => {
+    await abandonUpload('ada')
+    const bob = await abandonUpload('bob')
+    const holder = new Client({ connectionString: own.url })
+    await holder.connect()
+    await holder.query(`BEGIN; SELECT * FROM quotas WHERE user_id = 'ada' FOR UPDATE`)
+    const sweeper = createSweeper({ ledger, objects: createMemoryStore(), retentionMs: 900_000 })
+    const signal = AbortSignal.timeout(20_000)
+    await expect(sweeper.sweep({ signal })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('ada') as string,
+    })
+    expect(await ledger.usage(bob)).toMatchObject({ reserved: 0 })
+    await holder.end()
+    expect(await sweeper.sweep({ signal })).toMatchObject({ expiredUploads: 1, end: 'complete' })
+  })
+})
