@@ -10,6 +10,7 @@ import { DRAIN_MS } from './drain.ts'
 import { openLog } from './log.ts'
 import { serve } from './serve.ts'
 import { openService } from './service.ts'
+import { closePlaces } from './private-places.ts'
 import { settingWarnings } from './setting-warnings.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -45,6 +46,7 @@ async function runServer(): Promise<number> {
   process.on('uncaughtExceptionMonitor', (err) => logger.fatal({ err }, 'dies of an error'))
   for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   const stopped = stopSignal()
+  for (const place of await closePlaces(config)) logger.info(place, 'closed to other users')
   const tracing = await startTracing(config, logger)
   // As process 1 of a container only a listener makes a signal heard, and a start can wait long for its database.
   const service = await Promise.race([
