@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import { runCli } from './cli/cli.ts'
+import { printable } from './cli/printable.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { render } from './cli/render.ts'
 import { introduceDemo } from './demo.ts'
@@ -19,7 +20,7 @@ const [command, ...args] = process.argv.slice(2)
 try {
   process.exitCode = await run()
 } catch (error) {
-  console.error(explain(error))
+  console.error(printable(explain(error)))
   if (!(error instanceof ConfigError) && !isPortTaken(error)) {
     console.error('The command "doctor" says more.')
   }
@@ -86,7 +87,7 @@ async function startTracing(
 
 async function runDoctor(): Promise<number> {
   const diagnoses = await diagnose(process.env)
-  console.log(args.includes('--json') ? JSON.stringify(diagnoses) : render(diagnoses))
+  console.log(printable(args.includes('--json') ? JSON.stringify(diagnoses) : render(diagnoses)))
   return diagnoses.every(({ result }) => result === 'ok') ? 0 : 1
 }
 

@@ -6,6 +6,7 @@ import { GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { USERS } from './commands/users.ts'
+import { printable } from './printable.ts'
 import { render } from './render.ts'
 
 export interface CliOptions {
@@ -22,10 +23,12 @@ export interface CliOptions {
 /**
  * Runs one command and returns the exit code for scripts: 0 done, 1 refused, failed, or done with something to tell,
  * 2 wrongly called.
- * Results go to `print` (with `--json` as one JSON document), all else to `printError`.
+ * Results go to `print` (with `--json` as one JSON document), all else to `printError`; no text holds what a terminal obeys.
  */
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
-  const { args, open, print, printError, interruption } = options
+  const { args, open, interruption } = options
+  const print = (line: string): void => options.print(printable(line))
+  const printError = (line: string): void => options.printError(printable(line))
   if (args.length === 0 || args.includes('--help') || args[0] === 'help') {
     print(helpOn(args))
     return 0
