@@ -40,7 +40,8 @@ function run(): Promise<number> {
  * signal ends the process at once.
  */
 async function runServer(): Promise<number> {
-  const { values } = parseArgs({ args, options: { demo: { type: 'boolean', default: false } } })
+  const off = { type: 'boolean', default: false } as const
+  const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
   const config = readConfig(process.env)
   await using opened = new AsyncDisposableStack()
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
@@ -66,7 +67,8 @@ async function runServer(): Promise<number> {
   opened.defer(() => server.stop())
   if (values.demo) {
     const url = server.url + config.basePath
-    console.log(await introduceDemo(service, { ...server, url }))
+    const showsToken = process.stdout.isTTY || values['print-token']
+    console.log(await introduceDemo(service, { ...server, url, showsToken }))
   }
   const signal = await stopped
   logger.info({ signal }, 'stopping')

@@ -26,6 +26,17 @@ describe('the process', () => {
     expect(await exitOf(process)).toBe(0)
   })
 
+  it('prints no token where its output is no terminal, such as a journal, and says how to get one', async () => {
+    const DATA_DIR = await temporaryFolder(opened)
+    const { output } = await start(['serve', '--demo'], { DATA_DIR })
+    await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
+    expect(output()).not.toContain('crt_')
+    expect(output()).toContain('npm run -s cli -- tokens issue demo')
+    const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
+    expect(await exitOf(list.process)).toBe(0)
+    expect(JSON.parse(list.output())).toEqual([])
+  })
+
   it('prints where the operator’s page is, and never the token that it asks for', async () => {
     await buildOperatorPage()
     const ADMIN_TOKEN = 'a-token-that-the-operator-has-set'
@@ -198,7 +209,7 @@ function start(
 async function startDemo(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Started & { readonly url: string; readonly cookie: string }> {
-  const started = await start(['serve', '--demo'], environment)
+  const started = await start(['serve', '--demo', '--print-token'], environment)
   const { output } = started
   await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
   const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []
