@@ -5,6 +5,7 @@ import type { AccessTokens } from '../../core/access-tokens.ts'
 import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
 import type { User } from '../../core/user-store.ts'
+import { addressOf } from '../request-address.ts'
 import { addVary } from '../vary.ts'
 
 declare module 'fastify' {
@@ -31,7 +32,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       addVary(reply, 'Cookie')
       const secret = request.cookies['access_token']
       if (secret === undefined) return
-      request.user = await accessTokens.verify(secret, parseClientAddress(request.ip))
+      request.user = await accessTokens.verify(secret, parseClientAddress(addressOf(request)))
     })
   },
   { name: 'access-token', fastify: '5.x' },

@@ -7,6 +7,7 @@ import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
+import { addressOf } from '../request-address.ts'
 import { sessionCookie } from '../session-cookie.ts'
 import { passBody } from '../unused-body.ts'
 
@@ -43,7 +44,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
       { schema, config: OPEN },
       async (request, reply) => {
         const secret = request.body.access_token
-        const token = await accessTokens.inspect(secret, parseClientAddress(request.ip))
+        const token = await accessTokens.inspect(secret, parseClientAddress(addressOf(request)))
         const maxAge = secondsOf(token.expiresInMs)
         const cookie = { ...sessionCookie(request, path), maxAge }
         return reply.setCookie(NAME, secret, cookie).code(204).send()
