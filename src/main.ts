@@ -1,7 +1,8 @@
 #!/usr/bin/env node
+import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
-import { runCli } from './cli/cli.ts'
+import { isHelp, runCli } from './cli/cli.ts'
 import { printable } from './cli/printable.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { render } from './cli/render.ts'
@@ -30,9 +31,17 @@ try {
 if (command === 'serve') process.exit()
 
 function run(): Promise<number> {
-  if (args.includes('--help')) return runCommand()
+  if (process.argv.includes('--version', 2)) return printVersion()
+  if (args.some(isHelp)) return runCommand()
   if (command === 'serve') return runServer()
   return command === 'doctor' ? runDoctor() : runCommand()
+}
+
+/** Of package.json, which lies beside the folder of this file in the source and in the image. */
+async function printVersion(): Promise<number> {
+  const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
+  console.log((JSON.parse(text) as { readonly version: string }).version)
+  return 0
 }
 
 /**

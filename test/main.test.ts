@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildOperatorPage } from './support/page.ts'
@@ -150,6 +151,19 @@ describe('the process', () => {
     await expect.poll(output, { timeout: 20_000 }).toMatch(/listens at/)
     process.kill('SIGTERM')
     expect(output()).toMatch(/AWS_ENDPOINT_URL_S3 .*OBJECT_STORE/)
+  })
+
+  it.each(['--version', 'serve --version'])('says its version: %s', async (words) => {
+    const { process, output } = await start(words.split(' '))
+    expect(await exitOf(process)).toBe(0)
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+    expect(output()).toBe(`${version}\n`)
+  })
+
+  it.each(['-h', 'serve -h', 'users create -h'])('helps with %s', async (words) => {
+    const { process, output } = await start(words.split(' '))
+    expect(await exitOf(process)).toBe(0)
+    expect(output()).toContain('cloud-repo')
   })
 
   it('does not serve when it is called wrongly', async () => {

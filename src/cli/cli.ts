@@ -29,7 +29,7 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   const { args, open, interruption } = options
   const print = (line: string): void => options.print(printable(line))
   const printError = (line: string): void => options.printError(printable(line))
-  if (args.length === 0 || args.includes('--help') || args[0] === 'help') {
+  if (args.length === 0 || args.some(isHelp) || args[0] === 'help') {
     print(helpOn(args))
     return 0
   }
@@ -56,6 +56,11 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
     printError(describe(error))
     return 1
   }
+}
+
+/** Whether the word asks for help, wherever it stands. */
+export function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
 }
 
 /** In the order of the help. */
@@ -126,7 +131,7 @@ function help(): string {
     helpLine('doctor', 'use every part that the settings name, and say what is wrong'),
     ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
     '',
-    'Every command takes --json. Settings come from the environment; README lists them.',
+    'Every command takes --json; --version says the version. Settings come from the environment; README lists them.',
   ].join('\n')
 }
 
