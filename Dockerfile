@@ -2,7 +2,7 @@
 #   docker build -t cloud-repository .
 #   docker run --read-only -p 127.0.0.1:3000:3000 -v cloud-repository:/data cloud-repository
 
-FROM node:24-bookworm-slim AS build
+FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Without scripts: what they would fetch (a Node, database servers for tests) is not needed to compile.
@@ -13,7 +13,7 @@ COPY web web
 COPY scripts scripts
 RUN npm run build && chmod 755 dist/main.js && node scripts/notice.mjs > NOTICE
 
-FROM node:24-bookworm-slim AS dependencies
+FROM node:24-trixie-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY scripts scripts
@@ -24,7 +24,7 @@ RUN npm ci --omit=dev --ignore-scripts \
  && npm sbom --sbom-format=cyclonedx > packages.json \
  && node scripts/sbom.mjs < packages.json > sbom.json
 
-FROM node:24-bookworm-slim
+FROM node:24-trixie-slim
 WORKDIR /app
 RUN ln -s /app/dist/main.js /usr/local/bin/cloud-repo \
  && mkdir /data && chown 1000:1000 /data

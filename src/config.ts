@@ -31,6 +31,8 @@ export interface Config {
   readonly host: string
   readonly port: number
   readonly basePath: string
+  /** The folder of what is embedded, an absolute path. */
+  readonly dataDir: string
   readonly databaseUrl: string
   readonly objectStore: ObjectStoreConfig
   readonly baseCapacity: number
@@ -114,6 +116,7 @@ export function readConfig(environment: Environment): Config {
     host: setting('HOST', '127.0.0.1', String),
     port: setting('PORT', '3000', parsePort),
     basePath: setting('BASE_PATH', '', parseBasePath),
+    dataDir,
     databaseUrl: setting(
       'DATABASE_URL',
       `sqlite:${join(dataDir, 'database.sqlite')}`,

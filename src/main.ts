@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
-import { runCli } from './cli/cli.ts'
+import { isHelp, runCli } from './cli/cli.ts'
+import { printable } from './cli/printable.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { render } from './cli/render.ts'
 import { introduceDemo } from './demo.ts'
@@ -10,6 +12,7 @@ import { DRAIN_MS } from './drain.ts'
 import { openLog } from './log.ts'
 import { serve } from './serve.ts'
 import { openService } from './service.ts'
+import { closePlaces } from './private-places.ts'
 import { settingWarnings } from './setting-warnings.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -18,7 +21,7 @@ const [command, ...args] = process.argv.slice(2)
 try {
   process.exitCode = await run()
 } catch (error) {
-  console.error(explain(error))
+  console.error(printable(explain(error)))
   if (!(error instanceof ConfigError) && !isPortTaken(error)) {
     console.error('The command "doctor" says more.')
   }
@@ -28,9 +31,17 @@ try {
 if (command === 'serve') process.exit()
 
 function run(): Promise<number> {
-  if (args.includes('--help')) return runCommand()
+  if (process.argv.includes('--version', 2)) return printVersion()
+  if (args.some(isHelp)) return runCommand()
   if (command === 'serve') return runServer()
   return command === 'doctor' ? runDoctor() : runCommand()
+}
+
+/** Of package.json, which lies beside the folder of this file in the source and in the image. */
+async function printVersion(): Promise<number> {
+  const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
+  console.log((JSON.parse(text) as { readonly version: string }).version)
+  return 0
 }
 
 /**
@@ -38,13 +49,15 @@ function run(): Promise<number> {
  * signal ends the process at once.
  */
 async function runServer(): Promise<number> {
-  const { values } = parseArgs({ args, options: { demo: { type: 'boolean', default: false } } })
+  const off = { type: 'boolean', default: false } as const
+  const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
   const config = readConfig(process.env)
   await using opened = new AsyncDisposableStack()
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
   process.on('uncaughtExceptionMonitor', (err) => logger.fatal({ err }, 'dies of an error'))
   for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   const stopped = stopSignal()
+  for (const place of await closePlaces(config)) logger.info(place, 'closed to other users')
   const tracing = await startTracing(config, logger)
   // As process 1 of a container only a listener makes a signal heard, and a start can wait long for its database.
   const service = await Promise.race([
@@ -63,7 +76,8 @@ async function runServer(): Promise<number> {
   opened.defer(() => server.stop())
   if (values.demo) {
     const url = server.url + config.basePath
-    console.log(await introduceDemo(service, { ...server, url }))
+    const showsToken = process.stdout.isTTY || values['print-token']
+    console.log(await introduceDemo(service, { ...server, url, showsToken }))
   }
   const signal = await stopped
   logger.info({ signal }, 'stopping')
@@ -84,7 +98,7 @@ async function startTracing(
 
 async function runDoctor(): Promise<number> {
   const diagnoses = await diagnose(process.env)
-  console.log(args.includes('--json') ? JSON.stringify(diagnoses) : render(diagnoses))
+  console.log(printable(args.includes('--json') ? JSON.stringify(diagnoses) : render(diagnoses)))
   return diagnoses.every(({ result }) => result === 'ok') ? 0 : 1
 }
 

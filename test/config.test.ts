@@ -28,6 +28,7 @@ describe('readConfig', () => {
       host: '127.0.0.1',
       port: 3000,
       basePath: '',
+      dataDir: resolve('data'),
       databaseUrl: `sqlite:${resolve('data/database.sqlite')}`,
       objectStore: { kind: 'file', directory: resolve('data/objects') },
       baseCapacity: 2 ** 30,

@@ -33,11 +33,14 @@ describe('the dependencies', () => {
   })
 
   it('are pinned to one version by package.json', () => {
-    const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    const { dependencies, devDependencies, overrides } = JSON.parse(
+      readFileSync('package.json', 'utf8'),
+    ) as {
       readonly dependencies: Record<string, string>
+      readonly overrides: Record<string, string>
       readonly devDependencies: Record<string, string>
     }
-    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    const loose = Object.entries({ ...dependencies, ...devDependencies, ...overrides }).filter(
       ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
     )
     expect(loose).toEqual([])

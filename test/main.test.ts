@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildOperatorPage } from './support/page.ts'
@@ -24,6 +25,17 @@ describe('the process', () => {
     expect(await (await fetch(file, { headers: { cookie } })).text()).toBe('hello')
     process.kill('SIGTERM')
     expect(await exitOf(process)).toBe(0)
+  })
+
+  it('prints no token where its output is no terminal, such as a journal, and says how to get one', async () => {
+    const DATA_DIR = await temporaryFolder(opened)
+    const { output } = await start(['serve', '--demo'], { DATA_DIR })
+    await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
+    expect(output()).not.toContain('crt_')
+    expect(output()).toContain('npm run -s cli -- tokens issue demo')
+    const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
+    expect(await exitOf(list.process)).toBe(0)
+    expect(JSON.parse(list.output())).toEqual([])
   })
 
   it('prints where the operator’s page is, and never the token that it asks for', async () => {
@@ -141,6 +153,19 @@ describe('the process', () => {
     expect(output()).toMatch(/AWS_ENDPOINT_URL_S3 .*OBJECT_STORE/)
   })
 
+  it.each(['--version', 'serve --version'])('says its version: %s', async (words) => {
+    const { process, output } = await start(words.split(' '))
+    expect(await exitOf(process)).toBe(0)
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+    expect(output()).toBe(`${version}\n`)
+  })
+
+  it.each(['-h', 'serve -h', 'users create -h'])('helps with %s', async (words) => {
+    const { process, output } = await start(words.split(' '))
+    expect(await exitOf(process)).toBe(0)
+    expect(output()).toContain('cloud-repo')
+  })
+
   it('does not serve when it is called wrongly', async () => {
     const { process } = await start(['serve', '--verbose'])
     expect(await exitOf(process)).toBe(1)
@@ -198,7 +223,7 @@ function start(
 async function startDemo(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Started & { readonly url: string; readonly cookie: string }> {
-  const started = await start(['serve', '--demo'], environment)
+  const started = await start(['serve', '--demo', '--print-token'], environment)
   const { output } = started
   await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
   const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { addressOf } from '../http/request-address.ts'
 
 /** A change that an operator made: what was done, to whom, and on what terms; never a secret. */
 export type Change = Readonly<
@@ -12,6 +13,6 @@ export interface Access {
 
 /** Writes a line of log about what has happened, whatever `LOG_LEVEL` says. */
 export function audit(request: FastifyRequest, event: Change | Access): void {
-  const line = { audit: true, ...event, address: request.ip }
+  const line = { audit: true, ...event, address: addressOf(request) }
   request.log.child({}, { level: 'info' }).info(line, 'audit')
 }

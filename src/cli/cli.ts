@@ -6,6 +6,7 @@ import { GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { USERS } from './commands/users.ts'
+import { printable } from './printable.ts'
 import { render } from './render.ts'
 
 export interface CliOptions {
@@ -22,11 +23,13 @@ export interface CliOptions {
 /**
  * Runs one command and returns the exit code for scripts: 0 done, 1 refused, failed, or done with something to tell,
  * 2 wrongly called.
- * Results go to `print` (with `--json` as one JSON document), all else to `printError`.
+ * Results go to `print` (with `--json` as one JSON document), all else to `printError`; no text holds what a terminal obeys.
  */
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
-  const { args, open, print, printError, interruption } = options
-  if (args.length === 0 || args.includes('--help') || args[0] === 'help') {
+  const { args, open, interruption } = options
+  const print = (line: string): void => options.print(printable(line))
+  const printError = (line: string): void => options.printError(printable(line))
+  if (args.length === 0 || args.some(isHelp) || args[0] === 'help') {
     print(helpOn(args))
     return 0
   }
@@ -53,6 +56,11 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
     printError(describe(error))
     return 1
   }
+}
+
+/** Whether the word asks for help, wherever it stands. */
+export function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
 }
 
 /** In the order of the help. */
@@ -123,7 +131,7 @@ function help(): string {
     helpLine('doctor', 'use every part that the settings name, and say what is wrong'),
     ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
     '',
-    'Every command takes --json. Settings come from the environment; README lists them.',
+    'Every command takes --json; --version says the version. Settings come from the environment; README lists them.',
   ].join('\n')
 }
 

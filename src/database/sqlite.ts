@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql } from 'kysely'
 import { AppError } from '../core/errors.ts'
@@ -15,7 +16,7 @@ export interface SqliteOptions {
 
 /**
  * Opens the embedded database. A transaction that has resolved survives loss of power: journal and
- * `synchronous` are asserted, not assumed. Rejects with `unavailable` when the file cannot be
+ * `synchronous` are asserted, not assumed. A file that is missing is made readable by its owner alone. Rejects with `unavailable` when the file cannot be
  * opened so.
  */
 export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Promise<Database> {
@@ -64,6 +65,7 @@ const PRAGMAS = [
 ] as const
 
 function connect(file: string, clock: () => number): DatabaseSync {
+  createPrivately(file)
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   try {
     for (const [name, value] of PRAGMAS) {
@@ -76,6 +78,20 @@ function connect(file: string, clock: () => number): DatabaseSync {
   } catch (error) {
     connection.close()
     throw error
+  }
+}
+
+/**
+ * SQLite would leave the permissions to the umask; those of its journal follow the file's. A file that is there is not
+ * opened, since closing it would take the locks of all other connections of this process to it.
+ */
+function createPrivately(file: string): void {
+  // SQLite's name for a database without a file.
+  if (file === ':memory:') return
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
 }
 

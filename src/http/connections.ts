@@ -9,7 +9,7 @@ import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 import type { RequestMeter } from './request-meter.ts'
 
 export interface Connections {
-  /** Fastify's `clientErrorHandler`. */
+  /** Fastify's `clientErrorHandler`. A `CONNECT`, which only a proxy can serve, is answered by it too. */
   readonly answer: (error: Error & { code?: string }, socket: Socket) => void
   /** To be told of a request that the router refuses, since it meets no hook. */
   readonly onRefused: (request: IncomingMessage) => void
@@ -61,24 +61,34 @@ export function createConnections({ logger, meter }: ConnectionsOptions): Connec
     socket.end(messageOf(problem, { isHead }))
   }
 
+  function answer(error: Error & { code?: string }, socket: Socket): void {
+    const answer = answers.get(socket)
+    // Every further byte of a connection that is no longer understood is an error again.
+    if (closing.has(socket)) return
+    if (answer?.req.complete === true) {
+      closeAfter(answer, socket)
+      return
+    }
+    closing.add(socket)
+    // What is left of a body whose request has been answered: a second answer would be taken for that to the next.
+    const isAnswered = refused.get(socket)?.complete === false || answer?.headersSent === true
+    if (isAnswered || !socket.writable) socket.destroy()
+    else if (error.code !== 'ECONNRESET') refuse(error, socket)
+  }
+
   return {
-    answer(error, socket) {
-      const answer = answers.get(socket)
-      // Every further byte of a connection that is no longer understood is an error again.
-      if (closing.has(socket)) return
-      if (answer?.req.complete === true) {
-        closeAfter(answer, socket)
-        return
-      }
-      closing.add(socket)
-      // What is left of a body whose request has been answered: a second answer would be taken for that to the next.
-      const isAnswered = refused.get(socket)?.complete === false || answer?.headersSent === true
-      if (isAnswered || !socket.writable) socket.destroy()
-      else if (error.code !== 'ECONNRESET') refuse(error, socket)
-    },
+    answer,
     onRefused: (request) => void refused.set(request.socket, request),
     plugin: fp(
       async (app) => {
+        // Node closes the connection without a word where nobody listens.
+        app.server.on('connect', (_request, socket: Socket) => {
+          // Node has let go of the socket: what befalls it from here on is nobody else's to handle.
+          socket.on('error', () => socket.destroy())
+          const isFirst = !answers.has(socket)
+          answer(Object.assign(new Error('CONNECT'), { code: 'CONNECT' }), socket)
+          if (isFirst) socket.destroySoon()
+        })
         app.addHook('onRequest', ({ socket }, reply, done) => {
           const before = answers.get(socket)
           if (before !== undefined) {
@@ -115,5 +125,6 @@ const MALFORMED = ['format_error', 'The request is not valid HTTP.'] as const
 /** By the code of Node's error. */
 const REFUSALS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['request_head_too_large', 'The head of the request is too large.'],
+  CONNECT: ['format_error', 'This server is no proxy.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not come in time.'],
 }

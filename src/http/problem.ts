@@ -77,10 +77,17 @@ export function sendProblem(
     .send(problem)
 }
 
-/** Why an access token was refused, which its owner need not know and an operator has to. */
+/**
+ * Why an access token was refused, which its owner need not know and an operator has to: the code of the verifier's error
+ * and the claim that it names. The message would quote the token, which anybody can write.
+ */
 function reasonOf(error: unknown): string | null {
   if (!isAppError(error, 'access_token_invalid')) return null
-  return error.cause instanceof Error ? error.cause.message : null
+  const { cause } = error
+  if (!(cause instanceof Error && 'code' in cause && typeof cause.code === 'string')) return null
+  return 'claim' in cause && typeof cause.claim === 'string'
+    ? `${cause.code} (${cause.claim})`
+    : cause.code
 }
 
 /** Describes any error. What was not thrown on purpose gets a fixed sentence, so nothing internal shows. */

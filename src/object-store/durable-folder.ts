@@ -2,8 +2,8 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Guarantees that there is something of the name `folder`, made as a folder if it was missing, and that its way down
- * from `root` outlives a power cut. `root`, unless it is the folder itself, is always synchronised too, since another
+ * Guarantees that there is something of the name `folder`, made as a folder that other users of the machine cannot open
+ * if it was missing, and that its way down from `root` outlives a power cut. `root`, unless it is the folder itself, is always synchronised too, since another
  * process may have made the folder a moment ago and not got so far.
  */
 export async function ensureFolder(folder: string, root: string): Promise<void> {
@@ -41,10 +41,13 @@ async function makeFolders(folder: string): Promise<string | undefined> {
   }
 }
 
+/** Whatever the umask. */
+const PRIVATE = { mode: 0o700 } as const
+
 /** Resolves to the folder, or to `undefined` where there is something of its name. */
 async function makeFolder(folder: string): Promise<string | undefined> {
   try {
-    await mkdir(folder)
+    await mkdir(folder, PRIVATE)
     return folder
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return undefined

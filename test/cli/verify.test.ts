@@ -95,6 +95,16 @@ describe('verify', () => {
     expect(lines.at(-1)).toBe('remaining        2')
   })
 
+  it('prints no character of a name that a terminal would obey', async () => {
+    const name = 'a\u009b31mRED\u009d0;pwned\u009c\u202e'
+    const { upload } = await openTestRepository(core)
+    const { file } = await upload(name, 'hello')
+    await core.objects.remove({ key: file.objectKey, signal: never() })
+    const lines = [await run('verify'), await run('verify --json')]
+    for (const { out } of lines) expect(out).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+    expect(JSON.parse(lines[1]?.out.split('\n')[0] ?? '')).toMatchObject({ file_name: name })
+  })
+
   it('exits with 0 when --repair has mended everything', async () => {
     await drift()
     await orphan()

@@ -43,7 +43,8 @@ export function hardeningSuite(project: Project): void {
 
   it('the S3 user of the service can use its bucket and nothing else', async () => {
     const run = ['run', '--rm', '--no-deps', '-T', 'minio-setup']
-    const login = 'mc -q alias set s3 http://minio:9000 cloud-repository "$S3_SECRET_KEY"'
+    const keys = `printf '%s\\n' cloud-repository "$S3_SECRET_KEY"`
+    const login = `${keys} | mc -q alias set s3 http://minio:9000`
     const asUser = (command: string) => compose(...run, `${login} && ${command}`)
     expect(await asUser('mc -q ls --recursive s3/cloud-repository/users/')).toContain('alice/')
     await expect(asUser('mc -q mb s3/other')).rejects.toThrow('Access Denied')

@@ -22,7 +22,7 @@ describe('SIGTERM', () => {
   it('with 20 uploads under way: those that end do so, the rest gets 503, the quota is exact (G01)', async () => {
     const DATA_DIR = await temporaryFolder(opened)
     const { process, output } = await startProgram({
-      args: ['serve', '--demo'],
+      args: ['serve', '--demo', '--print-token'],
       environment: { DATA_DIR },
       opened,
     })

@@ -61,7 +61,9 @@ export async function openClone(opened: AsyncDisposableStack): Promise<Clone> {
   async function start(lines: string, environment: Environment = {}): Promise<ClonedService> {
     const env = environmentOf({ PORT: '0', ADMIN_PORT: '0', ...environment })
     // npm, the script and the service are a process each, and a terminal tells them all.
-    const child = spawn('bash', ['--norc', '-c', lines], { cwd: folder, env, detached: true })
+    // A reader has a terminal, where the token is printed without being asked for.
+    const words = lines.replace(/\bnpm start\b/, 'npm start -- --print-token')
+    const child = spawn('bash', ['--norc', '-c', words], { cwd: folder, env, detached: true })
     const exited = once(child, 'exit')
     let text = ''
     for (const stream of [child.stdout, child.stderr]) {

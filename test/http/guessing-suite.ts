@@ -136,6 +136,17 @@ export function guessingSuite(openTwins: OpenTwins): void {
       expectProblem(await from('198.51.100.1'), INVALID)
     })
 
+    it('C08 behind a trusted proxy that names no address is counted for the connection', async () => {
+      const [service] = await open(PROXIED)
+      const from = (address: string): Promise<Reply> =>
+        download(service, { headers: { ...wrong(), 'x-forwarded-for': address } })
+      for (let guess = 0; guess < maxGuesses; guess += 1) {
+        expectProblem(await from(guess % 2 === 0 ? 'unknown' : '"'), INVALID)
+      }
+      expectBlocked(await from('127.0.0.1'))
+      expectProblem(await from('203.0.113.7'), INVALID)
+    })
+
     it('C08 from IPv6 is counted for networks of 64 bits', async () => {
       const [service] = await open(PROXIED)
       const from = (address: string): Promise<Reply> =>

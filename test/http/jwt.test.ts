@@ -1,3 +1,4 @@
+import { type Logger, pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
@@ -23,9 +24,14 @@ afterEach(async () => {
   services = []
 })
 
-async function open(options: { createsUsers?: boolean } = {}): Promise<TestService> {
-  const { createsUsers = false } = options
+interface OpenOptions {
+  readonly createsUsers?: boolean
+  readonly logger?: Logger
+}
+
+async function open({ createsUsers = false, ...options }: OpenOptions = {}): Promise<TestService> {
   const service = await openEmbedded({
+    ...options,
     jwt: { verifier: createJwtVerifier({ ...provider, timeoutMs: 300 }), createsUsers },
     page: NO_BUILD,
   })
@@ -106,6 +112,18 @@ describe('a JWT as the access token', () => {
     } finally {
       await provider.start()
     }
+  })
+
+  it('puts nothing of its own into the log', async () => {
+    const lines: string[] = []
+    const service = await open({ logger: pino({}, { write: (line) => void lines.push(line) }) })
+    const header = Buffer.from(JSON.stringify({ alg: 'ES256', crit: ['\u009b2Jpwned'] }))
+    const cookie = `access_token=${header.toString('base64url')}.e30.AAAA`
+    expectProblem(await download(service, { headers: { cookie } }), INVALID)
+    const find = () => lines.filter((line) => line.includes('access_token_invalid'))
+    await expect.poll(find).toHaveLength(1)
+    expect(find()[0]).toContain('"reason":"ERR_JO')
+    expect(find()[0]).not.toContain('pwned')
   })
 
   it('of 8 KiB and more is refused in a way that its sender can read', async () => {

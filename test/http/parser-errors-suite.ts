@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { fileBody, httpChunk } from '../support/multipart-body.ts'
 import { type Piece, rawRequest } from '../support/raw-http.ts'
@@ -45,6 +47,26 @@ export function parserErrorsSuite(open: OpenService): void {
       const reply = await rawRequest({ port, send: [bytes, '\r\n\r\n'] })
       expectProblem(reply, MALFORMED)
       expect(reply.closed).toBe(true)
+    })
+
+    it('that wants a tunnel is answered with a problem and closed', async () => {
+      const send = ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n']
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, MALFORMED)
+      expect(reply.closed).toBe(true)
+    })
+
+    it('that wants a tunnel and is reset harms nobody', async () => {
+      const tunnels = Array.from({ length: 20 }, async () => {
+        const socket = connect(service.port, '127.0.0.1')
+        await once(socket, 'connect')
+        socket.on('error', () => {})
+        socket.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\nmore')
+        socket.resetAndDestroy()
+        await once(socket, 'close')
+      })
+      await Promise.all(tunnels)
+      expect((await download(service, placed)).status).toBe(200)
     })
 
     it('with a head over 16 KiB is answered with 431 and closed', async () => {

@@ -8,7 +8,8 @@ import { ask, jsonOf } from './fixture.ts'
 
 const verifier = {
   verify: () => {
-    const cause = new Error('unexpected "aud" claim value')
+    const told = { code: 'ERR_JWT_CLAIM_VALIDATION_FAILED', claim: 'aud' }
+    const cause = Object.assign(new Error('unexpected "aud" claim value'), told)
     return Promise.reject(new AppError('access_token_invalid', 'It is not valid.', { cause }))
   },
 }
@@ -69,7 +70,7 @@ describe('the log of requests', () => {
     const reply = await ask(service, { path: '/users/me/repo', headers: { cookie } })
     expect(await lineOf(reply)).toMatchObject({
       code: 'access_token_invalid',
-      reason: 'unexpected "aud" claim value',
+      reason: 'ERR_JWT_CLAIM_VALIDATION_FAILED (aud)',
     })
     expect(reply.body.toString()).not.toContain('aud')
   })

@@ -9,7 +9,7 @@ export interface Demo extends Started {
 
 /** Runs the program with its demo user. Resolves when it listens. */
 export async function startDemo(what: Omit<Program, 'args'>): Promise<Demo> {
-  const started = await startProgram({ args: ['serve', '--demo'], ...what })
+  const started = await startProgram({ args: ['serve', '--demo', '--print-token'], ...what })
   const { output } = started
   await eventually(async () => {
     if (!/curl .*\n.*curl /.test(output())) throw new Error(`It does not listen: ${output()}`)

@@ -16,7 +16,7 @@ export async function startTracedDemo(options: {
 }): Promise<TracedDemo> {
   const { collector, environment, opened } = options
   const started = await startProgram({
-    args: ['serve', '--demo'],
+    args: ['serve', '--demo', '--print-token'],
     environment: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',

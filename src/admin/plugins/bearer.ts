@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
+import { addressOf } from '../../http/request-address.ts'
 import { assertSameSite } from '../../http/plugins/same-site.ts'
 import { shownValues } from '../../http/session-cookie.ts'
 import { ADMIN_SESSION_COOKIE, type AdminSessions } from '../admin-session.ts'
@@ -61,7 +62,7 @@ interface ShownToken {
  * a guess: so many that an address is blocked, and no more.
  */
 export function assertRight(adminToken: AdminToken, { shown, request, reply }: ShownToken): void {
-  if (adminToken.isRight(shown, parseClientAddress(request.ip))) return
+  if (adminToken.isRight(shown, parseClientAddress(addressOf(request)))) return
   audit(request, { action: 'admin_token.refuse' })
   throw unauthorized(reply)
 }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { addressOf } from '../request-address.ts'
 import { endOf, type RequestEnd } from '../request-end.ts'
 
 declare module 'fastify' {
@@ -93,6 +94,6 @@ function lineOf(request: FastifyRequest, end: RequestEnd) {
     bytes_in: bytesIn,
     bytes_out: bytesOut,
     user_id: request.user?.userId ?? null,
-    address: request.ip,
+    address: addressOf(request),
   }
 }

@@ -8,6 +8,7 @@ import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../plugins/access-token.ts'
+import { addressOf } from '../request-address.ts'
 import { forgetSession, keepSession } from '../session-cookie.ts'
 import { passBody } from '../unused-body.ts'
 
@@ -46,7 +47,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
       { schema, config: OPEN },
       async (request, reply) => {
         const secret = request.body.access_token
-        const token = await accessTokens.inspect(secret, parseClientAddress(request.ip))
+        const token = await accessTokens.inspect(secret, parseClientAddress(addressOf(request)))
         const maxAge = secondsOf(token.expiresInMs)
         keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
         return reply.code(204).send()
