@@ -41,6 +41,8 @@ export interface TestServiceOptions {
   readonly maxFileSize?: number
   readonly maxFiles?: number
   readonly maxUploads?: number
+  readonly maxDownloadsPerUser?: number
+  readonly maxDownloads?: number
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly guessPolicy?: GuessPolicy
   readonly trustedProxies?: readonly string[]
@@ -152,6 +154,10 @@ export async function startTestService(
   const app = await buildApp({
     ledger,
     maxFiles,
+    downloadLimits: {
+      perUser: options.maxDownloadsPerUser ?? 1000,
+      total: options.maxDownloads ?? 1000,
+    },
     repository: metrics.meterRepository(createRepository({ ledger, objects, ...limits })),
     accessTokens,
     readiness,

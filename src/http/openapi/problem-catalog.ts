@@ -137,7 +137,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   too_many_requests: {
     meaning:
-      'Too many wrong tokens came from the address, or the user has too many uploads under way.',
+      'Too many wrong tokens came from the address, or the user has too many uploads or downloads under way.',
     detail: 'Too many wrong tokens came from this address.',
     facts: { retry_after: 60 },
   },
