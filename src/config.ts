@@ -46,6 +46,8 @@ export interface Config {
   /** How long the objects of replaced and deleted files are kept, in milliseconds. */
   readonly garbageDelayMs: number
   readonly maxUploads: number
+  readonly maxDownloadsPerUser: number
+  readonly maxDownloads: number
   readonly allowedOrigins: readonly string[]
   /** Whether the public listener describes itself. */
   readonly apiDocs: boolean
@@ -132,6 +134,8 @@ export function readConfig(environment: Environment): Config {
     minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
+    maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
+    maxDownloads: setting('MAX_DOWNLOADS', '1000', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
     apiDocs: setting('API_DOCS', 'true', parseBoolean),
     webPage: setting('WEB_PAGE', 'true', parseBoolean),

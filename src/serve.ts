@@ -66,6 +66,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     allowedOrigins: config.allowedOrigins,
     apiDocs: config.apiDocs,
     maxFiles: config.maxFiles,
+    downloadLimits: { perUser: config.maxDownloadsPerUser, total: config.maxDownloads },
     page: pages?.user,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
   })

@@ -9,6 +9,7 @@ import { accessTokenPlugin } from './plugins/access-token.ts'
 import { describeRoutes } from './openapi/document.ts'
 import type { Json } from './openapi/operation.ts'
 import { ALWAYS } from './openapi/problem-responses.ts'
+import { type DownloadLimits, DownloadSlots } from './download-slots.ts'
 import { multipartUploadPlugin } from './plugins/multipart-upload.ts'
 import { preflightPlugin } from './plugins/preflight.ts'
 import { sameSitePlugin } from './plugins/same-site.ts'
@@ -35,6 +36,7 @@ export interface AppOptions extends Pick<
   readonly ledger: Ledger
   readonly accessTokens: AccessTokens
   readonly readiness: Readiness
+  readonly downloadLimits: DownloadLimits
   /** Files that a user may have. */
   readonly maxFiles: number
   /** Prefix of every path, such as `/api`; empty for none. */
@@ -57,13 +59,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const prefix = options.basePath
   await app.register(preflightPlugin, options)
   const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
-  await app.register(healthRoutes, { ...options, prefix })
+  const downloads = new DownloadSlots(options.downloadLimits)
+  const isRefusing = () => downloads.isRefusing()
+  await app.register(healthRoutes, { ...options, isRefusing, prefix })
   await app.register(fallbackRoutes, {
     prefix,
     allowed: { '/livez': ['GET', 'HEAD'], '/readyz': ['GET', 'HEAD'] },
   })
   if (options.apiDocs) await app.register((scope) => docsScope(scope, document), { prefix })
-  await app.register((scope) => usersScope(scope, options), { prefix })
+  await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
   const { page } = options
   if (page !== undefined) {
     await app.register((scope) => pageScope(scope, { ...options, page }), { prefix })
@@ -100,7 +104,10 @@ async function pageScope(
 }
 
 /** Everything under `/users`: whoever writes here is no other site's page, and whoever has a token is known. */
-async function usersScope(app: FastifyInstance, options: AppOptions): Promise<void> {
+async function usersScope(
+  app: FastifyInstance,
+  options: AppOptions & { readonly downloads: DownloadSlots },
+): Promise<void> {
   await app.register(sameSitePlugin, options)
   await app.register(accessTokenPlugin, options)
   await app.register(multipartUploadPlugin)

@@ -2,9 +2,10 @@ import { addAbortListener } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { AppError, isAppError } from '../core/errors.ts'
+import { GatheredChunks } from './gathered-chunks.ts'
 import { type Pace, watchPace } from './pace.ts'
 
-/** Judges the bytes of a body as they pass, and throws at the first that is wrong. */
+/** Judges the bytes of a body as they pass, and throws at the first that is wrong. Small chunks come joined. */
 export interface BodyCheck {
   /** What it finds well and its reader is to have it hands on. */
   write(chunk: Buffer, content: ContentOutlet): void
@@ -41,6 +42,7 @@ export class CheckedBody {
   readonly #pace: Pace
   readonly #abort: Disposable
   readonly #settle: { resolve(): void; reject(error: AppError): void }
+  readonly #chunks: GatheredChunks
   #received = 0
   #settled = false
 
@@ -55,15 +57,19 @@ export class CheckedBody {
       'error',
       ignore,
     )
+    this.#chunks = new GatheredChunks((chunk) =>
+      this.#attempt(() => check.write(chunk, this.#outlet)),
+    )
     this.#pace = watchPace({
       idleTimeoutMs,
       total: () => this.#received,
-      isWaiting: () => !raw.isPaused(),
+      isWaiting: () => !raw.isPaused() && raw.intake?.isPaused() !== true,
       onTooSlow: () => this.fail(tooSlow()),
     })
     this.#abort = addAbortListener(signal, () => this.fail(stoppedBy(signal)))
     raw.on('data', this.#onData).on('end', this.#onEnd)
     raw.on('error', this.#onGone).on('close', this.#onGone)
+    raw.intake?.resume()
     if (raw.destroyed) this.#onGone()
   }
 
@@ -74,6 +80,7 @@ export class CheckedBody {
   /** Stops reading and fails the stream with `error`, unless all is over. */
   fail(error: AppError): void {
     if (!this.#letGo()) return
+    this.#raw.intake?.pause()
     this.#raw.pause()
     this.stream.destroy(error)
     this.#settle.reject(error)
@@ -81,7 +88,7 @@ export class CheckedBody {
 
   readonly #outlet: ContentOutlet = {
     push: (bytes) => {
-      if (!this.stream.push(bytes)) this.#raw.pause()
+      if (!this.stream.push(bytes)) this.#pause()
     },
     end: () => {
       this.stream.push(null)
@@ -91,17 +98,27 @@ export class CheckedBody {
   }
 
   readonly #onRead = (): void => {
-    if (!this.#settled) this.#raw.resume()
+    if (this.#settled) return
+    this.#raw.intake?.resume()
+    this.#raw.resume()
+  }
+
+  /** A paused request goes on to fill its own buffer, with as many small chunks as fit, so its connection is paused instead. */
+  #pause(): void {
+    const { intake, readableLength } = this.#raw
+    intake?.pause()
+    if (intake === undefined || readableLength > 0) this.#raw.pause()
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.#received += chunk.length
-    this.#attempt(() => {
-      this.#check.write(chunk, this.#outlet)
-    })
+    this.#raw.intake?.count(chunk)
+    this.#chunks.add(chunk)
   }
 
   readonly #onEnd = (): void => {
+    this.#chunks.flush()
+    if (this.#settled) return
     this.#attempt(() => {
       this.#check.end()
       this.#letGo()
@@ -128,6 +145,7 @@ export class CheckedBody {
   #letGo(): boolean {
     if (this.#settled) return false
     this.#settled = true
+    this.#chunks.clear()
     this.#pace.stop()
     this.#abort[Symbol.dispose]()
     this.#raw.off('data', this.#onData).off('end', this.#onEnd)

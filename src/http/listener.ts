@@ -10,6 +10,7 @@ import { AppError } from '../core/errors.ts'
 import { createConnections } from './connections.ts'
 import { shareAnswer } from './cross-origin.ts'
 import { INERT_HEADERS } from './inert-headers.ts'
+import { chunkThrottlePlugin } from './plugins/chunk-throttle.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingerPlugin } from './plugins/linger.ts'
 import { requestHeadPlugin } from './plugins/request-head.ts'
@@ -67,6 +68,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     throw new AppError('not_found', 'There is nothing under this path.')
   })
   await app.register(connections.plugin)
+  await app.register(chunkThrottlePlugin)
   app.addHook('onRequest', (request, reply, done) => {
     reply.raw.setMaxListeners(MOST_LISTENERS)
     meterUntilOver(options.meter, { request, reply })
@@ -93,7 +95,7 @@ const HEAD_TIMEOUT_MS = 20_000
 /** A download has twelve for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
 const MOST_LISTENERS = 20
 
-const LINGER = { maxBytes: 32 * 2 ** 20, maxMs: 2_000 }
+const LINGER = { maxBytes: 32 * 2 ** 20, maxSmallChunks: 32 * 2 ** 10, maxMs: 2_000 }
 
 type DescribeAnswer = (request: FastifyRequest, reply: FastifyReply) => void
 

@@ -50,7 +50,7 @@ interface Handle {
  * Bytes that the kernel has taken. Those of a write that is under way count as they go: a slow reader needs minutes for
  * half a megabyte, which the socket's own figures see as nothing until all of it has gone.
  */
-function takenBytes(socket: Socket): number {
+export function takenBytes(socket: Socket): number {
   const { _handle: handle } = socket as { _handle?: Handle | null }
   const { bytesWritten, writeQueueSize } = handle ?? {}
   if (bytesWritten !== undefined && writeQueueSize !== undefined)

@@ -14,6 +14,12 @@ export interface CrowdSize {
   readonly idleSockets: number
   /** Downloads of a large file that are taken in sips. */
   readonly slowReaders: number
+  /** Uploads in HTTP chunks of one byte, as fast as they are taken. */
+  readonly tinyChunks: number
+  /** The same without a token, of requests that have no use for a body. */
+  readonly strangersChunks: number
+  /** Writers of one user that replace the same file, one upload after the other. */
+  readonly overwrites: number
   readonly wrongTokensPerSecond: number
 }
 
@@ -31,12 +37,19 @@ export interface AttackOptions {
   readonly size: CrowdSize
   /** `Cookie` headers of the users in whose names it is done. */
   readonly cookies: readonly string[]
+  /** That of the user who overwrites, and does nothing else. */
+  readonly writerCookie: string
   /** The name of a large file that the first of them has. */
   readonly largeFile: string
 }
 
 /** One attack for each connection of the crowd, but for the wrong tokens, which come one after the other. */
-export function createAttacks({ size, cookies, largeFile }: AttackOptions): readonly Attack[] {
+export function createAttacks({
+  size,
+  cookies,
+  writerCookie,
+  largeFile,
+}: AttackOptions): readonly Attack[] {
   const cookieOf = (at: number): string => cookies[at % cookies.length] ?? ''
   const times = (kind: keyof CrowdSize, script: (at: number) => Script): Attack[] =>
     Array.from({ length: size[kind] }, (_, at) => ({
@@ -53,6 +66,11 @@ export function createAttacks({ size, cookies, largeFile }: AttackOptions): read
     ...times('slowHeads', () => slowHead),
     ...times('idleSockets', () => silence),
     ...times('slowReaders', () => slowReader(largeFile, cookieOf(0))),
+    ...times('tinyChunks', (at) =>
+      tinyChunks(head(`tiny-${at}`, { cookie: cookieOf(at), method: 'PUT' })),
+    ),
+    ...times('strangersChunks', (at) => tinyChunks(STRANGERS[at % STRANGERS.length] ?? '')),
+    ...times('overwrites', () => overwrite(writerCookie)),
   ]
 }
 
@@ -101,6 +119,26 @@ async function* silence(): AsyncGenerator<string, void> {
 function slowReader(name: string, cookie: string): Script {
   return async function* () {
     yield `GET /users/me/repo/${name} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`
+  }
+}
+
+const TINY_CHUNKS = '1\r\nA\r\n'.repeat(10_900)
+
+const STRANGERS: readonly string[] = ['DELETE /session', 'POST /nothing'].map(
+  (line) => `${line} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`,
+)
+
+function tinyChunks(start: string): Script {
+  return async function* () {
+    yield start
+    for (;;) yield TINY_CHUNKS
+  }
+}
+
+function overwrite(cookie: string): Script {
+  return async function* () {
+    yield head('stormy', { cookie, method: 'PUT', length: PIECE.length })
+    yield PIECE
   }
 }
 

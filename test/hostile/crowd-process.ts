@@ -35,7 +35,7 @@ process.send?.(answers, () => process.exit())
 async function repeat(attack: Attack, onConnect: () => void): Promise<never> {
   for (;;) {
     await attempt(attack, onConnect)
-    await delay(1_000 + Math.random() * 1_000)
+    if (attack.kind !== 'overwrites') await delay(1_000 + Math.random() * 1_000)
   }
 }
 

@@ -31,13 +31,16 @@ export interface HostileFigures {
   readonly resident: { readonly start: number; readonly peak: number; readonly end: number }
 }
 
-/** More than 1,600 connections, of all kinds. */
+/** More than 1,700 connections, of all kinds. */
 export const CROWD: CrowdSize = {
   slowBodies: 1000,
   hostileForms: 200,
   slowHeads: 100,
   idleSockets: 300,
   slowReaders: 50,
+  tinyChunks: 90,
+  strangersChunks: 10,
+  overwrites: 4,
   wrongTokensPerSecond: 100,
 }
 
@@ -59,13 +62,20 @@ export async function runHostile(options: HostileOptions): Promise<HostileFigure
   const cookies: string[] = []
   // Each user may have 100 uploads under way.
   for (let at = 0; at < 20; at += 1) cookies.push(await createUser(world, `crowd-${at}`))
+  const writerCookie = await createUser(world, 'writer')
   await placeLargeFile(service, cookies[0] ?? '')
   await work({ port, cookie, ms: 2_000 })
   const start = await service.residentBytes()
   const rounds: Round[] = []
   for (let at = 0; at < options.rounds; at += 1) {
     const alone = await work({ port, cookie, ms: options.roundMs })
-    const crowd = await gather({ port, cookies, size: options.size, largeFile: LARGE_FILE })
+    const crowd = await gather({
+      port,
+      cookies,
+      writerCookie,
+      size: options.size,
+      largeFile: LARGE_FILE,
+    })
     const beside = await work({ port, cookie, ms: options.roundMs })
     const round = { alone, beside, crowd: await crowd.leave() }
     rounds.push(round)

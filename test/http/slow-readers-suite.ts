@@ -3,7 +3,16 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestService, TestUser } from '../support/test-service.ts'
-import { download, MIB, type OpenService, startDownload, upload } from './fixture.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  ask,
+  download,
+  expectProblem,
+  MIB,
+  type OpenService,
+  startDownload,
+  upload,
+} from './fixture.ts'
 
 /** More than the kernel's buffers hold. */
 const content = randomBytes(32 * MIB)
@@ -50,6 +59,61 @@ export function slowReadersSuite(open: OpenService): void {
       })
     })
   })
+}
+
+/** Downloads hold memory, and a connection to the object store. */
+export function downloadLimitsSuite(open: OpenService): void {
+  describe('limits of downloads', () => {
+    let service: TestService
+    let alice: TestUser
+    let bob: TestUser
+    beforeAll(async () => {
+      service = await open({ maxDownloadsPerUser: 2, maxDownloads: 3 })
+      alice = await service.createUser(64 * MIB)
+      bob = await service.createUser(64 * MIB)
+      for (const user of [alice, bob]) {
+        expect((await upload(service, { user, content, query: '?visibility=public' })).status).toBe(
+          200,
+        )
+      }
+    })
+    afterAll(() => service.stop())
+
+    it('refuses one more of a user with 429, and of an address without a token', async () => {
+      const owner = alice.userId
+      for (const reader of [{ user: alice }, { owner }]) {
+        const held = [await startDownload(service, reader), await startDownload(service, reader)]
+        const refused = await download(service, reader)
+        expectProblem(refused, { status: 429, code: 'too_many_requests' })
+        expect(refused.headers['retry-after']).toBe('5')
+        expect((await download(service, { user: bob })).status).toBe(200)
+        await endAll(held)
+        await eventually(async () => {
+          expect((await download(service, reader)).status).toBe(200)
+        })
+      }
+    })
+
+    it('refuses one more of all with 503, and tells balancers', async () => {
+      expect((await ask(service, { path: '/readyz' })).status).toBe(200)
+      const held = [
+        await startDownload(service, { user: alice }),
+        await startDownload(service, { user: alice }),
+        await startDownload(service, { user: bob }),
+      ]
+      expectProblem(await download(service, { user: bob }), { status: 503, code: 'unavailable' })
+      expectProblem(await ask(service, { path: '/readyz' }), { status: 503, code: 'unavailable' })
+      await endAll(held)
+    })
+  })
+}
+
+async function endAll(responses: readonly IncomingMessage[]): Promise<void> {
+  for (const response of responses) {
+    response.on('error', () => undefined)
+    response.destroy()
+    if (!response.closed) await new Promise((resolve) => response.once('close', resolve))
+  }
 }
 
 async function readToEnd(

@@ -44,6 +44,8 @@ export interface TestServiceOptions {
   readonly maxUploads?: number
   /** Nothing is refused for want of space when left out. */
   readonly space?: FreeSpace
+  readonly maxDownloadsPerUser?: number
+  readonly maxDownloads?: number
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly guessPolicy?: GuessPolicy
   readonly trustedProxies?: readonly string[]
@@ -159,6 +161,10 @@ export async function startTestService(
   const app = await buildApp({
     ledger,
     maxFiles,
+    downloadLimits: {
+      perUser: options.maxDownloadsPerUser ?? 1000,
+      total: options.maxDownloads ?? 1000,
+    },
     repository: metrics.meterRepository(
       createRepository({
         ledger,

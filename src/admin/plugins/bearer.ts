@@ -85,7 +85,7 @@ function assertSession(
   const verdicts = new Set(shown.map((value) => sessions.judge(value)))
   if (verdicts.has('good')) return
   if (verdicts.has('forged')) {
-    adminToken.noteGuess(parseClientAddress(request.ip))
+    adminToken.noteGuess(parseClientAddress(addressOf(request)))
     audit(request, { action: 'admin_token.refuse' })
   }
   throw unauthorized(reply)

@@ -149,8 +149,8 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   too_many_requests: {
     meaning:
-      'Too many wrong tokens came from the address, the user has too many uploads under way, or too much of what the ' +
-      'user has replaced and deleted is still kept.',
+      'Too many wrong tokens came from the address, the user has too many uploads or downloads under way, or too much of ' +
+      'what the user has replaced and deleted is still kept.',
     detail: 'Too many wrong tokens came from this address.',
     facts: { retry_after: 60 },
   },

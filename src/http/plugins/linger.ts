@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
+import { isSmall } from '../chunk-throttle.ts'
 
 export interface LingerOptions {
   /** Bytes of a refused body that are read and thrown away after the answer. */
   readonly maxBytes: number
+  /** Chunks below 256 bytes of it: each costs as much work as kilobytes of large ones. */
+  readonly maxSmallChunks: number
   /** Milliseconds that this may take. */
   readonly maxMs: number
 }
@@ -45,20 +48,29 @@ async function* answerThenDrain(options: {
 }
 
 /** Reads and discards what is left of the body, until it ends or a limit is reached. Never rejects. */
-function drain(raw: IncomingMessage, { maxBytes, maxMs }: LingerOptions): Promise<void> {
+function drain(raw: IncomingMessage, limits: LingerOptions): Promise<void> {
+  const { maxBytes, maxSmallChunks, maxMs } = limits
+  const { intake } = raw
   return new Promise((resolve) => {
     let bytes = 0
+    let smallChunks = 0
     const timer = setTimeout(finish, maxMs)
     function count(chunk: Buffer): void {
+      intake?.count(chunk)
       bytes += chunk.length
-      if (bytes >= maxBytes) finish()
+      if (isSmall(chunk)) smallChunks += 1
+      if (bytes >= maxBytes || smallChunks >= maxSmallChunks) finish()
     }
     function finish(): void {
       clearTimeout(timer)
-      raw.off('data', count).off('end', finish).off('close', finish).pause()
+      raw.off('data', count).off('end', finish).off('close', finish)
+      // The chunks that one read has brought already go by; paused, the request would keep them until the connection closes.
+      if (intake === undefined) raw.pause()
+      else if (!raw.complete) intake.pause()
       resolve()
     }
     raw.unpipe()
+    intake?.resume()
     raw.on('data', count).once('end', finish).once('close', finish).once('error', finish).resume()
   })
 }

@@ -3,13 +3,15 @@ import { AppError, isAppError } from '../../core/errors.ts'
 import { EvenShare } from '../../core/even-share.ts'
 import type { File } from '../../core/file.ts'
 import type { ReadFile, Repository, Selection } from '../../core/repository.ts'
+import { parseClientAddress } from '../../core/client-address.ts'
 import { isUserId } from '../../core/user-id.ts'
 import { contentDisposition } from '../content-disposition.ts'
+import type { DownloadSlots } from '../download-slots.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { formatHttpDate } from '../http-date.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { requireUser } from '../plugins/access-token.ts'
-import { watchLateReader, watchReader } from '../reader-pace.ts'
+import { takenBytes, watchLateReader, watchReader } from '../reader-pace.ts'
 import { releaseSent } from '../release-sent.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
 import { breakerOf } from '../request-end.ts'
@@ -20,6 +22,7 @@ import { DOWNLOADS } from './download-operations.ts'
 
 export interface DownloadOptions {
   readonly repository: Repository
+  readonly downloads: DownloadSlots
   readonly shutdown: AbortSignal
   /** How long a client may do nothing, in milliseconds; see `watchReader`. */
   readonly idleTimeoutMs: number
@@ -39,7 +42,7 @@ const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
  * file. Conditions are looked at only once a file was found that the caller may see, so they tell nobody else of it.
  */
 export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
-  const { repository, shutdown } = options
+  const { repository, downloads, shutdown } = options
   const url = '/users/:user_id/repo/:file_name'
   const waiting = new EvenShare(WAITING)
 
@@ -47,6 +50,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const select = (file: File): Selection => selectContent(request, file)
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
+    reply.raw.once('close', takeSlot(downloads, { request, reply }))
     const opened = await repository.open({ ...target, select, signal })
     describe(reply, opened)
     if (opened.content !== undefined) {
@@ -67,6 +71,24 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const file = await repository.stat(wanted(request, request.params))
     describe(reply, { file, selection: selectContent(request, file) })
     return reply.send()
+  })
+}
+
+/** Returns what gives the slot back. */
+function takeSlot(
+  downloads: DownloadSlots,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): () => void {
+  const { socket } = request.raw
+  const { userId } = request.user ?? {}
+  return downloads.take({
+    owner: userId === undefined ? `address ${parseClientAddress(request.ip)}` : `user ${userId}`,
+    takenBytes: () => takenBytes(socket),
+    giveWay: () => {
+      request.reason = 'the content was taken slowly, and others waited'
+      request.brokenBy = 'timeout'
+      reply.raw.destroy()
+    },
   })
 }
 

@@ -8,6 +8,8 @@ export interface HealthOptions {
   readonly readiness: Readiness
   /** Aborts, or is about to, when the service is shutting down. */
   readonly isStopping: () => boolean
+  /** Whether downloads are refused because too many are in progress; never when left out. */
+  readonly isRefusing?: () => boolean
 }
 
 /**
@@ -16,7 +18,7 @@ export interface HealthOptions {
  * full, fails: it is named `full`, until a write succeeds.
  */
 export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, options) => {
-  const { readiness, isStopping } = options
+  const { readiness, isStopping, isRefusing = () => false } = options
 
   app.route({
     ...LIVE,
@@ -34,6 +36,7 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
     url: '/readyz',
     handler: async (_request, reply) => {
       if (isStopping()) throw new AppError('unavailable', 'The service is shutting down.')
+      if (isRefusing()) throw new AppError('unavailable', 'Too many downloads are in progress.')
       const failures = await readiness.failures()
       if (failures.size > 0) throw notReady(failures)
       void reply.header('cache-control', 'no-store')
@@ -77,7 +80,8 @@ const READY = {
       operationId: 'isReady',
       summary: 'Whether the service can serve',
       description:
-        'Answers 503 with the part that fails (a database whose last write found the disk full is one), and while the service is shutting down.',
+        'Answers 503 with the part that fails (a database whose last write found the disk full is one), while downloads are ' +
+        'refused because too many are in progress, and while the service is shutting down.',
       responses: {
         200: {
           description: 'Database and object store answer.',

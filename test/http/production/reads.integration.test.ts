@@ -6,12 +6,13 @@ import { downloadSuite } from '../download-suite.ts'
 import { everyCodeSuite } from '../every-code-suite.ts'
 import { listingsSuite } from '../listings-suite.ts'
 import { secrecySuite } from '../secrecy-suite.ts'
-import { slowReadersSuite } from '../slow-readers-suite.ts'
+import { downloadLimitsSuite, slowReadersSuite } from '../slow-readers-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   downloadSuite(openProduction)
   listingsSuite(openProduction)
   slowReadersSuite(openProduction)
+  downloadLimitsSuite(openProduction)
   connectionsSuite(openProduction)
   accessSuite(openProduction)
   everyCodeSuite(openProduction)

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { type DownloadSlot, DownloadSlots } from '../../src/http/download-slots.ts'
+
+interface Reader extends DownloadSlot {
+  bytes: number
+  gaveWay: number
+}
+
+function reader(owner: string): Reader {
+  const it: Reader = {
+    owner,
+    bytes: 0,
+    gaveWay: 0,
+    takenBytes: () => it.bytes,
+    giveWay: () => {
+      it.gaveWay += 1
+    },
+  }
+  return it
+}
+
+test('a user has at most so many downloads in progress, and another when one has ended', () => {
+  const slots = new DownloadSlots({ perUser: 2, total: 10 })
+  const release = slots.take(reader('alice'))
+  slots.take(reader('alice'))
+  expect(() => slots.take(reader('alice'))).toThrow(
+    expect.objectContaining({ code: 'too_many_requests', facts: { retry_after: 5 } }),
+  )
+  slots.take(reader('bob'))
+  release()
+  release()
+  slots.take(reader('alice'))
+  expect(() => slots.take(reader('alice'))).toThrow('maximum of 2')
+  expect(slots.isRefusing()).toBe(false)
+})
+
+test('the slowest reader gives way when all slots are taken', () => {
+  let now = 0
+  const slots = new DownloadSlots({ perUser: 10, total: 3 }, () => now)
+  const [fast, slow, slowest] = [reader('a'), reader('b'), reader('c')]
+  for (const one of [fast, slow, slowest]) slots.take(one)
+  now = 10_000
+  fast.bytes = 10 * 64 * 1024
+  slow.bytes = 20_000
+  slowest.bytes = 13_000
+  slots.take(reader('d'))
+  expect([fast, slow, slowest].map(({ gaveWay }) => gaveWay)).toEqual([0, 0, 1])
+  slots.take(reader('e'))
+  expect([fast, slow, slowest].map(({ gaveWay }) => gaveWay)).toEqual([0, 1, 1])
+})
+
+test('without a slow reader a download is refused, and a balancer told for a while', () => {
+  let now = 0
+  const slots = new DownloadSlots({ perUser: 10, total: 1 }, () => now)
+  const young = reader('a')
+  slots.take(young)
+  now = 4_999
+  expect(() => slots.take(reader('b'))).toThrow(expect.objectContaining({ code: 'unavailable' }))
+  expect(slots.isRefusing()).toBe(true)
+  expect(young.gaveWay).toBe(0)
+  now += 5_000
+  expect(slots.isRefusing()).toBe(false)
+})
