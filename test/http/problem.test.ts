@@ -46,7 +46,8 @@ describe('problemOf', () => {
     const { status, title } = problemOf(new AppError(code, 'A sentence.'), 'request-1')
     expect(status).toBeGreaterThanOrEqual(400)
     expect(title).toBe(STATUS_CODES[status])
-    expect(status >= 500).toBe(code === 'internal_error' || code === 'unavailable')
+    const ours = ['internal_error', 'unavailable', 'insufficient_storage']
+    expect(status >= 500).toBe(ours.includes(code))
   })
 
   it.each([
@@ -65,6 +66,7 @@ describe('problemOf', () => {
     ['not_found', 404],
     ['file_too_large', 413],
     ['unavailable', 503],
+    ['insufficient_storage', 503],
   ] as const)('answers %s with %d, as the contract says', (code, status) => {
     expect(problemOf(new AppError(code, 'A sentence.'), 'request-1').status).toBe(status)
   })
