@@ -261,7 +261,8 @@ export async function expectUntouched(service: TestService, placed: Placed): Pro
   expect({ status: reply.status, etag: reply.headers['etag'] }).toEqual({ status: 200, etag })
   expect(reply.body.equals(content)).toBe(true)
   const figures = { used: content.length, reserved: 0, fileCount: 1 }
-  expect(await usageOf(service, user)).toMatchObject(figures)
+  // An upload whose client has gone may begin, and be given up, only now.
+  await expect.poll(() => usageOf(service, user), { interval: 10 }).toMatchObject(figures)
   await expectOnlyObjectsOf(service, { user, names: [name] })
   const next = await upload(service, { user, name: 'next', content: '' })
   expect(next.status).toBe(200)
