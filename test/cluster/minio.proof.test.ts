@@ -51,7 +51,8 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 480_00
   function startMixedLoad(): Promise<Load> {
     return startLoad({
       services: [service],
-      users: 2,
+      // So many that what each replaces meanwhile stays below what is kept of a user.
+      users: 4,
       filesPerUser: 3,
       // Less than three of the largest need, so that some uploads are refused.
       capacity: 12 * MIB,
