@@ -1,7 +1,7 @@
 // Runs the project's commands on a machine that has nothing but npm and any Node from 20 on: installs what is missing
 // and uses the Node 24 of the npm package `node` where the machine's own is older. Plain JavaScript for that reason.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -60,6 +60,10 @@ function installWhatIsMissing() {
     existsSync(installed) &&
     statSync(installed).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
   if (isFresh) return
+  if (isLink(modules)) {
+    console.error('node_modules is a link to an older install: run `npm ci` where it leads.')
+    process.exit(1)
+  }
   console.error('Installing dependencies, once; this takes about half a minute ...')
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
@@ -67,6 +71,11 @@ function installWhatIsMissing() {
     shell: process.platform === 'win32',
   })
   if (npm.status !== 0) process.exit(npm.status ?? 1)
+}
+
+/** npm would empty the folder that it leads to. */
+function isLink(path) {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 }
 
 function findNode() {

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findProgram } from './support/local-server.ts'
+import { isSkipped, whyMissing } from './support/needs.ts'
 import { exitOf, type Started, startProgram } from './support/program.ts'
+
+const withoutTerminal = isSkipped(await whyMissing(findProgram('python3')))
 
 describe('the log of a process', () => {
   let opened: AsyncDisposableStack
@@ -40,9 +44,12 @@ describe('the log of a process', () => {
     expect(fatal).toMatchObject({ msg: 'dies of an error', err: { message: 'of this test' } })
   })
 
-  it('is for people when it is asked to be, or in a terminal', async () => {
-    const asked = await start({ LOG_FORMAT: 'pretty' })
-    expect(asked.output()).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: the API listens at http/m)
+  it('is for people when it is asked to be', async () => {
+    const { output } = await start({ LOG_FORMAT: 'pretty' })
+    expect(output()).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: the API listens at http/m)
+  })
+
+  it.skipIf(withoutTerminal)('is for people in a terminal, unless it is to be JSON', async () => {
     const terminal = ['python3', '-c', 'import pty, sys; pty.spawn(sys.argv[1:])']
     const seen = await start({}, terminal)
     expect(seen.output()).toMatch(/INFO.*: .*the API listens at http/)

@@ -27,3 +27,22 @@ it('npm start goes on with nothing when what builds the page was ended by a sign
   expect(child.exitCode).toBe(143)
   expect(await readdir(root)).not.toContain('started')
 })
+
+it('an install never goes through a link into the folder of another checkout', async () => {
+  await using opened = new AsyncDisposableStack()
+  const root = await temporaryFolder(opened)
+  const other = await temporaryFolder(opened)
+  await mkdir(join(root, 'scripts'))
+  await cp('scripts/run.mjs', join(root, 'scripts', 'run.mjs'))
+  await writeFile(join(other, 'installed'), '')
+  await symlink(other, join(root, 'node_modules'))
+  const child = spawn(process.execPath, [join(root, 'scripts', 'run.mjs'), 'test'])
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await once(child, 'close')
+  expect(child.exitCode).toBe(1)
+  expect(said).toContain('node_modules is a link')
+  expect(await readdir(other)).toEqual(['installed'])
+})

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { findProgram } from '../support/local-server.ts'
 import { isSkipped, whyMissing } from '../support/needs.ts'
+import { buildPage } from '../support/page.ts'
 import { type Clone, type ClonedService, openClone } from './clone.ts'
 import { type Block, blocksOf, readPages } from './pages.ts'
 
@@ -149,6 +150,8 @@ describe('the blocks of the documents', () => {
   let clone: Clone
   let service: ClonedService
   beforeAll(async () => {
+    // Its sources are links, so the service looks for the page where they lead.
+    await buildPage()
     clone = await openClone(opened)
     service = await clone.start(blockOf('npm start').text)
   }, 120_000)
