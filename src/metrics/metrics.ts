@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
 import type { ObjectStore } from '../core/object-store.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/repository.ts'

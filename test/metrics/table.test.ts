@@ -68,7 +68,7 @@ interface Row {
 async function tableRows(): Promise<readonly Row[]> {
   const page = await readFile('docs/observing.md', 'utf8')
   const rows = page.matchAll(
-    /^\| `([a-z0-9_]+)` \| (counter|gauge|histogram) \| (.*?) \| \S.* \|$/gm,
+    /^\| `([a-z0-9_]+)` \| (counter|gauge|histogram|summary) \| (.*?) \| \S.* \|$/gm,
   )
   return [...rows].map(([, name = '', type = '', labels = '']) => ({
     name,
