@@ -19,7 +19,7 @@ describe("the documents' table of metrics", () => {
       memory: ampleMemory(),
       connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
     })
-    metrics.watchProcess()
+    metrics.watchProcess({ version: '1.2.3' })
     await useAll(metrics, core.ledger)
     const exposed = parseMetrics(await metrics.expose())
     const silent = exposed.filter(({ series }) => series.length === 0).map(({ name }) => name)
