@@ -11,18 +11,12 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY web web
 COPY scripts scripts
-RUN npm run build && chmod 755 dist/main.js && node scripts/notice.mjs > NOTICE
+RUN npm run build && chmod 755 dist/main.js && mv dist/NOTICE dist/sbom.json .
 
 FROM node:24-trixie-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY scripts scripts
-COPY web web
-# npm would miss in its list what is not here, and leave out what development needs too. To it the pages are development.
-RUN npm ci --omit=dev --ignore-scripts \
- && npm pkg delete devDependencies \
- && npm sbom --sbom-format=cyclonedx > packages.json \
- && node scripts/sbom.mjs < packages.json > sbom.json
+RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24-trixie-slim
 WORKDIR /app
@@ -30,9 +24,8 @@ RUN ln -s /app/dist/main.js /usr/local/bin/cloud-repo \
  && mkdir /data && chown 1000:1000 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# What is in it, for those who look for known vulnerabilities.
-COPY --from=dependencies /app/sbom.json ./
-COPY --from=build /app/NOTICE ./
+# What is in it, for those who look for known vulnerabilities, and under which licences.
+COPY --from=build /app/sbom.json /app/NOTICE ./
 COPY package.json LICENSE ./
 ARG VERSION=0.1.0
 ARG REVISION=

@@ -1,37 +1,41 @@
-// Reads the CycloneDX list of what npm installs for production, and writes it with the packages of the pages added.
-import { readFileSync } from 'node:fs'
-import { pagePackages } from './page-packages.mjs'
+// Writes the software bill of materials of the image, in CycloneDX: npm's own list of what is installed, without what is
+// there for development alone, but with what the pages are made of.
+import { spawnSync } from 'node:child_process'
+import { lockedPackages, pagePackages } from './page-packages.mjs'
 
-const list = JSON.parse(readFileSync(0, 'utf8'))
-const packages = pagePackages()
-const refs = new Map(packages.map((one) => [one.path, `${one.name}@${one.version}`]))
-const known = new Set(list.components.map((component) => component['bom-ref']))
-const added = packages.filter(({ path }) => !known.has(refs.get(path)))
+const DEVELOPMENT = 'cdx:npm:package:development'
 
-list.components.push(...added.map(componentOf))
-list.dependencies.push(
-  ...added.map(({ path, paths }) => ({
-    ref: refs.get(path),
-    dependsOn: paths.map((needed) => refs.get(needed)),
-  })),
-)
-console.log(JSON.stringify(list, null, 2))
+const inPages = new Set(pagePackages().map(idOf))
+const installed = lockedPackages().filter(({ dev }) => dev !== true)
+const shipped = new Set([...inPages, ...installed.map(idOf)])
 
-function componentOf({ path, name, version, license, integrity }) {
-  const [algorithm, digest] = integrity.split('-')
-  return {
-    'bom-ref': refs.get(path),
-    type: 'library',
-    name,
-    version,
-    scope: 'required',
-    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
-    hashes: [
-      {
-        alg: algorithm.toUpperCase().replace('SHA', 'SHA-'),
-        content: Buffer.from(digest, 'base64').toString('hex'),
-      },
-    ],
-    licenses: [/[ ()]/.test(license) ? { expression: license } : { license: { id: license } }],
-  }
+const bill = listOfNpm()
+const own = bill.metadata.component['bom-ref']
+const isShipped = (ref) => ref === own || shipped.has(ref)
+bill.components = bill.components.filter((one) => isShipped(one['bom-ref'])).map(asShipped)
+bill.dependencies = bill.dependencies
+  .filter(({ ref }) => isShipped(ref))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isShipped) }))
+console.log(JSON.stringify(bill, null, 2))
+
+/** As npm names a package in its list. */
+function idOf({ name, version }) {
+  return `${name}@${version}`
+}
+
+function listOfNpm() {
+  const { status, stdout, stderr } = spawnSync('npm', ['sbom', '--sbom-format=cyclonedx'], {
+    encoding: 'utf8',
+    maxBuffer: 64 * 2 ** 20,
+  })
+  if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+/** A package of the pages is in the image, whatever npm takes it for. */
+function asShipped(component) {
+  const isDevelopment = component.properties.some(({ name }) => name === DEVELOPMENT)
+  if (!isDevelopment) return component
+  const properties = component.properties.filter(({ name }) => name !== DEVELOPMENT)
+  return { ...component, scope: 'required', properties }
 }

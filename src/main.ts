@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
+import { readVersion } from './build-info.ts'
 import { isHelp, runCli } from './cli/cli.ts'
 import { printable } from './cli/printable.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -37,10 +37,8 @@ function run(): Promise<number> {
   return command === 'doctor' ? runDoctor() : runCommand()
 }
 
-/** Of package.json, which lies beside the folder of this file in the source and in the image. */
 async function printVersion(): Promise<number> {
-  const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
-  console.log((JSON.parse(text) as { readonly version: string }).version)
+  console.log(await readVersion())
   return 0
 }
 

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './admin/app.ts'
 import { buildMonitoring } from './admin/monitoring.ts'
+import { readVersion } from './build-info.ts'
 import { type Chores, type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
 import { AppError } from './core/errors.ts'
@@ -58,7 +59,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   const { metrics } = service
   const pages = await openPages(config, options)
-  metrics.watchProcess()
+  metrics.watchProcess({ version: await readVersion() })
   const app = await buildApp({
     ...common,
     meter: metrics.meterRequests('public'),

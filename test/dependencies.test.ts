@@ -33,19 +33,37 @@ describe('the dependencies', () => {
   })
 
   it('are pinned to one version by package.json', () => {
-    const { dependencies, devDependencies, overrides } = JSON.parse(
-      readFileSync('package.json', 'utf8'),
-    ) as {
-      readonly dependencies: Record<string, string>
-      readonly overrides: Record<string, string>
-      readonly devDependencies: Record<string, string>
-    }
-    const loose = Object.entries({ ...dependencies, ...devDependencies, ...overrides }).filter(
+    const loose = Object.entries(wanted).filter(
       ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
     )
     expect(loose).toEqual([])
   })
+
+  it('each have a line in CONTRIBUTING that says why they are here, and nothing else has one', () => {
+    expect(explainedPackages()).toEqual(Object.keys(wanted).toSorted())
+  })
 })
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
+  'dependencies' | 'devDependencies' | 'overrides',
+  Readonly<Record<string, string>>
+>
+
+const wanted = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.overrides }
+
+/** Those of the first column of the table; one without a scope may be of the scope before it. */
+function explainedPackages(): readonly string[] {
+  const [, table = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split(
+    '| package | why it is here |',
+  )
+  const cells = [...table.matchAll(/^\| ((?:@?[a-z0-9][\w./@-]*(?:, )?)+)/gm)]
+  const names = cells.flatMap(([, cell = '']) => {
+    const words = cell.split(', ')
+    const [scope] = (words[0] ?? '').split('/')
+    return words.map((word) => (`${scope}/${word}` in wanted ? `${scope}/${word}` : word))
+  })
+  return names.toSorted()
+}
 
 function compare(version: string, floor: string): number {
   return version.localeCompare(floor, 'en', { numeric: true })

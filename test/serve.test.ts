@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -68,6 +68,13 @@ describe('the server', () => {
     const get = await send({ ...file, method: 'GET', headers })
     expect(get).toMatchObject({ status: 200, body: body[0] })
     expect(warnings).toEqual([])
+  })
+
+  it('names its version in its metrics', async () => {
+    const { service } = await start()
+    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+    const metric = `cloud_repository_build_info{version="${version}"} 1\n`
+    expect(await service.metrics.expose()).toContain(metric)
   })
 
   it('records from time to time when access tokens were used', async () => {

@@ -22,6 +22,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // Read by `scripts/page-packages.mjs`, and not served.
+    license: { fileName: 'licenses.json' },
   },
 })
 

@@ -54,7 +54,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   const adminToken = createAdminToken(options)
   const { page } = options
   const sessions = page && createAdminSessions(options)
-  if (page !== undefined) await app.register(fastifyCookie, { hook: false })
+  await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { adminToken, sessions })
   await app.register(strictBodyPlugin)
   await app.register(healthRoutes, options)

@@ -101,7 +101,7 @@ export function createConnections({ logger, meter }: ConnectionsOptions): Connec
           done()
         })
       },
-      { name: 'connections', fastify: '5.x' },
+      { name: 'connections', fastify: '5.x', dependencies: [], decorators: {} },
     ),
   }
 }

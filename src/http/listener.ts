@@ -82,9 +82,9 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   // A body is read by a route that wants one, with its limits, and by nothing else.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  await app.register(expectContinuePlugin)
   await app.register(requestLog.plugin)
   if (tracing !== undefined) await app.register(tracing.plugin)
+  await app.register(expectContinuePlugin)
   await app.register(lingerPlugin, { ...LINGER, maxMs: options.lingerMs ?? LINGER.maxMs })
   await app.register(requestHeadPlugin)
   return app

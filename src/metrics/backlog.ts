@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Gauge, type Registry } from '@prometheus-io/client'
 import type { Ledger } from '../core/ledger.ts'
 import type { Backlog } from '../core/sweep-ledger.ts'
 import { createReading } from './reading.ts'
@@ -13,7 +13,7 @@ const CAP = 10_000
 
 /** What waits for the sweepers of all instances, and what the journal holds, read from the database for each scrape. */
 export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () => Promise<void> {
-  const gauge = (name: string, help: string, ...labelNames: string[]): Gauge =>
+  const gauge = (name: string, help: string, ...labelNames: string[]): Gauge<string> =>
     new Gauge({ name: `cloud_repository_${name}`, help, labelNames, registers: [registry] })
   const count = gauge(
     'sweep_backlog',

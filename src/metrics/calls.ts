@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram, type Registry } from '@prometheus-io/client'
 import { AppError, isAppError } from '../core/errors.ts'
 import type { ObjectStore } from '../core/object-store.ts'
 

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client'
 import type { ObjectStore } from '../core/object-store.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/repository.ts'
@@ -17,8 +17,8 @@ export interface Metrics {
   readonly contentType: string
   /** All metrics in Prometheus' text format. Never rejects: what the parts do not tell in time is left out. */
   expose(): Promise<string>
-  /** From now on tells of the process, and of the delays of its event loop. Idempotent. */
-  watchProcess(): void
+  /** From now on tells of the process: which version it runs, and the delays of its event loop. Idempotent. */
+  watchProcess(build: BuildInfo): void
   /** The same sweeper, whose work is counted. Of this and the next each is called once. */
   meterSweeper(sweeper: Sweeper): Sweeper
   /** The same repository, whose uploads are counted. */
@@ -29,6 +29,10 @@ export interface Metrics {
   meterPort<T extends object>(port: T): T
   /** What a listener tells its requests to. */
   meterRequests(listener: ListenerName): RequestMeter
+}
+
+export interface BuildInfo {
+  readonly version: string
 }
 
 export interface MetricsOptions
@@ -55,9 +59,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
       requests.settle()
       return await registry.metrics()
     },
-    watchProcess() {
-      if (!watchesProcess) collectDefaultMetrics({ register: registry })
+    watchProcess(build) {
+      if (watchesProcess) return
       watchesProcess = true
+      collectDefaultMetrics({ register: registry })
+      exposeBuild(registry, build)
     },
     meterSweeper: (sweeper) => meterSweeper({ registry, sweeper }),
     meterRepository: (repository) => meterRepository({ registry, repository }),
@@ -65,4 +71,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
     meterPort: (port) => meterPort(port, calls.database),
     meterRequests: (listener) => requests.meter(listener),
   }
+}
+
+/** Always 1: the version is its label, by which other metrics can be joined. */
+function exposeBuild(registry: Registry, { version }: BuildInfo): void {
+  const build = new Gauge({
+    name: 'cloud_repository_build_info',
+    help: 'The version that this instance runs, as its label.',
+    labelNames: ['version'],
+    registers: [registry],
+  })
+  build.set({ version }, 1)
 }

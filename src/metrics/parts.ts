@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Gauge, type Registry } from '@prometheus-io/client'
 import type { Part } from '../core/errors.ts'
 import type { Readiness } from '../core/readiness.ts'
 import { createReading } from './reading.ts'

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from '@prometheus-io/client'
 import { isAppError } from '../core/errors.ts'
 import { MissingObject, type Repository } from '../core/repository.ts'
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 import { ERROR_CODES, type ErrorCode } from '../core/errors.ts'
 
 export type ListenerName = 'public' | 'admin' | 'metrics'

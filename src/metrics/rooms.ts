@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Gauge, type Registry } from '@prometheus-io/client'
 import type { UploadMemory } from '../core/upload-memory.ts'
 
 /** A pool of connections at one moment. */

@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from '@prometheus-io/client'
 import type { SweepFigures, Sweeper } from '../core/sweeper.ts'
 
 /** Counts what a sweeper does while it does it, and when its sweeps began and ended. */

@@ -58,6 +58,12 @@ describe('the log of requests', () => {
     expect(line).toMatchObject({ status: 400, code: 'invalid_file_name' })
   })
 
+  it('has one for an expectation that is refused', async () => {
+    const headers = { expect: 'a-miracle' }
+    const line = await lineOf(await ask(service, { path: '/users/me/repo', headers }))
+    expect(line).toMatchObject({ route: '/users/:user_id/repo', status: 400, code: 'format_error' })
+  })
+
   it('has one for what the HTTP parser refuses', async () => {
     const send = ['GRAB / HTTP/1.1\r\n\r\n']
     const line = await lineOf(await rawRequest({ port: service.port, send }))

@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
+import { createConnections } from '../../src/http/connections.ts'
+import { createRequestLog } from '../../src/http/plugins/request-log.ts'
 import { traceRequests } from '../../src/http/plugins/request-trace.ts'
 import { rawRequest } from '../support/raw-http.ts'
 
@@ -17,6 +19,8 @@ describe('traceRequests', () => {
     })
     const app = fastify({ forceCloseConnections: true })
     await using _ = { [Symbol.asyncDispose]: () => app.close() }
+    await app.register(createConnections({ logger: undefined }).plugin)
+    await app.register(createRequestLog(undefined).plugin)
     await app.register(tracing.plugin)
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
     const seen: (string | undefined)[] = []

@@ -19,7 +19,7 @@ describe("the documents' table of metrics", () => {
       memory: ampleMemory(),
       connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
     })
-    metrics.watchProcess()
+    metrics.watchProcess({ version: '1.2.3' })
     await useAll(metrics, core.ledger)
     const exposed = parseMetrics(await metrics.expose())
     const silent = exposed.filter(({ series }) => series.length === 0).map(({ name }) => name)
@@ -68,7 +68,7 @@ interface Row {
 async function tableRows(): Promise<readonly Row[]> {
   const page = await readFile('docs/observing.md', 'utf8')
   const rows = page.matchAll(
-    /^\| `([a-z0-9_]+)` \| (counter|gauge|histogram) \| (.*?) \| \S.* \|$/gm,
+    /^\| `([a-z0-9_]+)` \| (counter|gauge|histogram|summary) \| (.*?) \| \S.* \|$/gm,
   )
   return [...rows].map(([, name = '', type = '', labels = '']) => ({
     name,

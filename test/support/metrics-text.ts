@@ -2,7 +2,7 @@
 export interface ExposedMetric {
   readonly name: string
   readonly type: string
-  /** Those of its samples, without a histogram's `le`. */
+  /** Those of its samples, without a histogram's `le` and a summary's `quantile`. */
   readonly labels: readonly string[]
   /** Of a histogram those of its buckets, sum and count. */
   readonly series: readonly string[]
@@ -19,6 +19,7 @@ export function parseMetrics(text: string): readonly ExposedMetric[] {
       const series = samples.map((line) => line.slice(0, line.lastIndexOf(' ')))
       const labels = new Set(series.flatMap(labelsOf))
       labels.delete('le')
+      labels.delete('quantile')
       return { name, type, labels: [...labels].sort(), series }
     })
 }

@@ -40,7 +40,12 @@ export const bearerPlugin = fp<BearerOptions>(
       assertSameSite(request, reply)
     })
   },
-  { name: 'bearer', fastify: '5.x' },
+  {
+    name: 'bearer',
+    fastify: '5.x',
+    dependencies: ['request-log', '@fastify/cookie'],
+    decorators: { fastify: ['parseCookie'] },
+  },
 )
 
 function isOpen({ routeOptions: { config } }: FastifyRequest): boolean {

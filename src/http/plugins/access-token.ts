@@ -11,8 +11,8 @@ import { addVary } from '../vary.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose access token the request carries; `null` when it carries none. */
-    user: AuthorizedCaller | null
+    /** Whose access token the request carries; `null` when it carries none, `undefined` where none is looked at. */
+    user: AuthorizedCaller | null | undefined
   }
 }
 
@@ -42,12 +42,18 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       request.user = await accessTokens.admit(secret, parseClientAddress(addressOf(request)))
     })
   },
-  { name: 'access-token', fastify: '5.x' },
+  {
+    name: 'access-token',
+    fastify: '5.x',
+    dependencies: ['request-log', 'preflight', 'same-site'],
+    decorators: {},
+  },
 )
 
-/** The user of the request, or throws `access_token_missing`. */
+/** The user of the request, or throws `access_token_missing`. For routes beside `accessTokenPlugin` alone. */
 export function requireUser(request: FastifyRequest): AuthorizedCaller {
-  if (request.user !== null) return request.user
+  const user = request.getDecorator<AuthorizedCaller | null>('user')
+  if (user !== null) return user
   throw new AppError('access_token_missing', 'This request needs the cookie "access_token".')
 }
 

@@ -23,5 +23,5 @@ export const chunkThrottlePlugin = fp(
       done()
     })
   },
-  { name: 'chunk-throttle', fastify: '5.x' },
+  { name: 'chunk-throttle', fastify: '5.x', dependencies: ['connections'], decorators: {} },
 )

@@ -15,7 +15,7 @@ export const expectContinuePlugin = fp(
       throw new AppError('format_error', 'Nothing but 100-continue can be expected.')
     })
   },
-  { name: 'expect-continue', fastify: '5.x' },
+  { name: 'expect-continue', fastify: '5.x', dependencies: ['request-log'], decorators: {} },
 )
 
 /** Whether the client waits to be told to send its body. */

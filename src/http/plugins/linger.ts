@@ -35,7 +35,7 @@ export const lingerPlugin = fp<LingerOptions>(
       return Readable.from(answerThenDrain({ payload, raw, limits }), { objectMode: false })
     })
   },
-  { name: 'linger', fastify: '5.x' },
+  { name: 'linger', fastify: '5.x', dependencies: ['chunk-throttle'], decorators: {} },
 )
 
 async function* answerThenDrain(options: {

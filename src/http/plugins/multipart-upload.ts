@@ -35,7 +35,7 @@ export const multipartUploadPlugin = fp(
       },
     })
   },
-  { name: 'multipart-upload', fastify: '5.x' },
+  { name: 'multipart-upload', fastify: '5.x', dependencies: [], decorators: {} },
 )
 
 /** The file of a form that is on its way in. Whoever opened it disposes of it, whatever happens. */

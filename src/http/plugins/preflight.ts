@@ -57,7 +57,7 @@ export const preflightPlugin = fp<PreflightOptions>(
       return undefined
     })
   },
-  { name: 'preflight', fastify: '5.x' },
+  { name: 'preflight', fastify: '5.x', dependencies: ['request-log'], decorators: {} },
 )
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {

@@ -34,7 +34,7 @@ export const requestHeadPlugin = fp(
       done()
     })
   },
-  { name: 'request-head', fastify: '5.x' },
+  { name: 'request-head', fastify: '5.x', dependencies: ['request-log'], decorators: {} },
 )
 
 /** `*` is that of an `OPTIONS` for no resource. */

@@ -61,7 +61,7 @@ export function createRequestLog(shutdown: AbortSignal | undefined): RequestLog 
           done()
         })
       },
-      { name: 'request-log', fastify: '5.x' },
+      { name: 'request-log', fastify: '5.x', dependencies: ['connections'], decorators: {} },
     ),
   }
 }

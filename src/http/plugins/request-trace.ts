@@ -6,8 +6,8 @@ import type { RequestEnd } from '../request-end.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request that is traced, to be ended with it. */
-    trace: RequestTrace | null
+    /** Of a request that is traced, to be ended with it; `undefined` where none is. */
+    trace: RequestTrace | null | undefined
   }
 }
 
@@ -64,7 +64,7 @@ export function traceRequests(traces: RequestTraces): RequestTracing {
           })
         })
       },
-      { name: 'request-trace', fastify: '5.x' },
+      { name: 'request-trace', fastify: '5.x', dependencies: ['request-log'], decorators: {} },
     ),
   }
 }

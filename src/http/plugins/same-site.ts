@@ -23,7 +23,7 @@ export const sameSitePlugin = fp<SameSiteOptions>(
       done()
     })
   },
-  { name: 'same-site', fastify: '5.x' },
+  { name: 'same-site', fastify: '5.x', dependencies: ['request-log'], decorators: {} },
 )
 
 /** As `sameSitePlugin`, for one request: throws `cross_site_request` for a write from another site. */
