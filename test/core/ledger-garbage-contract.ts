@@ -159,5 +159,8 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
 async function removeGarbage(ledger: Ledger, { userId }: Account): Promise<void> {
   const page = await ledger.listGarbage({ after: undefined, limit: 10_000 })
   const removed = page.filter(({ objectKey }) => objectKey.includes(userId))
-  await ledger.noteGarbageRemovals({ removed, failed: [], retryMs: 1 })
+  const ofUser = Map.groupBy(removed, (garbage) => garbage.userId)
+  for (const [owner, removed] of ofUser) {
+    await ledger.noteGarbageRemovals({ userId: owner, removed, failed: [], retryMs: 1 })
+  }
 }

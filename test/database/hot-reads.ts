@@ -79,9 +79,9 @@ async function runHotReads(database: Database): Promise<void> {
   const removals = { removed: [aborted, { ...aborted, isLast: true }], failed: [aborted] }
   await ledger.noteAbortedRemovals({ ...removals, ...times })
   await ledger.forgetUploads({ retentionMs: 1, limit: 10 })
-  const garbage = { ...place, notBefore: 0 }
+  const garbage = { ...place, notBefore: 0, userId }
   await ledger.listGarbage({ after: garbage, limit: 10 })
-  await ledger.noteGarbageRemovals({ removed: [garbage], failed: [garbage], retryMs: 1 })
+  await ledger.noteGarbageRemovals({ userId, removed: [garbage], failed: [garbage], retryMs: 1 })
   await ledger.measureBacklog(10)
   await ledger.measureJournal(10)
   const chore = { name: 'sweep', holder: 'hot' } as const
