@@ -138,6 +138,29 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
       expect(await outcomeOf(next.begin('a', 50 * MIB))).toBe('too_many_requests')
     })
 
+    it('is recorded as its rows add up while files come and go and sweeps forget it, on two instances', async () => {
+      const both = [account, account.through(harness.other)]
+      const soon = { garbageDelayMs: 0 }
+      const work = Array.from({ length: 36 }, async (_, index) => {
+        const [mine, name] = [both[index % 2] ?? account, `f${index % 5}`]
+        await mine.put(name, index, soon)
+        if (index % 3 === 0) await outcomeOf(mine.remove(name, soon))
+        if (index % 4 === 0) {
+          await outcomeOf(mine.change(name, { newName: 'f0', overwrite: true, ...soon }))
+        }
+        if (index % 5 === 0) await removeGarbage(index % 2 ? harness.ledger : harness.other, mine)
+      })
+      await Promise.all(work)
+      await account.put('f0', 1, soon)
+      await account.put('f0', 2, soon)
+      const { recorded, counted } = await harness.garbageBytes(account.userId)
+      expect(recorded).toBe(counted)
+      expect(counted).toBeGreaterThan(OVERHEAD)
+      await harness.advance(1)
+      await removeGarbage(harness.ledger, account)
+      expect(await harness.garbageBytes(account.userId)).toEqual({ recorded: 0, counted: 0 })
+    })
+
     it('is exact when many uploads end at once, on two instances', async () => {
       const both = [account, account.through(harness.other)]
       const at = (index: number): Account => both[index % 2] ?? account
