@@ -70,6 +70,15 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
       await account.put('b', 40 * MIB)
     })
 
+    it('holds what other uploads have reserved', async () => {
+      await overwrite(50 * MIB, 5)
+      const other = await account.begin('b', 30 * MIB)
+      // All of it is within the capacity.
+      expect(await outcomeOf(account.begin('c', 20 * MIB))).toBe('too_many_requests')
+      await account.abort(other)
+      await account.put('c', 20 * MIB)
+    })
+
     it('refuses no removal and no rename, counts what they leave, and then refuses uploads', async () => {
       for (let round = 0; round < 4; round += 1) {
         await account.put('a', 60 * MIB)
