@@ -135,7 +135,12 @@ export function ledgerGarbageContract(name: string, open: () => Promise<LedgerHa
       await overwrite(50 * MIB, 5)
       const { userId } = account
       await harness.users.deleteUser(userId)
-      while ((await harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: 0 })) > 0);
+      const purge = () => harness.ledger.purgeDeletedUsers({ limit: 2, garbageDelayMs: 0 })
+      await purge()
+      // Two of the four.
+      const half = 2 * (50 * MIB + OVERHEAD)
+      expect(await harness.garbageBytes(userId)).toEqual({ recorded: half, counted: half })
+      while ((await purge()) > 0);
       expect(await account.usage()).toBe(undefined)
       const { user } = await harness.users.createUser(userId)
       const next = accountOf({ ...harness, userId, userCreatedAt: user.createdAt })
