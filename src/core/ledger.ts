@@ -235,6 +235,9 @@ export interface Ledger extends SweepLedger {
   /** How many of the user's uploads count against `maxUploads` now. */
   countUploads(userId: UserId): Promise<number>
 
+  /** Rejects with `too_many_requests` where `begin` of a file of `bytes` would, for all that the user's garbage holds. */
+  checkGarbage(file: { readonly userId: UserId; readonly bytes: number }): Promise<void>
+
   /** The user with their figures, read in one statement, whatever the status; `undefined` for an unknown user. */
   findAccount(userId: UserId): Promise<Account | undefined>
 

@@ -20,6 +20,8 @@ export interface Garbage {
   readonly objectKey: ObjectKey
   /** From when it may be removed; with the key it is the place in the order of the listing. */
   readonly notBefore: number
+  /** Whose bound it counts against; `undefined` where it counts against none. */
+  readonly userId: UserId | undefined
 }
 
 /** How the removals of one page went; what was not tried is in neither. */
@@ -91,8 +93,10 @@ export interface SweepLedger {
     readonly limit: number
   }): Promise<readonly Garbage[]>
 
-  /** Forgets the garbage that was removed. */
-  noteGarbageRemovals(removals: Removals<Garbage>): Promise<void>
+  /** Forgets the garbage that was removed. All of it was listed as that user's, whose lock this takes, or as nobody's. */
+  noteGarbageRemovals(
+    removals: Removals<Garbage> & { readonly userId: UserId | undefined },
+  ): Promise<void>
 
   /**
    * The first deleted user after `after`, by id and bytewise, of whom there is something to purge. A user whose aborted

@@ -2,7 +2,9 @@ import { isDatabaseFull } from './errors.ts'
 import { inParallel } from './in-parallel.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { ObjectStore } from './object-store.ts'
+import type { Failures } from './sweep-failures.ts'
 import type { AbortedUpload, Garbage, Removals, SweepLedger } from './sweep-ledger.ts'
+import type { UserId } from './user-id.ts'
 
 /** What the removals of a sweep need, and whom they tell. */
 export interface RemovalRun {
@@ -35,22 +37,36 @@ export function abortedRemover(run: RemovalRun): () => Promise<Progress> {
 }
 
 /**
- * One call removes a page of garbage; the next call goes on after it. Where the database's disk is full the rows stay, and the
- * next sweep removes what is no longer there once more.
+ * One call removes a page of garbage; the next call goes on after it. Where a user's row can't be changed, or the database's
+ * disk is full, the rows stay, and the next sweep removes what is no longer there once more.
  */
-export function garbageRemover(run: RemovalRun): () => Promise<Progress> {
+export function garbageRemover(run: RemovalRun, failures: Failures): () => Promise<Progress> {
   const { ledger } = run
   let after: Garbage | undefined
+
+  async function note(removals: Removals<Garbage>, userId: UserId | undefined): Promise<void> {
+    const work = () => ledger.noteGarbageRemovals({ ...removals, userId }).catch(passWhenFull)
+    if (userId === undefined) return await work()
+    // Each attempt can take as long as a lock is waited for.
+    if (!failures.users().includes(userId)) await failures.attemptFor(userId, work)
+  }
+
   return async () => {
     const page = await ledger.listGarbage({ after, limit: PAGE })
-    const { progress, ...removals } = await removePage(page, run)
-    if (page.length > 0) {
-      await ledger.noteGarbageRemovals({ ...removals, retryMs: RETRY_MS }).catch(passWhenFull)
-    }
+    const { progress, removed, failed } = await removePage(page, run)
+    const ofUser = Map.groupBy([...removed, ...failed], ({ userId }) => userId)
+    await inParallel([...ofUser.keys()], PARALLEL_NOTES, (userId) => {
+      const isTheirs = (garbage: Garbage): boolean => garbage.userId === userId
+      const [gone, left] = [removed.filter(isTheirs), failed.filter(isTheirs)]
+      return note({ removed: gone, failed: left, retryMs: RETRY_MS }, userId)
+    })
     after = page.at(-1)
     return progress
   }
 }
+
+/** Users whose garbage is noted at a time: some share a write to the disk, and requests keep most connections. */
+const PARALLEL_NOTES = 4
 
 function passWhenFull(error: unknown): void {
   if (!isDatabaseFull(error)) throw error

@@ -100,7 +100,9 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     } catch (error) {
       // Objects go before their rows, and no row of garbage is ever referred to again, so this needs no write, and no lease.
       if (!isDatabaseFull(error)) throw error
-      await goThrough(garbageRemover(run), signal)
+      const failures = createFailures(run)
+      await goThrough(garbageRemover(run, failures), signal)
+      failures.throwFirst()
       if (report.removedObjects === 0) throw error
       return await sweepInTurn()
     }
@@ -163,7 +165,7 @@ async function sweepAlone(
     purge(run, failures),
     forgetCommitted(run),
     abortedRemover(run),
-    garbageRemover(run),
+    garbageRemover(run, failures),
   ]
   const ends: (Progress | undefined)[] = []
   for (const step of steps) {

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../core/object-key.ts'
 import type { AbortedUpload, Garbage } from '../core/sweep-ledger.ts'
 import type { UserId } from '../core/user-id.ts'
 import type { Version } from '../core/version.ts'
-import type { Books } from './books.ts'
+import { type Books, lockUser } from './books.ts'
 import type { GarbageRow, UploadRow } from './schema.ts'
 
 export async function listExpiredUploads(
@@ -92,18 +92,25 @@ export async function listGarbage(
   { after, limit }: Parameters<Ledger['listGarbage']>[0],
 ): Promise<readonly Garbage[]> {
   const { rows } = await sql<GarbageRow>`
-    SELECT object_key, not_before FROM garbage
+    SELECT object_key, not_before, user_id FROM garbage
     WHERE not_before <= ${now}
       AND (not_before, object_key) > (${after?.notBefore ?? -1}, ${after?.objectKey ?? ''})
     ORDER BY not_before, object_key LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => ({ objectKey: row.object_key, notBefore: row.not_before }))
+  return rows.map((row) => ({
+    objectKey: row.object_key,
+    notBefore: row.not_before,
+    userId: row.user_id ?? undefined,
+  }))
 }
 
+/** What leaves `garbage` changes its user's figures by a trigger, so the user is locked first, as by all others. */
 export async function noteGarbageRemovals(
-  { db, now }: Books,
-  { removed, failed, retryMs }: Parameters<Ledger['noteGarbageRemovals']>[0],
+  books: Books,
+  { userId, removed, failed, retryMs }: Parameters<Ledger['noteGarbageRemovals']>[0],
 ): Promise<void> {
+  const { db, now } = books
+  if (userId !== undefined) await lockUser(books, userId)
   await forEach(keysOf(removed), (keys) =>
     sql`DELETE FROM garbage WHERE object_key IN (${keys})`.execute(db),
   )

@@ -108,6 +108,7 @@ const IS_THREADS = {
     listFiles: false,
     findFile: false,
     countUploads: false,
+    checkGarbage: false,
     usage: false,
     findAccount: false,
     listAccounts: false,

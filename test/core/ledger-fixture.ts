@@ -40,6 +40,8 @@ export interface LedgerHarness {
   advance(ms: number): Promise<void>
   /** What the rows add up to, counted afresh. */
   audit(userId: UserId): Promise<Audit>
+  /** Bytes of the user's garbage: as they are recorded, and what the rows add up to. */
+  garbageBytes(userId: UserId): Promise<{ readonly recorded: number; readonly counted: number }>
   /** Keys that files of the user refer to, and those in `garbage`, with their times. */
   keys(userId: UserId): Promise<Keys>
   /** The versions of the user's uploads in the journal, in their order. */

@@ -220,7 +220,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         expect(await garbage()).toEqual([])
         await harness.advance(SOON_MS + 20)
         expect(await garbage()).toEqual([file.objectKey])
-        const removals = { failed: [], retryMs: SOON_MS }
+        const removals = { userId: account.userId, failed: [], retryMs: SOON_MS }
         await harness.ledger.noteGarbageRemovals({ ...removals, removed: await dueGarbage() })
         await harness.ledger.noteGarbageRemovals({ ...removals, removed: [] })
         expect(await garbage()).toEqual([])
@@ -245,7 +245,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const [first, second] = await dueGarbage()
         if (first === undefined || second === undefined) throw new Error('There is none.')
         const removals = { removed: [], failed: [first], retryMs: TIMES.retryMs }
-        await harness.ledger.noteGarbageRemovals(removals)
+        await harness.ledger.noteGarbageRemovals({ ...removals, userId: account.userId })
         expect(await garbage()).toEqual([second.objectKey])
         await harness.advance(TIMES.retryMs + 20)
         expect(await garbage()).toEqual([second.objectKey, first.objectKey])

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Caller } from '../../src/core/caller.ts'
 import { callerNamed } from '../support/caller.ts'
 import { describe, expect, it } from 'vitest'
@@ -274,6 +275,22 @@ describe('admit', () => {
     await admit('a', 100)
     await expect(admit('a', 101)).rejects.toMatchObject({ code: 'capacity_exceeded' })
     expect(await usage()).toMatchObject({ used: 60, reserved: 0 })
+  })
+
+  it('refuses what does not fit beside what is kept of replaced and deleted files', async () => {
+    await using core = await openTestCore()
+    const { repository, userId, caller } = await openTestRepository(core)
+    const admit = (): Promise<void> =>
+      repository.admit({ ...caller, name: parseFileName('a'), least: 1 })
+    await admit()
+    await sql`
+      INSERT INTO garbage (object_key, not_before, user_id, bytes)
+      VALUES ('k', ${core.clock.now + 5_000}, ${userId}, ${2 ** 30})
+    `.execute(core.database.kysely)
+    await expect(admit()).rejects.toMatchObject({
+      code: 'too_many_requests',
+      facts: { retry_after: 5 },
+    })
   })
 
   it('refuses one file too many, and a file too large', async () => {

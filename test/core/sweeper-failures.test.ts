@@ -16,6 +16,7 @@ import {
 } from '../support/test-core.ts'
 import { callerNamed } from '../support/caller.ts'
 import { createTestUser, openTestRepository } from '../support/test-repository.ts'
+import { openAccount } from './ledger-fixture.ts'
 import { countGarbage, litter } from './sweeper-fixture.ts'
 
 async function abandonedUpload(core: TestCore, user: string): Promise<UserId> {
@@ -116,6 +117,34 @@ describe('a deleted user who can not be purged', () => {
     })
     expect(await core.users.findUser(bob)).toBeUndefined()
     expect(await core.users.findUser(alice)).toMatchObject({ status: 'deleted' })
+    expect(await countGarbage(core)).toBe(0)
+  })
+})
+
+describe('a user whose garbage can not be forgotten', () => {
+  it('keeps the garbage of nobody else, and is tried once in a sweep, and again in the next', async () => {
+    await using core = await openTestCore()
+    const [ada, bob] = [await openAccount(core), await openAccount(core)]
+    for (const account of [ada, bob]) {
+      // More than a page each.
+      for (let files = 0; files < 65; files++) {
+        await account.put('a', 1)
+        await account.remove('a', { garbageDelayMs: 0 })
+      }
+    }
+    await litter(core, 3)
+    let attempts = 0
+    const noteGarbageRemovals: Ledger['noteGarbageRemovals'] = async (removals) => {
+      if (removals.userId !== ada.userId) return await core.ledger.noteGarbageRemovals(removals)
+      attempts += 1
+      throw outage()
+    }
+    const ledger: Ledger = { ...core.ledger, noteGarbageRemovals }
+    await expect(sweepOnce({ ...core, ledger })).rejects.toThrow(ada.userId)
+    expect(await countGarbage(core)).toBe(65)
+    // Every attempt can take as long as a lock is waited for.
+    expect(attempts).toBe(1)
+    await sweepOnce(core)
     expect(await countGarbage(core)).toBe(0)
   })
 })

@@ -38,6 +38,16 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       if (audit === undefined) throw new Error('A SELECT without FROM has one row.')
       return audit
     },
+    garbageBytes: async (userId) => {
+      const { rows } = await sql<{ readonly recorded: number; readonly counted: number }>`
+        SELECT garbage_bytes AS recorded, (
+          SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM garbage WHERE user_id = ${userId}
+        ) AS counted
+        FROM quotas WHERE user_id = ${userId}`.execute(database.kysely)
+      const [bytes] = rows
+      if (bytes === undefined) throw new Error('There is no such user.')
+      return bytes
+    },
     keys: async (userId) => {
       const db = database.kysely
       const files = await db

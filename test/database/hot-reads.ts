@@ -64,6 +64,7 @@ async function runHotReads(database: Database): Promise<void> {
   await account.change('a', { newName: 'c' })
   await account.remove('c')
   await ledger.countUploads(userId)
+  await ledger.checkGarbage({ userId, bytes: 1 })
   await users.findAccessTokenUser(digestOf(1))
   await users.findAccessTokenUsers([digestOf(1), digestOf(2)])
   const guesses = createGuessCounts(database)
@@ -79,9 +80,9 @@ async function runHotReads(database: Database): Promise<void> {
   const removals = { removed: [aborted, { ...aborted, isLast: true }], failed: [aborted] }
   await ledger.noteAbortedRemovals({ ...removals, ...times })
   await ledger.forgetUploads({ retentionMs: 1, limit: 10 })
-  const garbage = { ...place, notBefore: 0 }
+  const garbage = { ...place, notBefore: 0, userId }
   await ledger.listGarbage({ after: garbage, limit: 10 })
-  await ledger.noteGarbageRemovals({ removed: [garbage], failed: [garbage], retryMs: 1 })
+  await ledger.noteGarbageRemovals({ userId, removed: [garbage], failed: [garbage], retryMs: 1 })
   await ledger.measureBacklog(10)
   await ledger.measureJournal(10)
   const chore = { name: 'sweep', holder: 'hot' } as const

@@ -6,8 +6,11 @@ import { freshKey } from '../support/objects.ts'
 import { openTestCore } from '../support/test-core.ts'
 import { createTestUser } from '../support/test-repository.ts'
 
-/** More than two pages of those in which keys are looked for. */
-const FILES = 100_001
+/** Files in a page of those in which keys are looked for. */
+const PAGE = 50_000
+
+/** Two pages, and the first of a third. */
+const FILES = 2 * PAGE + 1
 
 describe('what is discarded', () => {
   it('is no key that a file of another version has, wherever it stands among many', async () => {
@@ -22,23 +25,18 @@ describe('what is discarded', () => {
         'private', 0, 0
       FROM numbers
     `.execute(db)
-    const [first, middle, last, orphan] = Array.from({ length: 4 }, () =>
-      freshKey(parseUserId('ada')),
-    )
-    if (first === undefined || middle === undefined || last === undefined || orphan === undefined) {
-      throw new TypeError('There are four keys.')
+    // The first and the last of each page.
+    const places = [0, PAGE - 1, PAGE, 2 * PAGE - 1, 2 * PAGE]
+    const filed = places.map(() => freshKey(parseUserId('ada')))
+    for (const [index, place] of places.entries()) {
+      await sql`
+        UPDATE files SET object_key = ${filed[index]} WHERE (user_id, name) =
+          (SELECT user_id, name FROM files ORDER BY user_id, name LIMIT 1 OFFSET ${place})
+      `.execute(db)
     }
-    const places = [
-      [first, sql`user_id = 'ada' AND name = (SELECT MIN(name) FROM files WHERE user_id = 'ada')`],
-      [middle, sql`user_id = 'bob' AND name = (SELECT MIN(name) FROM files WHERE user_id = 'bob')`],
-      [last, sql`user_id = 'bob' AND name = (SELECT MAX(name) FROM files WHERE user_id = 'bob')`],
-    ] as const
-    for (const [key, place] of places) {
-      await sql`UPDATE files SET object_key = ${key} WHERE ${place}`.execute(db)
-    }
-    const keys = [first, middle, last, orphan]
+    const orphan = freshKey(parseUserId('ada'))
     const discarded = await createInventory(core.database).discardObjects({
-      keys,
+      keys: [...filed, orphan],
       garbageDelayMs: 0,
     })
     expect(discarded).toEqual([orphan])

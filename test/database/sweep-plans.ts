@@ -29,7 +29,10 @@ export async function explainSweeps(database: Database, explain: string): Promis
     ],
     [/uploads_committed/, (l) => l.forgetUploads({ retentionMs: 1, limit: 100 })],
     [/garbage_in_order/, (l) => l.listGarbage(FIRST)],
-    [/garbage_in_order/, (l) => l.listGarbage({ ...FIRST, after: { ...place, notBefore: 5 } })],
+    [
+      /garbage_in_order/,
+      (l) => l.listGarbage({ ...FIRST, after: { ...place, notBefore: 5, userId: USER } }),
+    ],
     [/uploads_by_lease/, (l) => l.listExpiredUploads({ except: [USER], limit: 100 })],
     [/uploads_by_lease[^]*uploads_to_remove[^]*garbage_in_order/, (l) => l.measureBacklog(10_000)],
     [/uploads_by_lease[^]*garbage_in_order/, (l) => l.measureJournal(10_000)],

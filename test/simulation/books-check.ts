@@ -27,6 +27,8 @@ export function assertBooks(books: Books, model: Model): void {
     assertEqual('used', quota.used_bytes, sum(files.map((row) => row.size)))
     assertEqual('file count', quota.file_count, files.length)
     assertEqual('reserved', quota.reserved_bytes, sum(pending.map((row) => row.reserved_bytes)))
+    const garbage = books.garbage.filter((row) => row.user_id === quota.user_id)
+    assertEqual('garbage', quota.garbage_bytes, sum(garbage.map((row) => Number(row.bytes))))
   }
 }
 
