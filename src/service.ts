@@ -25,6 +25,7 @@ import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
+import { SqliteInstances } from './database/sqlite-instances.ts'
 import { createUserStore } from './database/user-store.ts'
 import { Writer } from './database/writer.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
@@ -49,6 +50,11 @@ export interface Service {
   /** Copies the embedded database to a file that does not exist; see `database/backup.ts`. */
   backup(file: string): Promise<{ readonly bytes: number }>
   readonly metrics: Metrics
+  /**
+   * To be called before requests are served. Ends the leases of uploads that processes had under way which are gone for
+   * certain, which can be told of an embedded database alone, and says how many: they count no more from then on.
+   */
+  join(): Promise<number>
   close(): Promise<void>
 }
 
@@ -91,20 +97,29 @@ export async function openService(
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const jwt = config.jwt && (await openJwt(config.jwt))
+  const instances = createInstances(config)
+  opened.defer(() => instances?.leave())
   const writer = createWriter(config, warn)
   opened.defer(() => writer?.close())
   const kept = opened.move()
-  return {
-    ...createUseCases({
-      config,
-      database,
-      writer,
-      objects,
-      jwt,
-      times: { ...TIMES, ...config, ...times },
-      tracing,
-    }),
+  const useCases = createUseCases({
+    config,
+    database,
+    writer,
     objects,
+    jwt,
+    times: { ...TIMES, ...config, ...times },
+    tracing,
+  })
+  return {
+    ...useCases,
+    objects,
+    async join() {
+      const ended = (await instances?.join(() => useCases.ledger.endLeases())) ?? 0
+      // Each of them will be aborted, which is a write to the disk.
+      if (ended > 0) await writer?.start()
+      return ended
+    },
     backup: (file) => backUp(database, file),
     close: () => kept.disposeAsync(),
   }
@@ -223,6 +238,11 @@ function createWriter(
   if (!isEmbedded(databaseUrl)) return undefined
   const settings = { file: fileOf(databaseUrl), baseCapacity }
   return new Writer(settings, (cause) => warn?.(cause, 'makes changes without the thread for them'))
+}
+
+/** A server has clients on other machines, of which nothing can be known here. */
+function createInstances({ databaseUrl }: Config): SqliteInstances | undefined {
+  return isEmbedded(databaseUrl) ? new SqliteInstances(fileOf(databaseUrl)) : undefined
 }
 
 /** Of what this machine keeps itself: a server's disks are not seen from here. */

@@ -86,16 +86,19 @@ function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): 
 }
 
 /**
- * SQLite would leave the permissions to the umask; those of its journal follow the file's. A file that is there is not
- * opened, since closing it would take the locks of all other connections of this process to it.
+ * Makes the file if it is missing, and says whether it was. SQLite would leave the permissions to the umask; those of its
+ * journal follow the file's. A file that is there is not opened, since closing it would take the locks of all other
+ * connections of this process to it.
  */
-function createPrivately(file: string): void {
+export function createPrivately(file: string): boolean {
   // SQLite's name for a database without a file.
-  if (file === ':memory:') return
+  if (file === ':memory:') return false
   try {
     closeSync(openSync(file, 'wx', 0o600))
+    return true
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    return false
   }
 }
 
@@ -134,7 +137,8 @@ const DEFECT_CODES: ReadonlySet<number> = new Set([
 const FULL_CODE = 13
 const NO_ROOM_FOR_SHARED_MEMORY = 4874
 
-function classify(error: unknown): Fault {
+/** What an error of `node:sqlite` means. */
+export function classify(error: unknown): Fault {
   if (error instanceof TypeError || error instanceof RangeError) return 'defect'
   if (!(error instanceof Error && 'errcode' in error)) return 'failure'
   const code = Number(error.errcode) & 0xff

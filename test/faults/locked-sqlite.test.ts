@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { startDemo } from '../support/demo.ts'
 import { type HeldLock, holdWriteLock } from '../support/lock-holder.ts'
-import { startProgram, temporaryFolder } from '../support/program.ts'
+import { temporaryFolder } from '../support/program.ts'
 
 const ADMIN_TOKEN = 'the-token-of-this-test'
 
@@ -64,13 +65,9 @@ describe('F01 a process that holds the lock of SQLite', () => {
 async function startService(folder?: string) {
   const DATA_DIR = folder ?? (await temporaryFolder(opened))
   const environment = { DATA_DIR, ADMIN_TOKEN, ADMIN_PORT: '0' }
-  const args = ['serve', '--demo', '--print-token']
-  const { process, output } = await startProgram({ args, environment, opened })
-  await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
-  const found = (pattern: RegExp): string => pattern.exec(output())?.[1] ?? ''
-  const url = found(/listens on (\S+)/)
-  const admin = found(/admin API listens at (http:\/\/127\.0\.0\.1:\d+)/)
-  const headers = { cookie: found(/--cookie (\S+)/) }
+  const { process, output, url, cookie } = await startDemo({ environment, opened })
+  const [, admin = ''] = /admin API listens at (http:\/\/127\.0\.0\.1:\d+)/.exec(output()) ?? []
+  const headers = { cookie }
   const authorization = { authorization: `Bearer ${ADMIN_TOKEN}` }
   const file = (name: string): string => `${url}/users/me/repo/${name}`
   const ask = async (...asked: Parameters<typeof fetch>): Promise<number> => {

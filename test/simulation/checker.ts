@@ -123,6 +123,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'reportCapacity':
     case 'countUploads':
     case 'usage':
+    case 'endLeases':
     case 'listExpiredUploads':
     case 'findUserToPurge':
     case 'listAbortedUploads':

@@ -25,6 +25,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     findFile: gate('findFile', (file) => ledger.findFile(file)),
     countUploads: gate('countUploads', (userId) => ledger.countUploads(userId)),
     usage: gate('usage', (userId) => ledger.usage(userId)),
+    endLeases: () => ledger.endLeases(),
     listExpiredUploads: gate('listExpiredUploads', (options) => ledger.listExpiredUploads(options)),
     listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),
     forgetUploads: gate('forgetUploads', (options) => ledger.forgetUploads(options)),
