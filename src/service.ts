@@ -91,7 +91,7 @@ export async function openService(
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
   opened.defer(() => database.close())
-  const store = await openObjectStore(config.objectStore, config.maxFileSize)
+  const store = await openObjectStore(config.objectStore, { ...config, warn })
   opened.defer(() => store.close())
   const objects = tracing?.traceObjects(store, placeOf(config)) ?? store
   await migrate(database)
@@ -287,9 +287,9 @@ export async function openDatabase(url: string): Promise<Database> {
 /** Opens the object store of the settings, without asking whether it answers. */
 export async function openObjectStore(
   config: ObjectStoreConfig,
-  maxFileSize: number,
+  { maxFileSize, warn }: Pick<Config, 'maxFileSize'> & Pick<ServiceOptions, 'warn'>,
 ): Promise<ObjectStore> {
   if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
   const { createS3Store } = await import('./object-store/s3.ts')
-  return createS3Store({ ...config, maxFileSize })
+  return createS3Store({ ...config, maxFileSize, warn })
 }
