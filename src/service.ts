@@ -114,12 +114,7 @@ export async function openService(
   return {
     ...useCases,
     objects,
-    async join() {
-      const ended = (await instances?.join(() => useCases.ledger.endLeases())) ?? 0
-      // Each of them will be aborted, which is a write to the disk.
-      if (ended > 0) await writer?.start()
-      return ended
-    },
+    join: () => joinInstances({ instances, writer, warn, ledger: useCases.ledger }),
     backup: (file) => backUp(database, file),
     close: () => kept.disposeAsync(),
   }
@@ -243,6 +238,25 @@ function createWriter(
 /** A server has clients on other machines, of which nothing can be known here. */
 function createInstances({ databaseUrl }: Config): SqliteInstances | undefined {
   return isEmbedded(databaseUrl) ? new SqliteInstances(fileOf(databaseUrl)) : undefined
+}
+
+interface JoinInstances extends Pick<ServiceOptions, 'warn'> {
+  readonly instances: SqliteInstances | undefined
+  readonly ledger: Ledger
+  readonly writer: Writer | undefined
+}
+
+async function joinInstances({ instances, ledger, writer, warn }: JoinInstances): Promise<number> {
+  const endLeases = () =>
+    ledger.endLeases().catch((cause: unknown) => {
+      // They end by themselves. A full disk, for one, is no reason not to start: what has to be removed makes room.
+      warn?.(cause, 'the leases of uploads that a crash has left were not ended')
+      return 0
+    })
+  const ended = (await instances?.join(endLeases)) ?? 0
+  // Each of them will be aborted, which is a write to the disk.
+  if (ended > 0) await writer?.start()
+  return ended
 }
 
 /** Of what this machine keeps itself: a server's disks are not seen from here. */

@@ -1,5 +1,5 @@
-import { symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { SqliteInstances } from '../../src/database/sqlite-instances.ts'
 import { createFolder } from './sqlite-harness.ts'
@@ -32,6 +32,9 @@ describe('the processes that serve one SQLite database', () => {
   it('have the next one take over when they are gone', async () => {
     await serveOnce()
     expect(await open().join(takeOver)).toBe('taken over')
+    // Nothing is written, so a full disk keeps nobody from starting.
+    expect((await stat(`${file}-instances`)).size).toBe(0)
+    expect(await readdir(dirname(file))).toHaveLength(2)
   })
 
   it('keep others from taking over, each of them until it leaves', async () => {
