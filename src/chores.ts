@@ -38,7 +38,8 @@ export function startChores(options: ChoresOptions): Chores {
   const share = logged(() => guesses.share(), { logger, failure: GUESSES_NOT_SHARED })
   const forget = logged(() => guesses.forgetExpired(), { logger, failure: GUESSES_NOT_FORGOTTEN })
   // By itself, since a sweep can take long, and reservations without an owner must not wait for its end.
-  const expiries = repeat({ everyMs: sweepIntervalMs, run: expire, signal })
+  // At once, for those that a crash before this start has left.
+  const expiries = expire().then(() => repeat({ everyMs: sweepIntervalMs, run: expire, signal }))
   const sweeps = repeat({ everyMs: sweepIntervalMs, run: sweep, signal })
   const shares = repeat({ everyMs: shareIntervalMs, run: share, signal })
   const forgets = repeat({ everyMs: forgetIntervalMs, run: forget, signal })

@@ -33,7 +33,9 @@ function placesOf({ dataDir, databaseUrl, objectStore }: Places): readonly strin
     ...(isWithin(objects) || isWithin(database) ? [dataDir] : []),
     ...(isWithin(objects) ? [objects] : []),
     ...(objects === undefined ? [] : [join(objects, 'users')]),
-    ...(database === undefined ? [] : [database, `${database}-wal`, `${database}-shm`]),
+    ...(database === undefined
+      ? []
+      : ['', '-wal', '-shm', '-instances'].map((end) => database + end)),
   ]
 }
 

@@ -82,6 +82,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
     listeners.push({ name: 'the monitoring', app, ...config.metrics })
   }
+  const uploads = await service.join()
+  if (uploads > 0) logger.info({ uploads }, 'ended the uploads of a process that is gone')
   const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = '', adminUrl] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })

@@ -25,6 +25,7 @@ import { createLedger } from './database/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { createRebuildJournal } from './database/rebuild-journal.ts'
 import { openSqlite } from './database/sqlite.ts'
+import { SqliteInstances } from './database/sqlite-instances.ts'
 import { createUserStore } from './database/user-store.ts'
 import { Writer } from './database/writer.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
@@ -49,6 +50,11 @@ export interface Service {
   /** Copies the embedded database to a file that does not exist; see `database/backup.ts`. */
   backup(file: string): Promise<{ readonly bytes: number }>
   readonly metrics: Metrics
+  /**
+   * To be called before requests are served. Ends the leases of uploads that processes had under way which are gone for
+   * certain, which can be told of an embedded database alone, and says how many: they count no more from then on.
+   */
+  join(): Promise<number>
   close(): Promise<void>
 }
 
@@ -85,26 +91,30 @@ export async function openService(
   await using opened = new AsyncDisposableStack()
   const database = await openDatabase(config.databaseUrl)
   opened.defer(() => database.close())
-  const store = await openObjectStore(config.objectStore, config.maxFileSize)
+  const store = await openObjectStore(config.objectStore, { ...config, warn })
   opened.defer(() => store.close())
   const objects = tracing?.traceObjects(store, placeOf(config)) ?? store
   await migrate(database)
   await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
   const jwt = config.jwt && (await openJwt(config.jwt))
+  const instances = createInstances(config)
+  opened.defer(() => instances?.leave())
   const writer = createWriter(config, warn)
   opened.defer(() => writer?.close())
   const kept = opened.move()
-  return {
-    ...createUseCases({
-      config,
-      database,
-      writer,
-      objects,
-      jwt,
-      times: { ...TIMES, ...config, ...times },
-      tracing,
-    }),
+  const useCases = createUseCases({
+    config,
+    database,
+    writer,
     objects,
+    jwt,
+    times: { ...TIMES, ...config, ...times },
+    tracing,
+  })
+  return {
+    ...useCases,
+    objects,
+    join: () => joinInstances({ instances, writer, warn, ledger: useCases.ledger }),
     backup: (file) => backUp(database, file),
     close: () => kept.disposeAsync(),
   }
@@ -225,6 +235,30 @@ function createWriter(
   return new Writer(settings, (cause) => warn?.(cause, 'makes changes without the thread for them'))
 }
 
+/** A server has clients on other machines, of which nothing can be known here. */
+function createInstances({ databaseUrl }: Config): SqliteInstances | undefined {
+  return isEmbedded(databaseUrl) ? new SqliteInstances(fileOf(databaseUrl)) : undefined
+}
+
+interface JoinInstances extends Pick<ServiceOptions, 'warn'> {
+  readonly instances: SqliteInstances | undefined
+  readonly ledger: Ledger
+  readonly writer: Writer | undefined
+}
+
+async function joinInstances({ instances, ledger, writer, warn }: JoinInstances): Promise<number> {
+  const endLeases = () =>
+    ledger.endLeases().catch((cause: unknown) => {
+      // They end by themselves. A full disk, for one, is no reason not to start: what has to be removed makes room.
+      warn?.(cause, 'the leases of uploads that a crash has left were not ended')
+      return 0
+    })
+  const ended = (await instances?.join(endLeases)) ?? 0
+  // Each of them will be aborted, which is a write to the disk.
+  if (ended > 0) await writer?.start()
+  return ended
+}
+
 /** Of what this machine keeps itself: a server's disks are not seen from here. */
 function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace {
   const folders = [
@@ -267,9 +301,9 @@ export async function openDatabase(url: string): Promise<Database> {
 /** Opens the object store of the settings, without asking whether it answers. */
 export async function openObjectStore(
   config: ObjectStoreConfig,
-  maxFileSize: number,
+  { maxFileSize, warn }: Pick<Config, 'maxFileSize'> & Pick<ServiceOptions, 'warn'>,
 ): Promise<ObjectStore> {
   if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
   const { createS3Store } = await import('./object-store/s3.ts')
-  return createS3Store({ ...config, maxFileSize })
+  return createS3Store({ ...config, maxFileSize, warn })
 }

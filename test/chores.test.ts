@@ -17,18 +17,24 @@ let stop = async (): Promise<void> => undefined
 
 afterEach(() => stop())
 
-function start(sweeper: Sweeper): void {
+function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
   const chores = startChores({
     sweeper,
     accessTokens: { recordUses: async () => undefined },
     guesses: { share: async () => undefined, forgetExpired: async () => undefined },
     logger: fastify().log,
-    sweepIntervalMs: 5,
+    sweepIntervalMs,
   })
   stop = () => chores.stop()
 }
 
 describe('the chores', () => {
+  it('abort at once what has expired before the start', () => {
+    let expiries = 0
+    start({ sweep: async () => REPORT, expire: async () => (expiries += 1) }, 60_000)
+    expect(expiries).toBe(1)
+  })
+
   it('abort expired uploads also while a sweep takes long', async () => {
     let [sweeps, expiries] = [0, 0]
     start({

@@ -48,6 +48,7 @@ const PRIVATE = {
   'database.sqlite': 0o600,
   'database.sqlite-wal': 0o600,
   'database.sqlite-shm': 0o600,
+  'database.sqlite-instances': 0o600,
 }
 
 async function modesUnder(folder: string): Promise<Record<string, number>> {

@@ -4,13 +4,14 @@ import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fastify, type FastifyBaseLogger } from 'fastify'
+import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { parseClientAddress } from '../src/core/client-address.ts'
 import { GUESS_POLICY } from '../src/core/guess-count.ts'
 import { parseUserId } from '../src/core/user-id.ts'
 import { serve, type ServeOptions } from '../src/serve.ts'
-import { openService, type Service } from '../src/service.ts'
+import { openDatabase, openService, type Service } from '../src/service.ts'
 import { outage } from './support/faults.ts'
 import { send } from './crash/request.ts'
 import { createFolder } from './support/local-server.ts'
@@ -75,6 +76,29 @@ describe('the server', () => {
     const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
     const metric = `cloud_repository_build_info{version="${version}"} 1\n`
     expect(await service.metrics.expose()).toContain(metric)
+  })
+
+  it('G02 starts although it cannot give back what a crash has left, as on a full disk, and warns', async () => {
+    const { service, config, server } = await start()
+    await server.stop()
+    await service.close()
+    const database = await openDatabase(config.databaseUrl)
+    await sql`
+      CREATE TRIGGER broken BEFORE UPDATE ON uploads BEGIN SELECT RAISE(ABORT, 'broken'); END
+    `.execute(database.kysely)
+    await sql`
+      INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
+      VALUES ('v', ${userId}, 'a', 'k', 0, 'pending', ${Date.now() + 60_000})
+    `.execute(database.kysely)
+    await database.close()
+    const warnings: string[] = []
+    const warn = (err: unknown, message: string) => warnings.push(`${message}: ${String(err)}`)
+    const again = await openService(config, { warn })
+    opened.defer(() => again.close())
+    const restarted = await serve({ config, service: again, logger: fastify().log })
+    opened.defer(() => restarted.stop())
+    expect((await fetch(`${restarted.url}/livez`)).status).toBe(200)
+    expect(warnings).toEqual([expect.stringMatching(/leases.*broken/)])
   })
 
   it('records from time to time when access tokens were used', async () => {

@@ -55,6 +55,12 @@ export interface Journal {
  * it is due, so that what is not due yet costs nothing. Any number of sweepers may call all of it at once.
  */
 export interface SweepLedger {
+  /**
+   * Ends the leases of all pending uploads, and says how many, for who knows that nobody works at them any more. It settles
+   * nothing: one whose owner lives all the same can renew its lease until it is aborted.
+   */
+  endLeases(): Promise<number>
+
   /** Up to `limit` pending uploads whose lease has ended, oldest first, but for those of `except`, at most a thousand users. */
   listExpiredUploads(options: {
     readonly except?: readonly UserId[]

@@ -41,6 +41,8 @@ export interface UploadsOptions {
   readonly reverifyMs?: number
   /** How long a refusal waits for what the upload left to be cleared away, in milliseconds; 5 s when left out. */
   readonly undoMs?: number
+  /** How long, in milliseconds, committing may take with all that follows where its outcome is unknown; 35 s when left out. */
+  readonly commitMs?: number
 }
 
 export interface UploadFile extends AuthorizedCaller {
@@ -88,6 +90,7 @@ export interface Uploads {
 export function createUploads(options: UploadsOptions): Uploads {
   const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
   const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
+  const { commitMs = COMMIT_MS } = options
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, userCreatedAt, name, precondition, incoming, signal } = request
@@ -104,6 +107,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     const reservation = await reserve({ ledger, upload: begun, ...incoming.size })
     const access = watchAccess({ caller: request, everyMs: reverifyMs })
     let isUntouched = false
+    let answerBy = Infinity
     try {
       const content = receiveContent({
         objects,
@@ -125,10 +129,12 @@ export function createUploads(options: UploadsOptions): Uploads {
       const visibility = request.visibility()
       const limits = { maxFiles, garbageDelayMs, precondition }
       await request.reverify()
-      return await commit({ ...caller, version, ...received, visibility, ...limits })
+      answerBy = performance.now() + commitMs
+      return await commit({ ...caller, version, ...received, visibility, ...limits }, answerBy)
     } catch (error) {
       // A database that hangs has kept the client waiting already; the undoing goes on without it.
-      await settledWithin(undo({ userId, version, key, isUntouched }), undoMs)
+      const undoBy = Math.min(answerBy, performance.now() + undoMs)
+      await settledBy(undoBy, undo({ userId, version, key, isUntouched }))
       throw error
     } finally {
       access.stop()
@@ -136,15 +142,26 @@ export function createUploads(options: UploadsOptions): Uploads {
     }
   }
 
-  /** Commits, and when the outcome is unknown has the ledger settle it: its compare-and-set lets one side win. */
-  async function commit(upload: CommitUpload): Promise<CommittedUpload> {
+  /**
+   * Commits, and when the outcome is unknown has the ledger settle it. Where that is not answered by `answerBy`, the upload
+   * is refused while it goes on: which side has won is the ledger's, whoever still waits.
+   */
+  async function commit(upload: CommitUpload, answerBy: number): Promise<CommittedUpload> {
     try {
       return await ledger.commit(upload)
     } catch (error) {
       if (!isAppError(error, 'unavailable')) throw error
-      if ((await ledger.abort(upload)) === 'committed') return ledger.commit(upload)
-      throw error
+      // After a pause of the whole process the time is over though nobody was asked.
+      const settleBy = Math.max(answerBy, performance.now() + undoMs)
+      const committed = await settledBy(settleBy, settle(upload))
+      if (committed === undefined) throw error
+      return committed
     }
+  }
+
+  /** What the commit has made, if it had won; else the upload is aborted. The ledger's compare-and-set lets one side win. */
+  async function settle(upload: CommitUpload): Promise<CommittedUpload | undefined> {
+    return (await ledger.abort(upload)) === 'committed' ? ledger.commit(upload) : undefined
   }
 
   /** Best effort: what it can't do now, the sweeper does when the lease has ended. */
@@ -196,12 +213,18 @@ const REVERIFY_MS = 5_000
 const UNDO_TIMEOUT_MS = 3_000
 const UNDO_MS = 5_000
 
-/** Resolves when `work`, which never rejects, is over, and after `ms` at the latest. */
-async function settledWithin(work: Promise<void>, ms: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work, late])
-  clearTimeout(timer)
+/** The ledger gives up on an answer after 30 s at most, and settling has as long as undoing. */
+const COMMIT_MS = 30_000 + UNDO_MS
+
+/** What `work` resolves to, or `undefined` at that time of `performance.now`, when it goes on by itself. Rejects as it does. */
+async function settledBy<T>(time: number, work: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, Math.max(0, time - performance.now()), undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function assertDigest(actual: string, expected: string | undefined): void {

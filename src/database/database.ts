@@ -18,8 +18,8 @@ export interface Database extends Fragments {
 
   /**
    * Guarantees that all of `work` is durable when it resolves. `work` holds nothing but SQL and is
-   * repeated from its beginning when the engine asks for it (busy, serialization failure,
-   * deadlock), at most `MAX_REPEATS` times. Rejects with the `AppError` that `work` threw, after
+   * repeated from its beginning when the engine asks for it (serialization failure, deadlock), at most `MAX_REPEATS`
+   * times, and for `LOCK_PATIENCE_MS` where another connection holds SQLite's lock. Rejects with the `AppError` that `work` threw, after
    * rolling back; with `unavailable` when the database failed, which says nothing about whether a
    * commit that was under way has happened; and with anything else untouched.
    */
@@ -83,11 +83,11 @@ export interface RowTrigger {
 }
 
 /**
- * What an error of the driver means: `repeat` the transaction; a `defect` of ours, such as a
- * violated constraint; a `failure` of the database or of the way to it; or a write that failed because
- * the disk is `full`, and was rolled back.
+ * What an error of the driver means: `repeat` the transaction; another connection holds the lock of the whole database,
+ * which is `locked`; a `defect` of ours, such as a violated constraint; a `failure` of the database or of the way to it; or
+ * a write that failed because the disk is `full`, and was rolled back.
  */
-export type Fault = 'repeat' | 'defect' | 'failure' | 'full'
+export type Fault = 'repeat' | 'locked' | 'defect' | 'failure' | 'full'
 
 export interface Engine extends Fragments {
   readonly kysely: Kysely<Tables>
@@ -111,6 +111,8 @@ export interface Engine extends Fragments {
     | (<T>(work: (kysely: Kysely<Tables>) => Promise<T>) => Promise<T>)
     | undefined
   readonly classify: (error: unknown) => Fault
+  /** How long a `locked` database is waited for, for tests; `LOCK_PATIENCE_MS` when left out. */
+  readonly lockPatienceMs?: number | undefined
   readonly connections: Database['connections']
   readonly copyTo: Database['copyTo']
   /** Closes what the engine opened; called once `kysely` is no longer used. */
@@ -119,10 +121,14 @@ export interface Engine extends Fragments {
 
 export const MAX_REPEATS = 5
 
+/** As long as a change waits for its turn: a backup or an operator's transaction of seconds refuses nobody. */
+export const LOCK_PATIENCE_MS = 10_000
+
 /** Puts repeats and translated errors around an engine. */
 export function createDatabase(engine: Engine): Database {
   const { kysely, now, forUpdate, bytewise, createTrigger, keepIndexOrder } = engine
   const { changesPerUser, runBatch, connections, copyTo, classify, release, migrateAlone } = engine
+  const { lockPatienceMs } = engine
   const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
   let isFull = false
   const noting = (error: unknown): Fault => {
@@ -130,8 +136,10 @@ export function createDatabase(engine: Engine): Database {
     if (fault === 'full') isFull = true
     return fault
   }
-  const query: Database['query'] = (work) => withRepeats(() => work(kysely), noting)
-  const transaction: Database['transaction'] = (work) => withRepeats(() => transact(work), noting)
+  const repeating = <T>(attempt: () => Promise<T>): Promise<T> =>
+    withRepeats(attempt, { classify: noting, lockPatienceMs })
+  const query: Database['query'] = (work) => repeating(() => work(kysely))
+  const transaction: Database['transaction'] = (work) => repeating(() => transact(work))
   return {
     kysely,
     now,
@@ -142,8 +150,8 @@ export function createDatabase(engine: Engine): Database {
     changesPerUser,
     connections,
     copyTo,
-    migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), noting)),
-    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), noting)),
+    migrateAlone: migrateAlone && ((work) => repeating(() => migrateAlone(work))),
+    runBatch: runBatch && ((batch) => repeating(() => runBatch(batch))),
     query,
     transaction,
     readInOrder: (work) =>
@@ -165,14 +173,21 @@ export function createDatabase(engine: Engine): Database {
   }
 }
 
+export interface Repeats {
+  readonly classify: (error: unknown) => Fault
+  /** As that of `Engine`. */
+  readonly lockPatienceMs?: number | undefined
+}
+
 /**
- * Runs `attempt` until it succeeds, fails for good, or has been repeated `MAX_REPEATS` times;
- * translates what it throws.
+ * Runs `attempt` until it succeeds, fails for good, has been repeated `MAX_REPEATS` times, or has found the database locked
+ * for `lockPatienceMs`; translates what it throws.
  */
 export async function withRepeats<T>(
   attempt: () => Promise<T>,
-  classify: (error: unknown) => Fault,
+  { classify, lockPatienceMs = LOCK_PATIENCE_MS }: Repeats,
 ): Promise<T> {
+  const givesUpAt = performance.now() + lockPatienceMs
   for (let repeats = 0; ; repeats++) {
     try {
       return await attempt()
@@ -180,10 +195,9 @@ export async function withRepeats<T>(
       const fault = error instanceof AppError ? 'defect' : classify(error)
       if (fault === 'defect') throw error
       if (fault === 'full') throw databaseFull(error)
-      if (fault === 'failure' || repeats === MAX_REPEATS) {
-        throw databaseUnavailable(error)
-      }
-      await setTimeout(backoffMs(repeats))
+      const isOver = fault === 'locked' ? performance.now() >= givesUpAt : repeats >= MAX_REPEATS
+      if (fault === 'failure' || isOver) throw databaseUnavailable(error)
+      await setTimeout(backoffMs(repeats, fault === 'locked' ? MAX_LOCKED_BACKOFF_MS : Infinity))
     }
   }
 }
@@ -200,7 +214,10 @@ function databaseFull(cause: unknown): AppError {
 
 const FIRST_BACKOFF_MS = 25
 
+/** A try that finds the lock held costs some microseconds, and the lock may be free for a moment only. */
+const MAX_LOCKED_BACKOFF_MS = 100
+
 // Random, so that those who collided once do not meet again.
-function backoffMs(repeats: number): number {
-  return FIRST_BACKOFF_MS * 2 ** repeats * (0.5 + Math.random() / 2)
+function backoffMs(repeats: number, maxMs: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** repeats, maxMs) * (0.5 + Math.random() / 2)
 }

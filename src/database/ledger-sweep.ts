@@ -7,6 +7,13 @@ import type { Version } from '../core/version.ts'
 import { type Books, lockUser } from './books.ts'
 import type { GarbageRow, UploadRow } from './schema.ts'
 
+export async function endLeases({ db, now }: Books): Promise<number> {
+  const { numAffectedRows } = await sql`
+    UPDATE uploads SET lease_until = ${now} WHERE state = 'pending' AND lease_until > ${now}
+  `.execute(db)
+  return Number(numAffectedRows)
+}
+
 export async function listExpiredUploads(
   { db, now }: Books,
   { except = [], limit }: Parameters<Ledger['listExpiredUploads']>[0],

@@ -113,6 +113,7 @@ export function createLedger(
     listAccounts: (page) => inOrder((books) => accounts.listAccounts(books, page)),
     reportCapacity: (userId, userCreatedAt) =>
       query((books) => accounts.reportCapacity(books, { userId, userCreatedAt })),
+    endLeases: () => query((books) => sweep.endLeases(books)),
     listExpiredUploads: (options) => inOrder((books) => sweep.listExpiredUploads(books, options)),
     listAbortedUploads: (page) => inOrder((books) => sweep.listAbortedUploads(books, page)),
     noteAbortedRemovals: (done) => transaction((books) => sweep.noteAbortedRemovals(books, done)),

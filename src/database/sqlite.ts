@@ -12,6 +12,13 @@ export interface SqliteOptions {
   readonly file: string
   /** Milliseconds since 1970, for tests; the machine's clock when left out. */
   readonly clock?: () => number
+  /**
+   * How long an attempt may block the thread that calls while another connection holds the lock, in milliseconds: for a
+   * thread that has nothing else to do. All other waiting is done between attempts, and blocks nobody. 0 when left out.
+   */
+  readonly busyTimeoutMs?: number
+  /** How long the lock of another connection is waited for in all, for tests. */
+  readonly lockPatienceMs?: number
 }
 
 /**
@@ -19,8 +26,10 @@ export interface SqliteOptions {
  * `synchronous` are asserted, not assumed. A file that is missing is made readable by its owner alone. Rejects with `unavailable` when the file cannot be
  * opened so.
  */
-export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Promise<Database> {
-  const connection = await withRepeats(async () => connect(file, clock), classify)
+export async function openSqlite(options: SqliteOptions): Promise<Database> {
+  const { lockPatienceMs } = options
+  const repeats = { classify, lockPatienceMs }
+  const connection = await withRepeats(async () => connect(options), repeats)
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(connection) })
   return createDatabase({
     kysely,
@@ -43,19 +52,14 @@ export async function openSqlite({ file, clock = Date.now }: SqliteOptions): Pro
     copyTo: (target) =>
       withRepeats(async () => {
         connection.prepare('VACUUM INTO ?').run(target)
-      }, classify),
+      }, repeats),
     classify,
+    lockPatienceMs,
     release: async () => {
       if (connection.isOpen) connection.close()
     },
   })
 }
-
-/**
- * SQLite waits for the lock of another connection by blocking its thread, where requests may be answered, so it waits
- * only this long; the rest of the waiting is done between repeats.
- */
-const BUSY_TIMEOUT_MS = 20
 
 const PRAGMAS = [
   ['journal_mode', 'wal'],
@@ -64,9 +68,9 @@ const PRAGMAS = [
   ['fullfsync', 1],
 ] as const
 
-function connect(file: string, clock: () => number): DatabaseSync {
+function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): DatabaseSync {
   createPrivately(file)
-  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  const connection = new DatabaseSync(file, { timeout: busyTimeoutMs })
   try {
     for (const [name, value] of PRAGMAS) {
       connection.exec(`PRAGMA ${name} = ${value}`)
@@ -82,16 +86,19 @@ function connect(file: string, clock: () => number): DatabaseSync {
 }
 
 /**
- * SQLite would leave the permissions to the umask; those of its journal follow the file's. A file that is there is not
- * opened, since closing it would take the locks of all other connections of this process to it.
+ * Makes the file if it is missing, and says whether it was. SQLite would leave the permissions to the umask; those of its
+ * journal follow the file's. A file that is there is not opened, since closing it would take the locks of all other
+ * connections of this process to it.
  */
-function createPrivately(file: string): void {
+export function createPrivately(file: string): boolean {
   // SQLite's name for a database without a file.
-  if (file === ':memory:') return
+  if (file === ':memory:') return false
   try {
     closeSync(openSync(file, 'wx', 0o600))
+    return true
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    return false
   }
 }
 
@@ -111,7 +118,7 @@ function assertPragma(
  * SQLite's primary result codes (sqlite.org/rescode.html); `errcode` is the extended one, whose low
  * byte is primary.
  */
-const REPEAT_CODES: ReadonlySet<number> = new Set([
+const LOCKED_CODES: ReadonlySet<number> = new Set([
   5, // SQLITE_BUSY
   6, // SQLITE_LOCKED
   15, // SQLITE_PROTOCOL: lost the race for the WAL's lock
@@ -130,11 +137,12 @@ const DEFECT_CODES: ReadonlySet<number> = new Set([
 const FULL_CODE = 13
 const NO_ROOM_FOR_SHARED_MEMORY = 4874
 
-function classify(error: unknown): Fault {
+/** What an error of `node:sqlite` means. */
+export function classify(error: unknown): Fault {
   if (error instanceof TypeError || error instanceof RangeError) return 'defect'
   if (!(error instanceof Error && 'errcode' in error)) return 'failure'
   const code = Number(error.errcode) & 0xff
-  if (REPEAT_CODES.has(code)) return 'repeat'
+  if (LOCKED_CODES.has(code)) return 'locked'
   if (code === FULL_CODE || Number(error.errcode) === NO_ROOM_FOR_SHARED_MEMORY) return 'full'
   return DEFECT_CODES.has(code) ? 'defect' : 'failure'
 }

@@ -15,11 +15,15 @@ import type {
   WriterSettings,
 } from './writer-messages.ts'
 
+/** Others hold the lock for a few milliseconds as a rule; for longer, what else the thread is asked has its turn in between. */
+const BUSY_TIMEOUT_MS = 20
+
 const port = parentPort
 if (port === null) throw new TypeError('This is the code of a thread')
 const { file, clock, baseCapacity } = workerData as WriterSettings
 const database = await openSqlite({
   file,
+  busyTimeoutMs: BUSY_TIMEOUT_MS,
   ...(clock && { clock: () => Number(Atomics.load(clock, 0)) }),
 })
 const ports: Readonly<Record<WriterCall['port'], Methods>> = {

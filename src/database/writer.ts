@@ -99,6 +99,7 @@ const IS_THREADS = {
     removeFile: true,
     changeFile: true,
     check: true,
+    endLeases: true,
     noteAbortedRemovals: true,
     forgetUploads: true,
     noteGarbageRemovals: true,

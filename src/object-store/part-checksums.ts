@@ -15,34 +15,73 @@ export function crc32Of(pieces: readonly Uint8Array[]): string {
   return bytes.toString('base64')
 }
 
+export interface PartChecksumsOptions {
+  /** Told of refusals to check parts, which fail no upload. */
+  readonly warn?: ((err: unknown, message: string) => void) | undefined
+}
+
 /**
  * Asks a store to check parts by their CRC-32, which costs a fifth of what it takes to sign them by their SHA-256. Stores
- * that know nothing of it ignore the request or refuse it; they get signed parts.
+ * that know nothing of it ignore the request or refuse it; they get signed parts. One that says that it cannot do so is
+ * asked again after 10 minutes; any other refusal, such as that of a proxy, is that of one upload.
  */
 export class PartChecksums {
-  /** Remembered until the process ends. */
-  #isRefused = false
+  readonly #warn: NonNullable<PartChecksumsOptions['warn']>
+  /** Before that the store is not asked, by `performance.now`. */
+  #askAgainAt = 0
+
+  constructor({ warn = () => undefined }: PartChecksumsOptions = {}) {
+    this.#warn = warn
+  }
 
   /** Creates an upload by way of `send`. Its parts are to have checksums if the answer names the algorithm. */
   async create(
     input: CreateMultipartUploadCommandInput,
     send: (input: CreateMultipartUploadCommandInput) => Promise<CreateMultipartUploadCommandOutput>,
   ): Promise<CreateMultipartUploadCommandOutput> {
-    if (this.#isRefused) return await send(input)
+    if (performance.now() < this.#askAgainAt) return await send(input)
     try {
       return await send({ ...input, ChecksumAlgorithm: 'CRC32' })
     } catch (error) {
       if (!isRefusal(error)) throw error
       const created = await send(input)
-      this.#isRefused = true
+      this.#note(error)
       return created
     }
   }
+
+  /** The same request was accepted without the checksums, so the refusal was of these, or of a moment. */
+  #note(refusal: S3ServiceException): void {
+    if (!saysUnsupported(refusal)) {
+      this.#warn(refusal, 'the object store refused once to check parts by their CRC-32')
+      return
+    }
+    this.#askAgainAt = performance.now() + ASK_AGAIN_MS
+    this.#warn(
+      refusal,
+      'the object store does not check parts by their CRC-32; asks again in 10 min',
+    )
+  }
 }
 
+const ASK_AGAIN_MS = 10 * 60_000
+
 /** Whether the store did not understand or does not implement what was asked. */
-function isRefusal(error: unknown): boolean {
-  if (!(error instanceof S3ServiceException)) return false
-  const { httpStatusCode } = error.$metadata
-  return httpStatusCode === 400 || httpStatusCode === 501
+function isRefusal(error: unknown): error is S3ServiceException {
+  return error instanceof S3ServiceException && [400, 501].includes(statusOf(error) ?? 0)
+}
+
+/** What stores answer to a header or a value that they do not implement ("Error responses" in the reference of S3). */
+const UNSUPPORTED: ReadonlySet<string> = new Set([
+  'NotImplemented',
+  'InvalidRequest',
+  'InvalidArgument',
+])
+
+function saysUnsupported(refusal: S3ServiceException): boolean {
+  return statusOf(refusal) === 501 || UNSUPPORTED.has(refusal.name)
+}
+
+function statusOf({ $metadata }: S3ServiceException): number | undefined {
+  return $metadata.httpStatusCode
 }

@@ -15,7 +15,7 @@ import { withDeadline } from './deadline.ts'
 import { Blocks } from './blocks.ts'
 import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
 import { DEFAULT_PART_SIZE } from './part-size.ts'
-import { PartChecksums } from './part-checksums.ts'
+import { PartChecksums, type PartChecksumsOptions } from './part-checksums.ts'
 import { createS3Client, type S3ClientOptions } from './s3-client.ts'
 import { DirectS3 } from './s3-direct.ts'
 import { findBucket, hasName } from './s3-errors.ts'
@@ -28,7 +28,8 @@ import { unavailable } from './unavailable.ts'
 /** Each costs a file descriptor, and while its reader dawdles little else. */
 const READER_SOCKETS = 1000
 
-export interface S3StoreOptions extends S3ClientOptions, Partial<UploadOptions> {
+export interface S3StoreOptions
+  extends S3ClientOptions, Partial<UploadOptions>, PartChecksumsOptions {
   readonly bucket: string
   readonly deadlines?: Partial<S3Deadlines>
 }
@@ -53,7 +54,7 @@ class S3Store implements ObjectStore {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 4, maxFileSize = 0 } = options
     const deadlines = { ...DEFAULT_DEADLINES, ...options.deadlines }
     const client = createS3Client(options)
-    const common = { client, checksums: new PartChecksums(), name, deadlines }
+    const common = { client, checksums: new PartChecksums(options), name, deadlines }
     const clock = { skewMs: 0 }
     const connect = (maxSockets: number | undefined): Pick<S3Bucket, 'direct' | 'unkept'> => {
       const kept = createS3Transport({ ...options, maxSockets })

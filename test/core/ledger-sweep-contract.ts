@@ -66,6 +66,27 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
     }
 
     describe('leases', () => {
+      it('G02 end at once of all that nobody works at any more, whose number counts no more', async () => {
+        const [left, alive] = [await account.begin('a', 60), await account.begin('b', 10)]
+        const done = await account.begin('c', 5)
+        await account.commit(done, 5)
+        expect(await harness.ledger.endLeases()).toBeGreaterThanOrEqual(2)
+        expect(await harness.ledger.countUploads(account.userId)).toBe(0)
+        expect([...(await expired())].sort()).toEqual([left, alive].sort())
+        expect(await account.usage()).toMatchObject({ used: 5, reserved: 70 })
+        // An owner who lives all the same goes on, until the upload is aborted.
+        await harness.ledger.renew({ version: alive, leaseMs: LONG_MS })
+        expect(await expired()).toEqual([left])
+        const { userId } = account
+        for (const version of [left, alive]) {
+          await harness.ledger.abort({ userId, version, expiredOnly: true })
+        }
+        expect(await outcomeOf(account.commit(left, 60))).toBe('unavailable')
+        expect(await outcomeOf(account.commit(alive, 10))).toBe('ok')
+        expect(await account.usage()).toMatchObject({ used: 15, reserved: 0, fileCount: 2 })
+        expect(await harness.ledger.endLeases()).toBe(0)
+      })
+
       it('D12 end on their own: an upload without an owner is listed, then released once', async () => {
         const { userId } = account
         const left = await account.begin('a', 70, { leaseMs: SOON_MS })

@@ -192,6 +192,34 @@ describe('a ledger that hangs', () => {
     expect(aborts).toBe(1)
     expect(await read('a')).toBe('old')
   })
+
+  it.each([
+    { hangs: 'the abort', won: false },
+    { hangs: 'the commit that reads back', won: true },
+  ])(
+    'holds an upload whose commit failed no longer than a commit may take: $hangs',
+    async ({ won }) => {
+      await using core = await openTestCore()
+      const hanging = (): Promise<never> => new Promise(() => undefined)
+      const ledger: Partial<Ledger> = won
+        ? {
+            commit: onceFailing(async (upload) => {
+              await core.ledger.commit(upload)
+              return failing()
+            }, hanging),
+          }
+        : { commit: failing, abort: hanging }
+      const { faulty, read } = await openOverwrite(core, { ledger, commitMs: 300, undoMs: 20 })
+      const startedAt = performance.now()
+      const uploading = outcomeOf(faulty.upload('a', 'new!'))
+      expect(await Promise.race([uploading, setTimeout(2_000, 'late')])).toBe('unavailable')
+      expect(performance.now() - startedAt).toBeGreaterThan(250)
+      expect(await read('a')).toBe(won ? 'new!' : 'old')
+      await settle(core)
+      expect(await read('a')).toBe(won ? 'new!' : 'old')
+      expect(await leftovers(core)).toEqual(NOTHING_LEFT)
+    },
+  )
 })
 
 describe('a begin', () => {

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { MAX_BYTES } from '../../src/core/byte-size.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -65,7 +65,7 @@ describe('SQLite', () => {
     ['journal_mode', 'wal'],
     ['synchronous', 2],
     ['foreign_keys', 1],
-    ['busy_timeout', 20],
+    ['busy_timeout', 0],
   ])('F07 runs with %s = %s', async (name, value) => {
     const { rows } = await sql
       .raw<Record<string, unknown>>(`PRAGMA ${name}`)
@@ -91,8 +91,24 @@ describe('SQLite', () => {
     expect((await made).created).toBe(true)
   })
 
-  it('F01 gives up on a lock that never comes back, changes nothing, and works again after', async () => {
+  it('F01 does next to nothing while many wait for a lock', async () => {
     const users = createUserStore(database)
+    const holder = new DatabaseSync(file)
+    holder.exec('BEGIN IMMEDIATE')
+    const ids = Array.from({ length: 64 }, (_, index) => parseUserId(`user-${index}`))
+    const made = Promise.all(ids.map((id) => users.createUser(id)))
+    const before = performance.eventLoopUtilization()
+    await setTimeout(1_000)
+    expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5)
+    holder.exec('COMMIT')
+    holder.close()
+    expect((await made).every(({ created }) => created)).toBe(true)
+  })
+
+  it('F01 gives up on a lock that never comes back, changes nothing, and works again after', async () => {
+    const impatient = await openSqlite({ file, lockPatienceMs: 300 })
+    onTestFinished(() => impatient.close())
+    const users = createUserStore(impatient)
     const holder = new DatabaseSync(file)
     holder.exec('BEGIN IMMEDIATE')
     const refusal = await refusalOf(users.createUser(parseUserId('late')))

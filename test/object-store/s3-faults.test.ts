@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createS3Store } from '../../src/object-store/s3.ts'
 import { PART_SIZE } from '../core/object-store-contract.ts'
@@ -257,6 +257,67 @@ describe('a put', () => {
     expect(signed).toHaveLength(12)
     expect(signed).not.toContain('UNSIGNED-PAYLOAD')
   })
+
+  it('asks again for checks after a refusal that does not say that the store has none, and tells of it', async () => {
+    s3.checksums = 'checked'
+    const told: unknown[] = []
+    const telling = createS3Store({ ...s3.options(), warn: (cause) => told.push(cause) })
+    s3.inject('CreateMultipartUpload', refuse(400, 'BadRequest'))
+    expect(await signaturesOf(telling)).not.toContain('UNSIGNED-PAYLOAD')
+    expect(told).toMatchObject([{ name: 'BadRequest' }])
+    expect(new Set(await signaturesOf(telling))).toEqual(new Set(['UNSIGNED-PAYLOAD']))
+    expect(told).toHaveLength(1)
+    await telling.close()
+  })
+
+  it.each([
+    [501, 'NotImplemented'],
+    [501, 'Whatever'],
+    [400, 'InvalidRequest'],
+    [400, 'InvalidArgument'],
+  ])('asks a store for no checks for 10 minutes that has none: %i %s', async (status, code) => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const told: unknown[] = []
+    const telling = createS3Store({ ...s3.options(), warn: (cause) => told.push(cause) })
+    const creates = (): number => s3.calls.filter((call) => call === 'CreateMultipartUpload').length
+    s3.inject('CreateMultipartUpload', refuse(status, code))
+    s3.checksums = 'checked'
+    for (const [waitMs, signed, calls] of [
+      [0, true, 2],
+      [599_000, true, 1],
+      [2_000, false, 1],
+    ] as const) {
+      vi.advanceTimersByTime(waitMs)
+      const before = creates()
+      const signatures = await signaturesOf(telling)
+      expect(signatures.includes('UNSIGNED-PAYLOAD')).toBe(!signed)
+      expect(creates() - before).toBe(calls)
+    }
+    expect(told).toMatchObject([{ name: code }])
+    await telling.close()
+  })
+
+  it('believes no refusal of checks where it is refused without them too', async () => {
+    s3.checksums = 'checked'
+    s3.inject('CreateMultipartUpload', refuse(400, 'InvalidRequest'), refuse(400, 'InvalidRequest'))
+    const writing = put(store, { key: freshKey(), content: LARGE })
+    await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
+    expect(new Set(await signaturesOf(store))).toEqual(new Set(['UNSIGNED-PAYLOAD']))
+  })
+
+  /** Puts an object of three parts, and returns how the content of each was signed. */
+  async function signaturesOf(subject: ObjectStore): Promise<readonly (string | undefined)[]> {
+    const signatures: (string | undefined)[] = []
+    const spy: Fault = (apply, _signal, { headers }) => {
+      signatures.push(headers['x-amz-content-sha256'])
+      return apply()
+    }
+    s3.inject('UploadPart', spy, spy, spy)
+    await put(subject, { key: freshKey(), content: LARGE })
+    expect(signatures).toHaveLength(3)
+    return signatures
+  }
 
   it('sends the checksum of each part where the store checks it', async () => {
     s3.checksums = 'checked'

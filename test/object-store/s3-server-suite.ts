@@ -7,6 +7,7 @@ import {
   type StoreUnderTest,
 } from '../core/object-store-contract.ts'
 import { digest, freshKey, never, put, read } from '../support/objects.ts'
+import { failure } from '../support/s3-faults.ts'
 import type { S3Address } from '../support/s3-server.ts'
 import { spyOnParts } from '../support/spying-transport.ts'
 import { freshBucket, openUploads, removeBucket } from '../support/test-bucket.ts'
@@ -60,6 +61,33 @@ function s3ServerTests(address: S3Address | undefined): void {
     const writing = put(store, { key: altered, content })
     await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
     expect(await subject.residue(altered)).toEqual([])
+    await subject.dispose()
+  })
+
+  it('has parts checked again after one request for that was refused on its way', async () => {
+    const refusals = [failure(400, 'BadRequest')]
+    const sums: (string | undefined)[] = []
+    const requestHandler = spyOnParts(
+      (part) => {
+        sums.push(part.headers['x-amz-checksum-crc32'])
+        return part
+      },
+      ({ query }) => ('uploads' in query ? refusals.pop() : undefined),
+    )
+    const subject = await createSubject({ requestHandler })
+    const content = randomBytes(2 * PART_SIZE + 1)
+    for (let upload = 0; upload < 2; upload++) {
+      const key = freshKey()
+      await put(subject.store, { key, content })
+      expect(await read(subject.store, key)).toEqual({
+        size: content.length,
+        sha256: digest(content),
+      })
+    }
+    expect(refusals).toEqual([])
+    const none = 'undefined'
+    const expected = [none, none, none, 'string', 'string', 'string']
+    expect(sums.map((sum) => typeof sum)).toEqual(expected)
     await subject.dispose()
   })
 

@@ -124,6 +124,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'countUploads':
     case 'checkGarbage':
     case 'usage':
+    case 'endLeases':
     case 'listExpiredUploads':
     case 'findUserToPurge':
     case 'listAbortedUploads':

@@ -26,6 +26,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     countUploads: gate('countUploads', (userId) => ledger.countUploads(userId)),
     checkGarbage: gate('checkGarbage', (file) => ledger.checkGarbage(file)),
     usage: gate('usage', (userId) => ledger.usage(userId)),
+    endLeases: () => ledger.endLeases(),
     listExpiredUploads: gate('listExpiredUploads', (options) => ledger.listExpiredUploads(options)),
     listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),
     forgetUploads: gate('forgetUploads', (options) => ledger.forgetUploads(options)),

@@ -29,6 +29,7 @@ export interface TestRepositoryOptions {
   /** How often a caller is verified again while a file comes, in milliseconds. */
   readonly reverifyMs?: number
   readonly undoMs?: number
+  readonly commitMs?: number
 }
 
 /** Short, so that a file whose object is missing costs a test no time. */
@@ -84,6 +85,7 @@ export async function openTestRepository(
     leaseMs,
     reverifyMs,
     ...(options.undoMs === undefined ? {} : { undoMs: options.undoMs }),
+    ...(options.commitMs === undefined ? {} : { commitMs: options.commitMs }),
     garbageDelayMs: GARBAGE_DELAY_MS,
     missPausesMs: MISS_PAUSES_MS,
   })
