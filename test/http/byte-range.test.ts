@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../support/cpu-time.ts'
 import { selectRange } from '../../src/http/byte-range.ts'
 
 const SIZE = 1000
@@ -110,9 +111,10 @@ describe('selectRange', () => {
   })
 
   it('takes no longer than the length of the header', () => {
-    const started = performance.now()
-    for (const text of [' ', ',', ', ', '0']) selectRange(`bytes=${text.repeat(50_000)}x`, SIZE)
-    expect(performance.now() - started).toBeLessThan(500)
+    const parse = (): void => {
+      for (const text of [' ', ',', ', ', '0']) selectRange(`bytes=${text.repeat(50_000)}x`, SIZE)
+    }
+    expect(cpuMsOf(parse)).toBeLessThan(500)
   })
 })
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { cpuMsOf } from '../support/cpu-time.ts'
 import { formatReprDigest, parseReprDigest, wantsReprDigest } from '../../src/http/repr-digest.ts'
 
 /** Of the content `hello`. */
@@ -60,11 +61,10 @@ describe('Repr-Digest', () => {
   })
 
   it('takes no longer than its length, whatever is wrong with it', () => {
-    const started = performance.now()
     for (const text of [' ', ',', 'a,', 'a;', '(', ':', 'a=1,', 'a="', ' \t']) {
-      expect(wantsReprDigest(`a${text.repeat(16_384)}\u0000`)).toBe(false)
+      const parse = (): void => expect(wantsReprDigest(`a${text.repeat(16_384)}\u0000`)).toBe(false)
+      expect(cpuMsOf(parse)).toBeLessThan(110)
     }
-    expect(performance.now() - started).toBeLessThan(1000)
   })
 })
 

@@ -173,7 +173,7 @@ describe('keys that can not be fetched', () => {
       clock.now += 5 * SECOND
       const start = performance.now()
       await verify('first')
-      expect(performance.now() - start).toBeLessThan(200)
+      expect(performance.now() - start).toBeLessThan(1_500)
     }
     await expect.poll(provider.requests).toBeGreaterThan(before)
   })
