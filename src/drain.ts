@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { OpenConnections } from './http/open-connections.ts'
 
 /** Balancers ask `/readyz`, or learn from their orchestrator, within that time that they should look elsewhere. */
@@ -29,9 +29,9 @@ export async function emptyQueue(connections: readonly OpenConnections[]): Promi
   const lastAcceptedAt = (): number => Math.max(...connections.map((of) => of.lastAcceptedAt()))
   const endsAt = performance.now() + EMPTYING_MS
   // The rest of the turn under way does not look at the queue any more.
-  await setImmediate()
+  await turn()
   for (let startedAt = performance.now(); startedAt < endsAt;) {
-    await setImmediate()
+    await turn()
     const now = performance.now()
     const isShort = now - startedAt < SHORT_TURN_MS
     if (isShort && startedAt - lastAcceptedAt() > (endsAt - now) * QUIET_SHARE) return
@@ -49,7 +49,9 @@ const SHORT_TURN_MS = 0.1
 
 /** Closes, while a listener ends, what its clients leave open without a request; a late one still gets its answer. */
 export function closeIdleFromNowOn(connections: readonly OpenConnections[]): Disposable {
-  const timer = setInterval(() => connections.forEach((of) => of.closeIdle(LAST_IDLE_MS)), LOOK_MS)
+  const close = (): void => connections.forEach((of) => of.closeIdle(LAST_IDLE_MS))
+  // A turn later: what came during a stall of the process is read first.
+  const timer = setInterval(() => setImmediate(close), LOOK_MS)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 

@@ -58,7 +58,7 @@ export class LogOutput {
   /** Writes what can be written, and returns what is left. */
   #writeOut(bytes: Uint8Array): Uint8Array {
     let left = bytes
-    let waitsUntil = this.#failure === undefined ? performance.now() + PATIENCE_MS : 0
+    const waitsUntil = this.#failure === undefined ? performance.now() + PATIENCE_MS : 0
     while (left.byteLength > 0) {
       try {
         left = left.subarray(writeSync(this.#options.fd, left))

@@ -4,6 +4,7 @@ import { buildAdmin } from './admin/app.ts'
 import { buildMonitoring } from './admin/monitoring.ts'
 import { type Chores, type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
+import { Deadline } from './core/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { buildApp } from './http/app.ts'
@@ -139,13 +140,13 @@ async function end(running: Running, drainMs: number): Promise<void> {
   const { listeners, connections, chores, shutdown, tracing } = running
   const sweeps = chores.stop()
   const deadlines = [
-    setTimeout(() => {
+    new Deadline(GRACE_MS, () => {
       shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
-    }, GRACE_MS),
+    }),
     // Clients that neither read their answer nor close would keep the process for ever.
-    setTimeout(() => {
+    new Deadline(GRACE_MS + FAREWELL_MS, () => {
       for (const { app } of listeners) app.server.closeAllConnections()
-    }, GRACE_MS + FAREWELL_MS),
+    }),
   ]
   try {
     await drain(connections, drainMs)
@@ -153,7 +154,7 @@ async function end(running: Running, drainMs: number): Promise<void> {
     using _ = closeIdleFromNowOn(connections)
     await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
   } finally {
-    deadlines.forEach(clearTimeout)
+    deadlines.forEach((deadline) => deadline.clear())
   }
   await Promise.all([chores.recordLast(), tracing?.close()])
 }
