@@ -21,12 +21,12 @@ const LOOK_MS = 50
 /**
  * Resolves in the moment to close a listener: the connections in the system's queue, which closing would reset, have been
  * accepted. That is after a turn of the event loop that brings no one and is short: in one that takes milliseconds,
- * someone comes after it has looked. Before that nobody should have come for a while, since clients that are just being
- * answered connect again; the while gets shorter, so that a flood of connections cannot hold this up for over a second.
- * New requests are to be held back meanwhile: their answers would bring further connections, and their work long turns.
+ * someone comes after it has looked. Before that nobody should have come for a while, nor have been answered, since a client
+ * then connects again; the while gets shorter, so that a flood of connections cannot hold this up for over two seconds. New
+ * requests are to be held back meanwhile: their answers would bring further connections, and their work long turns.
  */
 export async function emptyQueue(connections: readonly OpenConnections[]): Promise<void> {
-  const lastAcceptedAt = (): number => Math.max(...connections.map((of) => of.lastAcceptedAt()))
+  const lastChangedAt = (): number => Math.max(...connections.map((of) => of.lastChangedAt()))
   const endsAt = performance.now() + EMPTYING_MS
   // The rest of the turn under way does not look at the queue any more.
   await turn()
@@ -34,14 +34,14 @@ export async function emptyQueue(connections: readonly OpenConnections[]): Promi
     await turn()
     const now = performance.now()
     const isShort = now - startedAt < SHORT_TURN_MS
-    if (isShort && startedAt - lastAcceptedAt() > (endsAt - now) * QUIET_SHARE) return
+    if (isShort && startedAt - lastChangedAt() > (endsAt - now) * QUIET_SHARE) return
     startedAt = now
   }
 }
 
-const EMPTYING_MS = 1_000
+const EMPTYING_MS = 2_000
 
-/** How long nobody should have come, as a part of the time that is left. */
+/** How long that while is, as a part of the time that is left. */
 const QUIET_SHARE = 0.1
 
 /** One with nothing to do takes a hundredth of a millisecond. */

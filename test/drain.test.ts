@@ -18,15 +18,15 @@ it('a listener is not closed at the end of a long turn, in which someone may hav
 })
 
 it('nor while someone comes every few milliseconds', async () => {
-  let lastAcceptedAt = performance.now()
+  let lastChangedAt = performance.now()
   const arrivals = (async () => {
-    const endsAt = performance.now() + 300
+    const endsAt = performance.now() + 500
     for (; performance.now() < endsAt; await setImmediate()) {
-      if (performance.now() - lastAcceptedAt > 10) lastAcceptedAt = performance.now()
+      if (performance.now() - lastChangedAt > 10) lastChangedAt = performance.now()
     }
     return 'over'
   })()
-  const emptied = emptyQueue([connections(() => lastAcceptedAt)]).then(() => 'emptied')
+  const emptied = emptyQueue([connections(() => lastChangedAt)]).then(() => 'emptied')
   expect(await Promise.race([emptied, arrivals])).toBe('over')
   await emptied
 })
@@ -34,7 +34,7 @@ it('nor while someone comes every few milliseconds', async () => {
 it('but in the end, however many come', async () => {
   const begun = performance.now()
   await emptyQueue([connections(() => performance.now())])
-  expect(performance.now() - begun).toBeLessThan(1_500)
+  expect(performance.now() - begun).toBeLessThan(2_500)
 })
 
 it('and at once when nobody has come for a while', async () => {
@@ -43,6 +43,6 @@ it('and at once when nobody has come for a while', async () => {
   expect(performance.now() - begun).toBeLessThan(500)
 })
 
-function connections(lastAcceptedAt: () => number): OpenConnections {
-  return { lastAcceptedAt, quietMs: () => 0, closeIdle: () => {} }
+function connections(lastChangedAt: () => number): OpenConnections {
+  return { lastChangedAt, quietMs: () => 0, closeIdle: () => {} }
 }

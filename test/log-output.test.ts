@@ -47,7 +47,7 @@ async function openPipe(): Promise<{
   readonly recovered: readonly LostLines[]
 }> {
   const path = join(await temporaryFolder(opened), 'pipe')
-  execFileSync('mkfifo', [path])
+  execFileSync('sh', ['-c', 'mkfifo "$0"', path])
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
   opened.defer(() => closeSync(fd))
   const recovered: LostLines[] = []

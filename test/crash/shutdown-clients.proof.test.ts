@@ -27,7 +27,7 @@ describe('SIGTERM under 64 clients without a balancer, who write until nobody li
       expect(unexpected).toEqual([])
       expect(answered).toBeGreaterThan(2 * CLIENTS)
     }
-    // A client that connects in the last tenth of a millisecond is beyond TCP's help.
+    // A client that connects in the very moment of the close is beyond TCP's help.
     const lost = rounds.flatMap((round) => round.lost)
     expect(lost.slice(ROUNDS)).toEqual([])
   }, 300_000)
