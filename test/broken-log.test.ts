@@ -36,18 +36,20 @@ describe('a log that cannot be written', () => {
   it('finishes the line that it had begun, so that no other one continues it', async () => {
     const service = await startWithLogFile({})
     await truncate(service.logFile, LIMIT - 10)
-    for (const name of ['begun', 'lost']) await service.get(name)
+    await service.get('begun')
+    await eventually(async () => expect(await service.log()).toHaveLength(LIMIT))
     const begun = (await service.log()).slice(-10)
+    for (let time = 0; time < 4; time++) await service.get('lost')
     await truncate(service.logFile, 0)
     await service.get('whole')
-    await eventually(async () => expect(await service.log()).toContain('are lost'))
-    const lines = linesOf(begun + (await service.log()))
-    expect(lines).toMatchObject([
-      { msg: 'request', status: 404 },
-      { msg: 'request', status: 404 },
-      { msg: 'lines of the log are lost', lost: 1 },
-    ])
-    service.process.kill('SIGTERM')
+    // The line of a request comes after its answer, so that of the last one before may have found room again.
+    await eventually(async () => {
+      const lines = linesOf(begun + (await service.log()))
+      const { lost = 0 } = lines.find(({ msg }) => msg === 'lines of the log are lost') ?? {}
+      expect(lost).toBeGreaterThanOrEqual(3)
+      expect(lines.filter(({ msg }) => msg === 'request').length + lost).toBe(6)
+    })
+    service.process.kill('SIGINT')
     expect(await exitOf(service.process)).toBe(0)
   }, 60_000)
 
@@ -58,10 +60,10 @@ describe('a log that cannot be written', () => {
     await truncate(service.logFile, 0)
     expect(await service.get('none')).toBe(404)
     await eventually(async () =>
-      expect(await service.log()).toMatch(/ERROR: .* are lost .*"lost":3/),
+      expect(await service.log()).toMatch(/ERROR: .* are lost .*"lost":[23]/),
     )
     await truncate(service.logFile, LIMIT)
-    service.process.kill('SIGTERM')
+    service.process.kill('SIGINT')
     expect(await exitOf(service.process)).toBe(0)
   }, 60_000)
 
@@ -81,7 +83,7 @@ describe('a log that cannot be written', () => {
       const { process, url } = await start({ LOG_FORMAT })
       process.stdout?.destroy()
       for (let time = 0; time < 20; time++) expect(await statusOf(url, 'none')).toBe(404)
-      process.kill('SIGTERM')
+      process.kill('SIGINT')
       expect(await exitOf(process)).toBe(0)
     },
     60_000,
@@ -98,7 +100,7 @@ describe('a log that cannot be written', () => {
         await statusOf(url, 'none')
         expect(output()).toContain('are lost')
       })
-      process.kill('SIGTERM')
+      process.kill('SIGINT')
       expect(await exitOf(process)).toBe(0)
     },
     60_000,
@@ -158,9 +160,14 @@ async function statusOf(url: string, name: string): Promise<number> {
   return reply.status
 }
 
-function linesOf(log: string): unknown[] {
+interface Line {
+  readonly msg: string
+  readonly lost?: number
+}
+
+function linesOf(log: string): Line[] {
   return log
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as unknown)
+    .map((line) => JSON.parse(line) as Line)
 }
