@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { type Config, readConfig } from './config.ts'
+import { timeoutSignal } from './core/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
 import { objectKey } from './core/object-key.ts'
 import type { ObjectStore } from './core/object-store.ts'
@@ -72,7 +73,7 @@ function adviceOn(config: Config): { readonly database: string; readonly objectS
 async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagnosis[]> {
   if (jwt === undefined) return []
   const fetchKeys = async (): Promise<string> => {
-    const { keys } = await fetchJwks(jwt.jwksUrl, AbortSignal.timeout(TIMEOUT_MS))
+    const { keys } = await fetchJwks(jwt.jwksUrl, timeoutSignal(TIMEOUT_MS))
     return `publishes ${keys.length} keys`
   }
   return [await examine('identity provider', ADVICE.identityProvider, fetchKeys)]

@@ -1,49 +1,57 @@
-import { setImmediate, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { OpenConnections } from './http/open-connections.ts'
 
 /** Balancers ask `/readyz`, or learn from their orchestrator, within that time that they should look elsewhere. */
 export const DRAIN_MS = 3_000
 
 /**
- * Lets a listener that says it is stopping be used for up to `maxMs` more, and then resolves in the moment to close it,
- * so that closing resets nobody: a balancer has moved away, a client that keeps its connection has heard
- * `Connection: close` with an answer, and no connection waits to be accepted. Nothing is waited for where nobody comes.
+ * Lets a listener that says it is stopping be used for up to `maxMs` more, so that closing it resets nobody: a balancer
+ * has moved away, and a client that keeps its connection has heard `Connection: close` with an answer. Nothing is waited
+ * for where nobody comes.
  */
 export async function drain(connections: readonly OpenConnections[], maxMs: number): Promise<void> {
   const endsAt = performance.now() + maxMs
   const isQuiet = (): boolean => connections.every((of) => of.quietMs() >= QUIET_MS)
   while (performance.now() < endsAt && !isQuiet()) await delay(LOOK_MS)
-  await emptyQueue(connections)
 }
 
 const QUIET_MS = 1_000
 const LOOK_MS = 50
 
 /**
- * Whoever is in the system's queue when a listener closes is reset. So wait for a turn of the event loop that brings
- * no one and is short: in one that takes milliseconds, someone comes after it has looked.
+ * Resolves in the moment to close a listener: the connections in the system's queue, which closing would reset, have been
+ * accepted. That is after a turn of the event loop that brings no one and is short: in one that takes milliseconds,
+ * someone comes after it has looked. Before that nobody should have come for a while, nor have been answered, since a client
+ * then connects again; the while gets shorter, so that a flood of connections cannot hold this up for over two seconds. New
+ * requests are to be held back meanwhile: their answers would bring further connections, and their work long turns.
  */
-async function emptyQueue(connections: readonly OpenConnections[]): Promise<void> {
-  const count = (): number => connections.reduce((sum, of) => sum + of.accepted(), 0)
+export async function emptyQueue(connections: readonly OpenConnections[]): Promise<void> {
+  const lastChangedAt = (): number => Math.max(...connections.map((of) => of.lastChangedAt()))
   const endsAt = performance.now() + EMPTYING_MS
   // The rest of the turn under way does not look at the queue any more.
-  await setImmediate()
-  while (performance.now() < endsAt) {
-    const [before, startedAt] = [count(), performance.now()]
-    await setImmediate()
-    if (count() === before && performance.now() - startedAt < SHORT_TURN_MS) return
+  await turn()
+  for (let startedAt = performance.now(); startedAt < endsAt;) {
+    await turn()
+    const now = performance.now()
+    const isShort = now - startedAt < SHORT_TURN_MS
+    if (isShort && startedAt - lastChangedAt() > (endsAt - now) * QUIET_SHARE) return
+    startedAt = now
   }
 }
+
+const EMPTYING_MS = 2_000
+
+/** How long that while is, as a part of the time that is left. */
+const QUIET_SHARE = 0.1
 
 /** One with nothing to do takes a hundredth of a millisecond. */
 const SHORT_TURN_MS = 0.1
 
-/** Under a flood of connections there is no such turn. */
-const EMPTYING_MS = 1_000
-
 /** Closes, while a listener ends, what its clients leave open without a request; a late one still gets its answer. */
 export function closeIdleFromNowOn(connections: readonly OpenConnections[]): Disposable {
-  const timer = setInterval(() => connections.forEach((of) => of.closeIdle(LAST_IDLE_MS)), LOOK_MS)
+  const close = (): void => connections.forEach((of) => of.closeIdle(LAST_IDLE_MS))
+  // A turn later: what came during a stall of the process is read first.
+  const timer = setInterval(() => setImmediate(close), LOOK_MS)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 

@@ -1,4 +1,6 @@
-import { destination, type DestinationStream, type Logger, pino } from 'pino'
+import { Writable } from 'node:stream'
+import { type DestinationStream, type Logger, pino } from 'pino'
+import { LogOutput } from './log-output.ts'
 import type { LogFormat, LogLevel } from './setting-parsers.ts'
 
 export interface LogOptions {
@@ -9,26 +11,28 @@ export interface LogOptions {
 /** Opens the log on the standard output: JSON, or lines for people where a terminal shows them. */
 export async function openLog({ level, format }: LogOptions): Promise<Logger> {
   const isPretty = format === 'auto' ? process.stdout.isTTY : format === 'pretty'
-  return isPretty ? openPrettyLog(level) : openJsonLog(level)
+  // Lines are written at once, so none is missing when the process dies, of whatever.
+  const output = new LogOutput({
+    fd: process.stdout.fd,
+    onRecovered: (lines) => logger.error(lines, 'lines of the log are lost'),
+  })
+  const logger = pino({ level }, isPretty ? await openPretty(output) : output)
+  return logger
 }
 
-/**
- * Lines are written at once, so none is missing when the process dies, of whatever. Whoever takes them slowly slows the
- * service down; an output that fails ends it.
- */
-function openJsonLog(level: LogLevel): Logger {
-  return pino({ level }, destination({ dest: process.stdout.fd, sync: true }))
-}
-
-/** A terminal is written to at once, so nothing is left at the end. Loaded only where someone looks. */
-async function openPrettyLog(level: LogLevel): Promise<Logger> {
+/** Loaded only where someone looks. */
+async function openPretty(output: LogOutput): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty')
-  const stream: DestinationStream = pretty({
-    destination: process.stdout.fd,
-    sync: true,
+  return pretty({
+    destination: new Writable({
+      decodeStrings: false,
+      write(lines: string, _encoding, done) {
+        output.write(lines)
+        done()
+      },
+    }),
     singleLine: true,
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss.l',
   })
-  return pino({ level }, stream)
 }

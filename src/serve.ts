@@ -5,10 +5,12 @@ import { buildMonitoring } from './admin/monitoring.ts'
 import { readVersion } from './build-info.ts'
 import { type Chores, type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
+import { Deadline } from './core/deadline.ts'
 import { AppError } from './core/errors.ts'
-import { closeIdleFromNowOn, drain } from './drain.ts'
+import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { buildApp } from './http/app.ts'
 import { type OpenConnections, watchConnections } from './http/open-connections.ts'
+import { RequestGate } from './http/request-gate.ts'
 import { readWebPage, type WebPage } from './http/web-page.ts'
 import type { Service } from './service.ts'
 import type { Tracing } from './tracing/tracing.ts'
@@ -48,12 +50,14 @@ export interface RunningServer {
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, service, logger, tracing, intervals } = options
   const shutdown = new AbortController()
+  const gate = new RequestGate()
   let stopped: Promise<void> | undefined
   const common = {
     ...service,
     trustedProxies: config.trustedProxies,
     logger,
     isStopping: () => stopped !== undefined,
+    gate,
     shutdown: shutdown.signal,
     traces: tracing,
   }
@@ -87,7 +91,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = '', adminUrl] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })
-  const running = { listeners, connections, chores, shutdown, tracing }
+  const running = { listeners, connections, gate, chores, shutdown, tracing }
   const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
   return {
     url,
@@ -128,6 +132,7 @@ const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
 interface Running {
   readonly listeners: readonly Listener[]
   readonly connections: readonly OpenConnections[]
+  readonly gate: RequestGate
   readonly chores: Chores
   readonly tracing: ServeOptions['tracing']
   /** Aborts what is still running when the grace period is over. */
@@ -138,24 +143,31 @@ async function end(running: Running, drainMs: number): Promise<void> {
   const { listeners, connections, chores, shutdown, tracing } = running
   const sweeps = chores.stop()
   const deadlines = [
-    setTimeout(() => {
+    new Deadline(GRACE_MS, () => {
       shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
-    }, GRACE_MS),
+    }),
     // Clients that neither read their answer nor close would keep the process for ever.
-    setTimeout(() => {
+    new Deadline(GRACE_MS + FAREWELL_MS, () => {
       for (const { app } of listeners) app.server.closeAllConnections()
-    }, GRACE_MS + FAREWELL_MS),
+    }),
   ]
   try {
     await drain(connections, drainMs)
-    // At once, where Fastify would first do other things.
-    for (const { app } of listeners) app.server.close()
+    await closeListeners(running)
     using _ = closeIdleFromNowOn(connections)
     await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
   } finally {
-    deadlines.forEach(clearTimeout)
+    deadlines.forEach((deadline) => deadline.clear())
   }
   await Promise.all([chores.recordLast(), tracing?.close()])
+}
+
+/** Stops accepting. Requests that come meanwhile wait for it, and are then served. */
+async function closeListeners({ listeners, connections, gate }: Running): Promise<void> {
+  using _ = gate.shut()
+  await emptyQueue(connections)
+  // At once, where Fastify would first do other things.
+  for (const { app } of listeners) app.server.close()
 }
 
 interface Listener {

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type Config, type ObjectStoreConfig, partSizeOf } from './config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
+import { timeoutSignal } from './core/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { createFreeSpace, type FreeSpace } from './core/free-space.ts'
 import { createGrants, type Grants } from './core/grants.ts'
@@ -95,7 +96,7 @@ export async function openService(
   opened.defer(() => store.close())
   const objects = tracing?.traceObjects(store, placeOf(config)) ?? store
   await migrate(database)
-  await objects.prepare(AbortSignal.timeout(PREPARE_TIMEOUT_MS))
+  await objects.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
   const jwt = config.jwt && (await openJwt(config.jwt))
   const instances = createInstances(config)
   opened.defer(() => instances?.leave())

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { drain } from '../src/drain.ts'
+import { emptyQueue } from '../src/drain.ts'
 import type { OpenConnections } from '../src/http/open-connections.ts'
 
 it('a listener is not closed at the end of a long turn, in which someone may have come', async () => {
@@ -12,31 +12,37 @@ it('a listener is not closed at the end of a long turn, in which someone may hav
     }
     return 'over'
   })()
-  const drained = drain([connections(() => 0)], 0).then(() => 'drained')
-  expect(await Promise.race([drained, longTurns])).toBe('over')
-  await drained
+  const emptied = emptyQueue([connections(() => Number.NEGATIVE_INFINITY)]).then(() => 'emptied')
+  expect(await Promise.race([emptied, longTurns])).toBe('over')
+  await emptied
 })
 
-it('nor at the end of one that brought someone', async () => {
-  let accepted = 0
+it('nor while someone comes every few milliseconds', async () => {
+  let lastChangedAt = performance.now()
   const arrivals = (async () => {
-    while (accepted < 5) {
-      await setImmediate()
-      accepted += 1
+    const endsAt = performance.now() + 500
+    for (; performance.now() < endsAt; await setImmediate()) {
+      if (performance.now() - lastChangedAt > 10) lastChangedAt = performance.now()
     }
     return 'over'
   })()
-  const drained = drain([connections(() => accepted)], 0).then(() => 'drained')
-  expect(await Promise.race([drained, arrivals])).toBe('over')
-  await drained
+  const emptied = emptyQueue([connections(() => lastChangedAt)]).then(() => 'emptied')
+  expect(await Promise.race([emptied, arrivals])).toBe('over')
+  await emptied
 })
 
 it('but in the end, however many come', async () => {
-  let accepted = 0
-  await drain([connections(() => accepted++)], 0)
-  expect(accepted).toBeGreaterThan(2)
+  const begun = performance.now()
+  await emptyQueue([connections(() => performance.now())])
+  expect(performance.now() - begun).toBeLessThan(2_500)
 })
 
-function connections(accepted: () => number): OpenConnections {
-  return { accepted, quietMs: () => 0, closeIdle: () => {} }
+it('and at once when nobody has come for a while', async () => {
+  const begun = performance.now()
+  await emptyQueue([connections(() => begun - 1_000)])
+  expect(performance.now() - begun).toBeLessThan(500)
+})
+
+function connections(lastChangedAt: () => number): OpenConnections {
+  return { lastChangedAt, quietMs: () => 0, closeIdle: () => {} }
 }

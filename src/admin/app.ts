@@ -27,7 +27,7 @@ import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'meter' | 'traces' | 'shutdown'
+  'logger' | 'trustedProxies' | 'isStopping' | 'gate' | 'meter' | 'traces' | 'shutdown'
 > {
   readonly users: Users
   readonly accessTokens: AccessTokens

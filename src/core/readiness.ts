@@ -1,3 +1,4 @@
+import { timeoutSignal } from './deadline.ts'
 import type { Part } from './errors.ts'
 import type { Ledger } from './ledger.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -27,7 +28,7 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   let askedAt = Number.NEGATIVE_INFINITY
 
   async function ask(): Promise<ReadonlyMap<Part, unknown>> {
-    const signal = AbortSignal.timeout(timeoutMs)
+    const signal = timeoutSignal(timeoutMs)
     const answers = await Promise.all([
       failureOf('database', within(ledger.check(), signal)),
       failureOf('object_store', within(objects.check(signal), signal)),

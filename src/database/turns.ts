@@ -1,3 +1,4 @@
+import { Deadline } from '../core/deadline.ts'
 import type { AppError } from '../core/errors.ts'
 import { databaseUnavailable } from './database.ts'
 
@@ -48,12 +49,12 @@ function pass(line: Line): void {
 
 function waitIn({ waiting }: Line, patienceMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const deadline = new Deadline(patienceMs, () => {
       waiting.delete(take)
       reject(tooLate(patienceMs))
-    }, patienceMs)
+    })
     const take = (): void => {
-      clearTimeout(timer)
+      deadline.clear()
       waiting.delete(take)
       resolve()
     }

@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { Deadline } from '../core/deadline.ts'
 import { databaseUnavailable } from './database.ts'
 import { Outbox } from './outbox.ts'
 import { unpackError } from './packed-error.ts'
@@ -12,7 +13,7 @@ import type {
 } from './writer-messages.ts'
 
 interface Waiting {
-  readonly deadline: NodeJS.Timeout
+  readonly deadline: Deadline
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -72,7 +73,7 @@ export class WriterThread {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       const refuse = (): void => this.#take(id)?.reject(databaseUnavailable(tooLate()))
-      this.#waiting.set(id, { deadline: setTimeout(refuse, PATIENCE_MS), resolve, reject })
+      this.#waiting.set(id, { deadline: new Deadline(PATIENCE_MS, refuse), resolve, reject })
       this.#outbox.add({ ...call, id, until: Date.now() + PATIENCE_MS })
     })
   }
@@ -81,12 +82,12 @@ export class WriterThread {
     const { promise: exited, resolve } = Promise.withResolvers<void>()
     this.#worker.once('exit', () => resolve())
     // One that hangs in a call of the system cannot be ended either.
-    const deadline = setTimeout(resolve, PATIENCE_MS)
+    const deadline = new Deadline(PATIENCE_MS, resolve)
     this.#isClosing = true
     this.#outbox.flush()
     this.#send('close')
     await exited
-    clearTimeout(deadline)
+    deadline.clear()
   }
 
   #send(message: WriterMessage): void {
@@ -103,7 +104,7 @@ export class WriterThread {
   /** Who waits for the call; each is settled once. */
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id)
-    clearTimeout(waiting?.deadline)
+    waiting?.deadline.clear()
     this.#waiting.delete(id)
     return waiting
   }

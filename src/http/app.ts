@@ -30,7 +30,14 @@ import type { WebPage } from './web-page.ts'
 
 export interface AppOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'meter' | 'traces' | 'lingerMs' | 'headTimeoutMs'
+  | 'logger'
+  | 'trustedProxies'
+  | 'isStopping'
+  | 'gate'
+  | 'meter'
+  | 'traces'
+  | 'lingerMs'
+  | 'headTimeoutMs'
 > {
   readonly repository: Repository
   readonly ledger: Ledger

@@ -17,6 +17,7 @@ import { requestHeadPlugin } from './plugins/request-head.ts'
 import { createRequestLog } from './plugins/request-log.ts'
 import { type RequestTraces, traceRequests } from './plugins/request-trace.ts'
 import { sendProblem } from './problem.ts'
+import type { RequestGate } from './request-gate.ts'
 import { requestIds } from './request-id.ts'
 import { meterUntilOver, type RequestMeter } from './request-meter.ts'
 
@@ -28,6 +29,8 @@ export interface ListenerOptions {
   readonly meter?: RequestMeter
   /** Whether the service takes no new work, so that a balancer should look elsewhere. */
   readonly isStopping: () => boolean
+  /** Holds requests back for a moment; always open when left out. */
+  readonly gate?: RequestGate
   /** Aborts when requests are no longer waited for; never when left out. */
   readonly shutdown?: AbortSignal
   /** Without them no request is traced. */
@@ -68,6 +71,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     throw new AppError('not_found', 'There is nothing under this path.')
   })
   await app.register(connections.plugin)
+  app.addHook('onRequest', (_request, _reply, done) => {
+    if (options.gate === undefined) done()
+    else options.gate.pass(done)
+  })
   await app.register(chunkThrottlePlugin)
   app.addHook('onRequest', (request, reply, done) => {
     reply.raw.setMaxListeners(MOST_LISTENERS)

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 
 /** What a listener that is about to close has to know of its connections. */
 export interface OpenConnections {
-  /** How many there have been so far. */
-  accepted(): number
+  /** When one was accepted or an answer on one was over last, by `performance.now()`; before any time when none was. */
+  lastChangedAt(): number
   /** For how long none has been open, in milliseconds; 0 while there is one. */
   quietMs(): number
   /** Closes those on which no request has been under way for that long, in milliseconds. */
@@ -16,13 +16,13 @@ export function watchConnections(server: Server): OpenConnections {
   const open = new Set<Socket>()
   /** Those without a request under way, and since when. */
   const idle = new Map<Socket, number>()
-  let accepted = 0
+  let lastChangedAt = Number.NEGATIVE_INFINITY
   let quietSince = performance.now()
 
   server.on('connection', (socket) => {
-    accepted += 1
+    lastChangedAt = performance.now()
     open.add(socket)
-    idle.set(socket, performance.now())
+    idle.set(socket, lastChangedAt)
     socket.once('close', () => {
       open.delete(socket)
       idle.delete(socket)
@@ -33,7 +33,8 @@ export function watchConnections(server: Server): OpenConnections {
   function onRequest({ socket }: IncomingMessage, response: ServerResponse): void {
     idle.delete(socket)
     response.once('close', () => {
-      if (open.has(socket)) idle.set(socket, performance.now())
+      lastChangedAt = performance.now()
+      if (open.has(socket)) idle.set(socket, lastChangedAt)
     })
   }
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
@@ -41,7 +42,7 @@ export function watchConnections(server: Server): OpenConnections {
   }
 
   return {
-    accepted: () => accepted,
+    lastChangedAt: () => lastChangedAt,
     quietMs: () => (open.size > 0 ? 0 : performance.now() - quietSince),
     closeIdle(olderThanMs) {
       const before = performance.now() - olderThanMs

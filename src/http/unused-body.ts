@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Deadline } from '../core/deadline.ts'
 import { AppError } from '../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
@@ -26,11 +27,11 @@ export async function passBody(
   const check = atMost(MAX_BODY_BYTES)
   const body = new CheckedBody({ ...options, raw, check })
   body.stream.resume()
-  const timer = setTimeout(() => body.fail(tooLate()), options.idleTimeoutMs)
+  const deadline = new Deadline(options.idleTimeoutMs, () => body.fail(tooLate()))
   try {
     await body.ended
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
   }
 }
 

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
+import { timeoutSignal } from '../core/deadline.ts'
 import { AppError } from '../core/errors.ts'
 import { fetchJwks } from './fetch-jwks.ts'
 
@@ -30,7 +31,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
   async function fetchKeys(): Promise<void> {
     const startedAt = clock()
     try {
-      keys = createLocalJWKSet(await fetchJwks(jwksUrl, AbortSignal.timeout(timeoutMs)))
+      keys = createLocalJWKSet(await fetchJwks(jwksUrl, timeoutSignal(timeoutMs)))
       fetchedAt = startedAt
       failure = undefined
     } catch (error) {

@@ -1,3 +1,5 @@
+import { Deadline } from '../core/deadline.ts'
+
 /** Prometheus waits 10 s, and what an instance knows by itself must arrive also when a part hangs. */
 const PATIENCE_MS = 2_000
 
@@ -26,10 +28,8 @@ export function createReading({ clear, read }: Reading): () => Promise<void> {
 }
 
 async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, timeout])
-  clearTimeout(timer)
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const deadline = new Deadline(ms, resolve)
+  await Promise.race([work, late])
+  deadline.clear()
 }

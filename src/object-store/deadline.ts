@@ -1,4 +1,6 @@
-interface Deadline {
+import { Deadline, timeoutError } from '../core/deadline.ts'
+
+interface Limits {
   readonly ms: number
   readonly signal: AbortSignal
 }
@@ -9,18 +11,18 @@ interface Deadline {
  * never after this promise has settled, so it can guard a response whose body is still to be read.
  */
 export async function withDeadline<T>(
-  { ms, signal }: Deadline,
+  { ms, signal }: Limits,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
   const stop = new AbortController()
   const relay = () => stop.abort(signal.reason)
-  const timer = setTimeout(() => stop.abort(timeoutError(ms)), ms)
+  const deadline = new Deadline(ms, () => stop.abort(timeoutError(ms)))
   signal.addEventListener('abort', relay)
   try {
     return await Promise.race([call(stop.signal), rejection(stop.signal)])
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
     signal.removeEventListener('abort', relay)
   }
 }
@@ -32,9 +34,4 @@ export function rejection(signal: AbortSignal): Promise<never> {
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
   })
-}
-
-/** The error of a call that was given `ms` and used them up. */
-export function timeoutError(ms: number): DOMException {
-  return new DOMException(`No answer within ${ms} ms`, 'TimeoutError')
 }

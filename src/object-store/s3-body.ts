@@ -1,5 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream'
-import { timeoutError } from './deadline.ts'
+import { Deadline, timeoutError } from '../core/deadline.ts'
 import { unavailable } from './unavailable.ts'
 
 export interface S3BodyOptions {
@@ -18,7 +18,7 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
   const { length, idleMs, signal } = options
   let missing = length
   let isWanted = false
-  const silence = setTimeout(() => isWanted && fail(timeoutError(idleMs)), idleMs)
+  const silence = new Deadline(idleMs, () => isWanted && fail(timeoutError(idleMs)))
   const body = new Readable({
     read: () => {
       isWanted = true
@@ -26,7 +26,7 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
       content.resume()
     },
     destroy: (error, done) => {
-      clearTimeout(silence)
+      silence.clear()
       content.destroy()
       done(error)
     },

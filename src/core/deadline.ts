@@ -1,0 +1,45 @@
+/**
+ * Calls `onLate` once `ms` milliseconds have passed since it was made or refreshed, unless it is cleared. What has arrived by
+ * then comes first: after a stall of the event loop, such as that of a suspended machine, timers run before sockets and other
+ * threads are read, and an answer that is there would be refused as late. So it leaves them one more turn of the loop.
+ */
+export class Deadline {
+  readonly #timer: NodeJS.Timeout
+  #lastTurn: NodeJS.Immediate | undefined
+
+  constructor(ms: number, onLate: () => void) {
+    this.#timer = setTimeout(() => {
+      this.#lastTurn = setImmediate(onLate)
+    }, ms)
+  }
+
+  /** Begins anew, also when it is over. */
+  refresh(): void {
+    clearImmediate(this.#lastTurn)
+    this.#timer.refresh()
+  }
+
+  /** Guarantees that nothing is called any more. */
+  clear(): void {
+    clearImmediate(this.#lastTurn)
+    clearTimeout(this.#timer)
+  }
+
+  /** Lets the process end while it waits. */
+  unref(): this {
+    this.#timer.unref()
+    return this
+  }
+}
+
+/** As `AbortSignal.timeout`, with a turn for what has arrived. */
+export function timeoutSignal(ms: number): AbortSignal {
+  const controller = new AbortController()
+  new Deadline(ms, () => controller.abort(timeoutError(ms))).unref()
+  return controller.signal
+}
+
+/** The error of a call that was given `ms` and used them up. */
+export function timeoutError(ms: number): DOMException {
+  return new DOMException(`No answer within ${ms} ms`, 'TimeoutError')
+}

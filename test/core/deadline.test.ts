@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { MessageChannel } from 'node:worker_threads'
+import { describe, expect, it } from 'vitest'
+import { Deadline, timeoutSignal } from '../../src/core/deadline.ts'
+import { stall } from '../support/stall.ts'
+
+describe('a deadline', () => {
+  it('is over once its time is, and not before', async () => {
+    const begun = performance.now()
+    await new Promise<void>((resolve) => void new Deadline(50, resolve))
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(49)
+  })
+
+  it('lets what has arrived during a stall come first, and be cleared by it', async () => {
+    const events: string[] = []
+    const deadline = new Deadline(20, () => events.push('late'))
+    await arriveInStall(() => {
+      events.push('arrived')
+      deadline.clear()
+    })
+    await delay(50)
+    expect(events).toEqual(['arrived'])
+  })
+
+  it('starts anew when it is refreshed, also in the turn that it leaves for what has arrived', async () => {
+    let refreshedAt = Number.POSITIVE_INFINITY
+    const late = Promise.withResolvers<number>()
+    const deadline = new Deadline(20, () => late.resolve(performance.now()))
+    await arriveInStall(() => {
+      refreshedAt = performance.now()
+      deadline.refresh()
+    })
+    expect((await late.promise) - refreshedAt).toBeGreaterThanOrEqual(19)
+  })
+
+  it('aborts a signal as AbortSignal.timeout does, but for what has arrived', async () => {
+    const signal = timeoutSignal(20)
+    let wasAborted: boolean | undefined
+    await arriveInStall(() => {
+      wasAborted = signal.aborted
+    })
+    expect(wasAborted).toBe(false)
+    await delay(50)
+    expect(signal.reason).toMatchObject({ name: 'TimeoutError' })
+  })
+})
+
+/** Stalls for 50 ms, in which a message arrives; resolves when it has been received. */
+async function arriveInStall(onMessage: () => void): Promise<void> {
+  const { port1, port2 } = new MessageChannel()
+  const received = once(port2, 'message').then(onMessage)
+  await stall(50, () => port1.postMessage('there'))
+  await received
+  port1.close()
+}
