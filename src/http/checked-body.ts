@@ -57,10 +57,8 @@ export class CheckedBody {
     promise.catch(ignore)
     this.ended = promise
     this.#settle = { resolve, reject }
-    this.stream = new Readable({ read: this.#onRead, highWaterMark: HELD_BYTES }).on(
-      'error',
-      ignore,
-    )
+    const highWaterMark = HELD_BYTES + intake.readAheadBytes
+    this.stream = new Readable({ read: this.#onRead, highWaterMark }).on('error', ignore)
     this.#chunks = new GatheredChunks((chunk) =>
       this.#attempt(() => check.write(chunk, this.#outlet)),
     )

@@ -17,6 +17,8 @@ const CHUNKS_PER_SECOND = 20_000
 
 /** Reading a body, which stops while its reader wants no more; a chunked one also while the throttle has it wait. */
 export interface Intake {
+  /** Bytes that its reader should hold before it pauses: what the request would, if it and not its connection were paused. */
+  readonly readAheadBytes: number
   /** Counts a chunk that has come. */
   count(chunk: Buffer): void
   /** Reads no more until `resume`. The rest of what was read from the connection already still comes, 64 KiB at most. */
@@ -77,6 +79,7 @@ export class ChunkThrottle {
     socket.once('close', release)
 
     return {
+      readAheadBytes: 64 * 1024,
       count: (chunk) => {
         if (!isSmall(chunk)) return
         chunks += 1
@@ -103,6 +106,7 @@ export class ChunkThrottle {
 
 function intakeWithoutChunks(raw: IncomingMessage): Intake {
   return {
+    readAheadBytes: 0,
     count: () => {},
     pause: () => void raw.pause(),
     resume: () => void raw.resume(),
