@@ -31,11 +31,11 @@ export class EvenShare {
     this.#options = options
   }
 
-  /** It begins with the least. */
+  /** It begins with four times the least. */
   join(): Share {
     const { leastBytes, mostBytes } = this.#options
     const even = (): number => this.#evenBytes()
-    let window = leastBytes
+    let window = leastBytes * STEP
     this.#members += 1
     return {
       get bytes() {
