@@ -235,6 +235,12 @@ export interface Ledger extends SweepLedger {
   /** How many of the user's uploads count against `maxUploads` now. */
   countUploads(userId: UserId): Promise<number>
 
+  /**
+   * Rejects as `begin` of a file of `bytes` would now for what the user's replaced and deleted objects hold, with
+   * `too_many_requests`. It reserves nothing.
+   */
+  admitGarbage(upload: Pick<BeginUpload, 'userId' | 'bytes'>): Promise<void>
+
   /** The user with their figures, read in one statement, whatever the status; `undefined` for an unknown user. */
   findAccount(userId: UserId): Promise<Account | undefined>
 

@@ -179,6 +179,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     if (!isMet(precondition, old)) throw preconditionFailed()
     if (least > maxFileSize) throw fileTooLarge(maxFileSize)
     if (uploads >= maxUploads) throw uploadCountExceeded(maxUploads)
+    await ledger.admitGarbage({ userId, bytes: least })
     if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(usage, maxFiles)
     const growth = least - (old?.size ?? 0)
     if (growth > 0 && growth > availableBytes(usage)) throw capacityExceeded(usage, least)

@@ -28,7 +28,7 @@ import {
   whyRefused,
 } from './books.ts'
 import type { Database } from './database.ts'
-import { isGarbageBounded } from './garbage-bound.ts'
+import { isGarbageBounded, whyGarbage } from './garbage-bound.ts'
 import { measureBacklog, measureJournal } from './ledger-backlog.ts'
 import { changeFile, removeFile } from './ledger-change.ts'
 import { commit } from './ledger-commit.ts'
@@ -107,6 +107,7 @@ export function createLedger(
     check: () => check(database, query),
     findFile: runBatch === undefined ? findOne : findMany,
     countUploads: (userId) => query((books) => countUploads(books, userId)),
+    admitGarbage: (upload) => query((books) => admitGarbage(books, upload)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
     listAccounts: (page) => inOrder((books) => accounts.listAccounts(books, page)),
@@ -164,6 +165,15 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
     VALUES (${version}, ${userId}, ${name}, ${objectKey}, ${growth}, 'pending',
             ${now} + ${upload.leaseMs})
   `.execute(db.withPlugin(AHEAD))
+}
+
+async function admitGarbage(
+  books: Books,
+  { userId, bytes }: Pick<BeginUpload, 'userId' | 'bytes'>,
+): Promise<void> {
+  const bound = { size: bigint(bytes), ownReserved: bigint(0), capacity: books.capacity }
+  const reason = await whyGarbage(books, { userId, ...bound })
+  if (reason !== undefined) throw reason
 }
 
 async function extend(books: Books, upload: ExtendUpload): Promise<void> {

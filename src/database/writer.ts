@@ -108,6 +108,7 @@ const IS_THREADS = {
     listFiles: false,
     findFile: false,
     countUploads: false,
+    admitGarbage: false,
     usage: false,
     findAccount: false,
     listAccounts: false,

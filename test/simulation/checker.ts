@@ -122,6 +122,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'listAccounts':
     case 'reportCapacity':
     case 'countUploads':
+    case 'admitGarbage':
     case 'usage':
     case 'listExpiredUploads':
     case 'findUserToPurge':

@@ -24,6 +24,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     reportCapacity: (userId) => ledger.reportCapacity(userId),
     findFile: gate('findFile', (file) => ledger.findFile(file)),
     countUploads: gate('countUploads', (userId) => ledger.countUploads(userId)),
+    admitGarbage: gate('admitGarbage', (upload) => ledger.admitGarbage(upload)),
     usage: gate('usage', (userId) => ledger.usage(userId)),
     listExpiredUploads: gate('listExpiredUploads', (options) => ledger.listExpiredUploads(options)),
     listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),
