@@ -1,7 +1,8 @@
 import { addAbortListener } from 'node:events'
-import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../core/errors.ts'
+import type { Intake } from './chunk-throttle.ts'
 import { GatheredChunks } from './gathered-chunks.ts'
 import { type Pace, watchPace } from './pace.ts'
 
@@ -19,7 +20,7 @@ export interface ContentOutlet {
 }
 
 export interface CheckedBodyOptions {
-  readonly raw: IncomingMessage
+  readonly request: Pick<FastifyRequest, 'raw' | 'intake'>
   readonly check: BodyCheck
   readonly signal: AbortSignal
   readonly idleTimeoutMs: number
@@ -37,7 +38,8 @@ export class CheckedBody {
   readonly stream: Readable
   /** Resolves when the whole body has come and is well, rejects with an `AppError` otherwise. Needs no handler. */
   readonly ended: Promise<void>
-  readonly #raw: IncomingMessage
+  readonly #raw: FastifyRequest['raw']
+  readonly #intake: Intake
   readonly #check: BodyCheck
   readonly #pace: Pace
   readonly #abort: Disposable
@@ -46,30 +48,30 @@ export class CheckedBody {
   #received = 0
   #settled = false
 
-  constructor({ raw, check, signal, idleTimeoutMs }: CheckedBodyOptions) {
+  constructor({ request, check, signal, idleTimeoutMs }: CheckedBodyOptions) {
+    const { raw, intake } = request
     this.#raw = raw
+    this.#intake = intake
     this.#check = check
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     promise.catch(ignore)
     this.ended = promise
     this.#settle = { resolve, reject }
-    this.stream = new Readable({ read: this.#onRead, highWaterMark: HELD_BYTES }).on(
-      'error',
-      ignore,
-    )
+    const highWaterMark = HELD_BYTES + intake.readAheadBytes
+    this.stream = new Readable({ read: this.#onRead, highWaterMark }).on('error', ignore)
     this.#chunks = new GatheredChunks((chunk) =>
       this.#attempt(() => check.write(chunk, this.#outlet)),
     )
     this.#pace = watchPace({
       idleTimeoutMs,
       total: () => this.#received,
-      isWaiting: () => !raw.isPaused() && raw.intake?.isPaused() !== true,
+      isWaiting: () => !raw.isPaused() && !intake.isPaused(),
       onTooSlow: () => this.fail(tooSlow()),
     })
     this.#abort = addAbortListener(signal, () => this.fail(stoppedBy(signal)))
     raw.on('data', this.#onData).on('end', this.#onEnd)
     raw.on('error', this.#onGone).on('close', this.#onGone)
-    raw.intake?.resume()
+    intake.resume()
     if (raw.destroyed) this.#onGone()
   }
 
@@ -80,7 +82,7 @@ export class CheckedBody {
   /** Stops reading and fails the stream with `error`, unless all is over. */
   fail(error: AppError): void {
     if (!this.#letGo()) return
-    this.#raw.intake?.pause()
+    this.#intake.pause()
     this.#raw.pause()
     this.stream.destroy(error)
     this.#settle.reject(error)
@@ -99,20 +101,19 @@ export class CheckedBody {
 
   readonly #onRead = (): void => {
     if (this.#settled) return
-    this.#raw.intake?.resume()
+    this.#intake.resume()
     this.#raw.resume()
   }
 
   /** A paused request goes on to fill its own buffer, with as many small chunks as fit, so its connection is paused instead. */
   #pause(): void {
-    const { intake, readableLength } = this.#raw
-    intake?.pause()
-    if (intake === undefined || readableLength > 0) this.#raw.pause()
+    this.#intake.pause()
+    if (this.#raw.readableLength > 0) this.#raw.pause()
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.#received += chunk.length
-    this.#raw.intake?.count(chunk)
+    this.#intake.count(chunk)
     this.#chunks.add(chunk)
   }
 

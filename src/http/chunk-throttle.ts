@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** A chunk of at least this size costs little more than its bytes do. */
@@ -14,11 +15,13 @@ const FREE_CHUNKS = 16
 /** All connections together; Node's parser takes about 1 us for each, so this is some 2 % of a core. */
 const CHUNKS_PER_SECOND = 20_000
 
-/** Reading from one connection, which stops while its reader wants no more and while the throttle has it wait. */
+/** Reading a body, which stops while its reader wants no more; a chunked one also while the throttle has it wait. */
 export interface Intake {
+  /** Bytes that its reader should hold before it pauses: what the request would, if it and not its connection were paused. */
+  readonly readAheadBytes: number
   /** Counts a chunk that has come. */
   count(chunk: Buffer): void
-  /** Reads no more from the connection until `resume`. The rest of what was read already still comes, 64 KiB at most. */
+  /** Reads no more until `resume`. The rest of what was read from the connection already still comes, 64 KiB at most. */
   pause(): void
   resume(): void
   /** Whether nothing is read at present, for either reason. */
@@ -34,8 +37,10 @@ export class ChunkThrottle {
   readonly #intakes = new WeakMap<Socket, Intake>()
   #throttled = 0
 
-  /** That of a connection, the same for all its requests: what one of them owes, the next waits for. */
-  intakeOf(socket: Socket): Intake {
+  /** Chunked bodies share that of their connection: what one of them owes, the next waits for. */
+  intakeOf(raw: IncomingMessage): Intake {
+    const { headers, socket } = raw
+    if (headers['transfer-encoding'] === undefined) return intakeWithoutChunks(raw)
     const known = this.#intakes.get(socket)
     if (known !== undefined) return known
     const intake = this.#createIntake(socket)
@@ -74,6 +79,7 @@ export class ChunkThrottle {
     socket.once('close', release)
 
     return {
+      readAheadBytes: 64 * 1024,
       count: (chunk) => {
         if (!isSmall(chunk)) return
         chunks += 1
@@ -95,5 +101,15 @@ export class ChunkThrottle {
       },
       isPaused,
     }
+  }
+}
+
+function intakeWithoutChunks(raw: IncomingMessage): Intake {
+  return {
+    readAheadBytes: 0,
+    count: () => {},
+    pause: () => void raw.pause(),
+    resume: () => void raw.resume(),
+    isPaused: () => raw.isPaused(),
   }
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.ts'
 import { atMost } from './body-limit.ts'
@@ -23,8 +22,8 @@ export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: Take
   app.removeAllContentTypeParsers()
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addHook('preParsing', async (request, reply) => tellToContinue(request, reply))
-  app.addContentTypeParser('application/json', (request, raw: IncomingMessage, done) => {
-    const options = { raw, check: atMost(MAX_BODY_BYTES), signal: shutdown, idleTimeoutMs }
+  app.addContentTypeParser('application/json', (request, _raw, done) => {
+    const options = { request, check: atMost(MAX_BODY_BYTES), signal: shutdown, idleTimeoutMs }
     textOf(options).then((text) => parse(request, text, done), done)
   })
   app.addContentTypeParser('*', (_request, _raw, done) => {
@@ -37,7 +36,7 @@ export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: Take
 }
 
 async function textOf(options: CheckedBodyOptions): Promise<string> {
-  assertIdentity(options.raw.headers)
+  assertIdentity(options.request.raw.headers)
   const chunks: Buffer[] = []
   for await (const chunk of new CheckedBody(options).stream) chunks.push(chunk as Buffer)
   try {

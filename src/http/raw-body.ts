@@ -23,14 +23,15 @@ export interface OpenRawBodyOptions {
  * part of the file (RFC 9110 section 14.5 wants that refused).
  */
 export function openRawBody(
-  { raw, headers }: Pick<FastifyRequest, 'raw' | 'headers'>,
+  request: Pick<FastifyRequest, 'raw' | 'intake' | 'headers'>,
   options: OpenRawBodyOptions,
 ): RawBody {
+  const { headers } = request
   assertIdentity(headers)
   if (headers['content-range'] !== undefined) {
     throw new AppError('format_error', 'A file is uploaded whole, without Content-Range.')
   }
-  const body = new CheckedBody({ ...options, raw, check: ANY_BYTES })
+  const body = new CheckedBody({ ...options, request, check: ANY_BYTES })
   const content = body.stream
   const stop = (): void => {
     // An error is made of a stack, which is not for nothing.

@@ -1,13 +1,12 @@
-import type { ServerResponse } from 'node:http'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import type { EvenShare } from '../core/even-share.ts'
 
 export interface ReleaseSentOptions {
   /** Where `body` will be piped to. */
-  readonly answer: ServerResponse
+  readonly answer: Writable
   /** As `OpenedObject` has it. */
   readonly release: (chunk: Uint8Array) => void
-  /** What of the body may wait in this process, at least as much as a socket's `highWaterMark`. */
+  /** What of the body may wait in this process. */
   readonly waiting: EvenShare
 }
 
@@ -29,22 +28,31 @@ export function releaseSent(body: Readable, options: ReleaseSentOptions): Readab
       if (!answer.writableEnded) answer.uncork()
     })
   }
-  function send(chunk: Uint8Array): void {
-    cork()
-    const mayGoOn = answer.write(chunk, (error) => {
-      // After a write that failed it is left to the collector.
-      if (!error) release(chunk)
-    })
-    // Only a write that said stop is followed by `drain`.
-    if (!mayGoOn && answer.writableLength >= waiting.bytes) body.pause()
-  }
   function pipe<T>(destination: T): T {
-    if (!body.closed) {
-      waiting.join()
-      body.once('close', () => waiting.leave())
+    if (body.closed) return destination
+    const share = waiting.join()
+    let pausedAt: number | undefined
+
+    function goOn(): void {
+      if (pausedAt === undefined || answer.writableLength >= share.bytes) return
+      share.adapt(performance.now() - pausedAt)
+      pausedAt = undefined
+      body.resume()
+    }
+    function send(chunk: Uint8Array): void {
+      cork()
+      answer.write(chunk, (error) => {
+        // After a write that failed it is left to the collector.
+        if (error) return
+        release(chunk)
+        goOn()
+      })
+      if (pausedAt !== undefined || answer.writableLength < share.bytes) return
+      pausedAt = performance.now()
+      body.pause()
     }
     body.on('data', send).once('end', () => answer.end())
-    answer.on('drain', () => body.resume())
+    body.once('close', () => share.leave())
     return destination
   }
   return Object.assign(body, { pipe })

@@ -19,13 +19,13 @@ export async function passBody(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   options: PassBodyOptions,
 ): Promise<void> {
-  const { raw, headers } = request
+  const { headers } = request
   const length = Number(headers['content-length'] ?? 0)
   if (headers['transfer-encoding'] === undefined && length === 0) return
   if (length > MAX_BODY_BYTES) throw new AppError('format_error', 'The body is too large.')
   tellToContinue(request, reply)
   const check = atMost(MAX_BODY_BYTES)
-  const body = new CheckedBody({ ...options, raw, check })
+  const body = new CheckedBody({ ...options, request, check })
   body.stream.resume()
   const deadline = new Deadline(options.idleTimeoutMs, () => body.fail(tooLate()))
   try {

@@ -18,7 +18,7 @@ const openFile = promisify(open)
 export class FileBodies {
   readonly #memory: FileMemory = {
     blocks: new Blocks(),
-    // A chunk of each body is read ahead, beside those that wait to be sent (`http/release-sent.ts`).
+    // Beside what waits to be sent (`http/release-sent.ts`).
     share: new EvenShare({
       totalBytes: 16 * 1024 * 1024,
       leastBytes: BLOCK_BYTES / 16,
@@ -87,12 +87,15 @@ interface FileBodyOptions extends FileMemory {
 /** Reads while a reader wants bytes. Each chunk has an `ArrayBuffer` of its own, a block if it is as large as one. */
 function createFileBody(options: FileBodyOptions): Readable {
   const { file, size, first, end, blocks, share } = options
+  const part = share.join()
   let position = first
+  let pushedAt: number | undefined
   let isReading = false
   let onceRead: (() => void) | undefined
 
   function readNext(): void {
-    const length = Math.min(share.bytes, end - position)
+    if (pushedAt !== undefined) part.adapt(performance.now() - pushedAt)
+    const length = Math.min(part.bytes, end - position)
     if (length === 0) {
       body.push(null)
       return
@@ -108,11 +111,12 @@ function createFileBody(options: FileBodyOptions): Readable {
   }
   function take(buffer: Buffer, bytesRead: number): void {
     position += bytesRead
+    pushedAt = performance.now()
     if (bytesRead > 0) body.push(buffer.subarray(0, bytesRead))
     else body.destroy(unavailable(new Error(`The file ends ${end - position} bytes early`)))
   }
   function destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    share.leave()
+    part.leave()
     const closeFile = size <= MAX_CLOSED_AT_ONCE ? closeAtOnce : close
     const letGo = (): void => closeFile(file, (failure) => done(error ?? failure))
     // A descriptor that is closed while it is read could be that of another file by then.
@@ -120,7 +124,7 @@ function createFileBody(options: FileBodyOptions): Readable {
     else letGo()
   }
 
-  const body = new Readable({ read: readNext, destroy })
-  share.join()
+  // What waits for a reader waits where it is sent (`http/release-sent.ts`), so a paused body reads nothing ahead.
+  const body = new Readable({ read: readNext, destroy, highWaterMark: 0 })
   return body
 }

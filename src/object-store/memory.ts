@@ -56,7 +56,10 @@ class MemoryStore implements ObjectStore {
     if (content === undefined) return undefined
     const first = range?.first ?? 0
     const end = range === undefined ? content.byteLength : range.last + 1
-    const body = Readable.from(slices(content.subarray(first, end)), { objectMode: false })
+    const body = Readable.from(slices(content.subarray(first, end)), {
+      objectMode: false,
+      highWaterMark: 0,
+    })
     return { body: addAbortSignal(signal, body), size: content.byteLength }
   }
 

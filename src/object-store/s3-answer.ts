@@ -78,6 +78,8 @@ export class S3Answering implements Dispatcher.DispatchHandler {
 
   #stream(controller: Controller): Readable {
     const body = new Readable({
+      // Paused, it reads nothing ahead.
+      highWaterMark: 0,
       read: () => controller.resume(),
       destroy: (error, done) => {
         if (!this.#isOver)

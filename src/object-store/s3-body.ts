@@ -20,6 +20,8 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
   let isWanted = false
   const silence = new Deadline(idleMs, () => isWanted && fail(timeoutError(idleMs)))
   const body = new Readable({
+    // Paused, it reads nothing ahead.
+    highWaterMark: 0,
     read: () => {
       isWanted = true
       silence.refresh()
@@ -39,7 +41,7 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
     missing -= chunk.byteLength
     if (missing < 0) return fail(missed())
     silence.refresh()
-    isWanted = body.push(chunk)
+    isWanted = body.push(chunk) && !body.isPaused()
     if (!isWanted) content.pause()
   }
   const missed = (): Error => new Error(`The content misses its length by ${missing} bytes`)

@@ -293,6 +293,24 @@ function testReaders(current: Current): void {
     expect(digest(Buffer.concat(chunks))).toBe(digest(content))
   })
 
+  it('reads nothing ahead of a reader who has paused', async () => {
+    const { store } = current()
+    const key = freshKey()
+    await put(store, { key, content: randomBytes(4 * 1024 * 1024) })
+    const opened = await store.open({ key, signal: never() })
+    const body = opened?.body ?? Readable.from([])
+    await new Promise<void>((resolve) => {
+      body.once('data', () => {
+        body.pause()
+        resolve()
+      })
+    })
+    // As long as a read takes that should not be.
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(body.readableLength).toBe(0)
+    body.destroy()
+  })
+
   it('brings every byte to a reader while others release what they have read', async () => {
     const { store } = current()
     const key = freshKey()

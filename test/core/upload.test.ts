@@ -10,6 +10,8 @@ import { openTestRepository } from '../support/test-repository.ts'
 import { outcomeOf } from './ledger-fixture.ts'
 
 const CREATE_ONLY: Precondition = { ifNoneMatch: '*' }
+const MIB = 2 ** 20
+
 const failed = { code: 'precondition_failed' }
 
 describe('the digest of an upload', () => {
@@ -122,6 +124,21 @@ describe('the precondition of an upload', () => {
     expect(await outcomes('b', 10)).toBe('file_count_exceeded')
     expect(await outcomes('a', 10)).toBe('capacity_exceeded')
     expect(await outcomes('a', 10, CREATE_ONLY)).toBe('precondition_failed')
+  })
+
+  it('comes before what the garbage may hold, which a client that asks first is told as well', async () => {
+    await using core = await openTestCore({ baseCapacity: 30 * MIB })
+    const { upload, repository, caller } = await openTestRepository(core)
+    const content = 'x'.repeat(25 * MIB)
+    for (let round = 0; round < 4; round += 1) await upload('a', content)
+    const asked = { ...caller, name: parseFileName('a'), least: 25 * MIB }
+    const outcome = await outcomeOf(upload('a', content))
+    expect(outcome).toBe('too_many_requests')
+    expect(await outcomeOf(repository.admit(asked))).toBe(outcome)
+    const precondition = CREATE_ONLY
+    expect(await outcomeOf(repository.admit({ ...asked, precondition }))).toBe(
+      'precondition_failed',
+    )
   })
 
   it('comes after a suspension that the access token did not know of yet', async () => {

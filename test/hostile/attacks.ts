@@ -12,7 +12,7 @@ export interface CrowdSize {
   readonly slowHeads: number
   /** Connections without a request. */
   readonly idleSockets: number
-  /** Downloads of a large file that are taken in sips. */
+  /** Downloads of a large file that are taken in sips, in the names of all users. */
   readonly slowReaders: number
   /** Uploads in HTTP chunks of one byte, as fast as they are taken. */
   readonly tinyChunks: number
@@ -39,7 +39,7 @@ export interface AttackOptions {
   readonly cookies: readonly string[]
   /** That of the user who overwrites, and does nothing else. */
   readonly writerCookie: string
-  /** The name of a large file that the first of them has. */
+  /** The path of a large file that anyone may download. */
   readonly largeFile: string
 }
 
@@ -65,7 +65,7 @@ export function createAttacks({
     }),
     ...times('slowHeads', () => slowHead),
     ...times('idleSockets', () => silence),
-    ...times('slowReaders', () => slowReader(largeFile, cookieOf(0))),
+    ...times('slowReaders', (at) => slowReader(largeFile, cookieOf(at))),
     ...times('tinyChunks', (at) =>
       tinyChunks(head(`tiny-${at}`, { cookie: cookieOf(at), method: 'PUT' })),
     ),
@@ -116,9 +116,9 @@ async function* silence(): AsyncGenerator<string, void> {
   // Its connection is all there is.
 }
 
-function slowReader(name: string, cookie: string): Script {
+function slowReader(path: string, cookie: string): Script {
   return async function* () {
-    yield `GET /users/me/repo/${name} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`
+    yield `GET ${path} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`
   }
 }
 

@@ -1,7 +1,8 @@
 // The crowd as a process of its own, so that its work is not taken for slowness of the service or of the client that is
-// measured. Its parent sends what it is to do, is told when all connections have been made, and ends it.
+// measured. It yields to both, as if it ran elsewhere. Its parent sends what it is to do, is told when all connections have been made, and ends it.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Attack, type AttackOptions, createAttacks, wrongToken } from './attacks.ts'
 
@@ -9,8 +10,17 @@ export interface CrowdOrder extends AttackOptions {
   readonly port: number
 }
 
+/** What the crowd tells in the end. */
+export interface CrowdReport {
+  readonly answers: CrowdAnswers
+  /** Of its own process, user and system. */
+  readonly cpuSeconds: number
+}
+
 /** Answers by kind of attack and status, and connections that were closed without one, as `none`. */
 export type CrowdAnswers = Record<string, Record<string, number>>
+
+setPriority(constants.priority.PRIORITY_LOW)
 
 // Nobody is left to end it.
 process.once('disconnect', () => process.exit(1))
@@ -29,7 +39,9 @@ void guess()
 await Promise.all(firstConnections)
 process.send?.('ready')
 await once(process, 'message')
-process.send?.(answers, () => process.exit())
+const { user, system } = process.cpuUsage()
+const report: CrowdReport = { answers, cpuSeconds: (user + system) / 10 ** 6 }
+process.send?.(report, () => process.exit())
 
 /** Comes back whenever it is turned away. */
 async function repeat(attack: Attack, onConnect: () => void): Promise<never> {
@@ -53,11 +65,11 @@ async function attempt({ kind, script, sips }: Attack, onConnect: () => void): P
   await closed
 }
 
-/** Takes one piece a second, of 64 KiB at most. */
+/** Takes a piece of 64 KiB at most each 40 s: little more than a reader has to take. */
 function sip(socket: Socket): void {
   socket.on('data', () => {
     socket.pause()
-    setTimeout(() => socket.resume(), 1_000)
+    setTimeout(() => socket.resume(), 40_000)
   })
 }
 

@@ -2,11 +2,11 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { exitOf } from '../support/program.ts'
-import type { CrowdAnswers, CrowdOrder } from './crowd-process.ts'
+import type { CrowdOrder, CrowdReport } from './crowd-process.ts'
 
 export interface Crowd {
-  /** Ends all its connections; resolves to what it was answered. */
-  leave(): Promise<CrowdAnswers>
+  /** Ends all its connections; resolves to how it fared. */
+  leave(): Promise<CrowdReport>
 }
 
 /** Lets a crowd loose. Resolves when each of its connections has been made once. */
@@ -25,9 +25,9 @@ export async function gather(order: CrowdOrder): Promise<Crowd> {
     async leave() {
       const told = once(child, 'message')
       child.send('leave')
-      const [answers] = (await told) as [CrowdAnswers]
+      const [report] = (await told) as [CrowdReport]
       await exitOf(child)
-      return answers
+      return report
     },
   }
 }

@@ -43,16 +43,24 @@ function printRound({ alone, beside, crowd }: Round): void {
     const times = `p50 ${p50(fare).toFixed(1)} ms, p99 ${p99(fare).toFixed(1)} ms`
     console.log(`${name}: ${latencies.length} requests, ${errors.length} errors, ${times}`)
   }
-  console.log(`the crowd was answered: ${JSON.stringify(crowd)}`)
+  const { answers, cpuSeconds } = crowd
+  console.log(
+    `the crowd took ${cpuSeconds.toFixed(1)} s of CPU, and was answered: ${JSON.stringify(answers)}`,
+  )
 }
 
 function print(figures: HostileFigures): number {
   const { rounds, resident } = figures
   const faults = faultsOf(figures)
   for (const fault of faults.slice(0, 50)) console.error(fault)
-  console.log(`p99 beside the crowd to that alone: ${slowdown(rounds).toFixed(2)}`)
+  console.log(`p99 beside the crowd to that alone, median: ${slowdown(rounds).toFixed(2)}`)
+  const alone = rounds.map(({ alone }) => p99(alone))
+  console.log(
+    `p99 alone: ${Math.min(...alone).toFixed(1)} to ${Math.max(...alone).toFixed(1)} ms; the machine's own noise`,
+  )
   for (const [when, bytes] of Object.entries({ ...resident, bound: MOST_RESIDENT })) {
     console.log(`resident memory, ${when}: ${Math.round(bytes / 10 ** 6)} MB`)
   }
+  console.log(faults.length === 0 ? 'verdict: nobody was hurt' : `verdict: ${faults.length} faults`)
   return faults.length === 0 ? 0 : 1
 }

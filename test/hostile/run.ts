@@ -6,7 +6,7 @@ import { send } from '../crash/request.ts'
 import { openWorld, type Places, type World } from '../crash/world.ts'
 import type { CrowdSize } from './attacks.ts'
 import { gather } from './crowd.ts'
-import type { CrowdAnswers } from './crowd-process.ts'
+import type { CrowdReport } from './crowd-process.ts'
 import { type Fare, work } from './good-client.ts'
 import { type MeasuredService, startMeasured } from './measured-service.ts'
 
@@ -23,7 +23,7 @@ export interface HostileOptions {
 export interface Round {
   readonly alone: Fare
   readonly beside: Fare
-  readonly crowd: CrowdAnswers
+  readonly crowd: CrowdReport
 }
 
 export interface HostileFigures {
@@ -31,13 +31,13 @@ export interface HostileFigures {
   readonly resident: { readonly start: number; readonly peak: number; readonly end: number }
 }
 
-/** More than 1,700 connections, of all kinds. */
+/** More than 2,600 connections, of all kinds. */
 export const CROWD: CrowdSize = {
   slowBodies: 1000,
   hostileForms: 200,
   slowHeads: 100,
   idleSockets: 300,
-  slowReaders: 50,
+  slowReaders: 900,
   tinyChunks: 90,
   strangersChunks: 10,
   overwrites: 4,
@@ -49,8 +49,14 @@ const MIB = 2 ** 20
 /** The setting's default. */
 export const UPLOAD_MEMORY = 256 * MIB
 
-/** Twice what uploads may hold, since what they let go of waits for the garbage collector, and what a process takes anyway. */
-export const MOST_RESIDENT = 200 * 10 ** 6 + 2 * UPLOAD_MEMORY
+/** The setting's default. */
+const MAX_DOWNLOADS = 1000
+
+/**
+ * What README says: what a process takes anyway, twice what uploads may hold, since what they let go of waits for the garbage
+ * collector, and 256 KiB a download.
+ */
+export const MOST_RESIDENT = 200 * 10 ** 6 + 2 * UPLOAD_MEMORY + (MAX_DOWNLOADS * MIB) / 4
 
 /** Measures a client alone and beside a crowd, in turns, so that both see the same machine. */
 export async function runHostile(options: HostileOptions): Promise<HostileFigures> {
@@ -87,12 +93,12 @@ export async function runHostile(options: HostileOptions): Promise<HostileFigure
   return { rounds, resident: { start, peak: await service.peakBytes(), end } }
 }
 
-const LARGE_FILE = 'large'
+const LARGE_FILE = '/users/crowd-0/repo/large'
 
 async function placeLargeFile({ port }: MeasuredService, cookie: string): Promise<void> {
   const content = contentOf('large', 64 * MIB)
   const headers = { cookie, 'content-length': String(content.length) }
-  const path = `/users/me/repo/${LARGE_FILE}`
+  const path = '/users/me/repo/large?visibility=public'
   const agent = new Agent()
   const outcome = await send({ agent, port, method: 'PUT', path, headers, body: [content] })
   if (outcome.kind !== 'reply' || outcome.status !== 200) throw new Error('No large file')

@@ -1,14 +1,19 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { type BodyCheck, CheckedBody } from '../../src/http/checked-body.ts'
+import { ChunkThrottle } from '../../src/http/chunk-throttle.ts'
+import {
+  type BodyCheck,
+  CheckedBody,
+  type CheckedBodyOptions,
+} from '../../src/http/checked-body.ts'
 
 const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 5_000 }
 
-function request(...chunks: readonly (Buffer | null)[]): IncomingMessage {
+function requestOf(...chunks: readonly (Buffer | null)[]): CheckedBodyOptions['request'] {
   const raw = new IncomingMessage(new Socket())
   for (const chunk of chunks) raw.push(chunk)
-  return raw
+  return { raw, intake: new ChunkThrottle().intakeOf(raw) }
 }
 
 /** Hands on what `look` does not throw at. */
@@ -37,7 +42,7 @@ test('what a reader that has all it needs leaves unread does not hold up the req
   const body = new CheckedBody({
     ...OPTIONS,
     check,
-    raw: request(Buffer.from('all'), large, large, null),
+    request: requestOf(Buffer.from('all'), large, large, null),
   })
   await body.ended
   expect(body.stream.read()).toEqual(Buffer.from('all'))
@@ -47,8 +52,8 @@ test('what a reader that has all it needs leaves unread does not hold up the req
 test('a reader that reads nothing holds up the request', async () => {
   let seen = 0
   const check = checkThat(({ length }) => (seen += length))
-  const raw = request(large, large, large, large, null)
-  const body = new CheckedBody({ ...OPTIONS, check, raw })
+  const request = requestOf(large, large, large, large, null)
+  const body = new CheckedBody({ ...OPTIONS, check, request })
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(seen).toBe(large.length)
   body.stream.resume()
@@ -64,7 +69,7 @@ test('no byte is seen before it was checked, nor any that was refused', async ()
   const body = new CheckedBody({
     ...OPTIONS,
     check,
-    raw: request(Buffer.from('good'), large, null),
+    request: requestOf(Buffer.from('good'), large, null),
   })
   const seen: unknown[] = []
   body.stream.on('data', (chunk) => seen.push(String(chunk)))

@@ -38,15 +38,19 @@ test('the slowest reader gives way when all slots are taken', () => {
   let now = 0
   const slots = new DownloadSlots({ perUser: 10, total: 3 }, () => now)
   const [fast, slow, slowest] = [reader('a'), reader('b'), reader('c')]
+  // What a connection carried for requests before is not this download's.
+  slowest.bytes = 10 ** 9
   for (const one of [fast, slow, slowest]) slots.take(one)
   now = 10_000
   fast.bytes = 10 * 64 * 1024
   slow.bytes = 20_000
-  slowest.bytes = 13_000
+  slowest.bytes += 13_000
   slots.take(reader('d'))
   expect([fast, slow, slowest].map(({ gaveWay }) => gaveWay)).toEqual([0, 0, 1])
   slots.take(reader('e'))
   expect([fast, slow, slowest].map(({ gaveWay }) => gaveWay)).toEqual([0, 1, 1])
+  expect(() => slots.take(reader('f'))).toThrow(expect.objectContaining({ code: 'unavailable' }))
+  expect(fast.gaveWay).toBe(0)
 })
 
 test('without a slow reader a download is refused, and a balancer told for a while', () => {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import { AppError, isAppError } from '../../src/core/errors.ts'
+import { chunkThrottlePlugin } from '../../src/http/plugins/chunk-throttle.ts'
 import {
   multipartUploadPlugin,
   openFileForm,
@@ -35,6 +36,7 @@ export async function startFormApp(options: FormAppOptions = {}) {
   const stopped = new AbortController()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  await app.register(chunkThrottlePlugin)
   await app.register(multipartUploadPlugin)
   app.setErrorHandler((error, request, reply) => {
     request.raw.resume()

@@ -1,6 +1,7 @@
 import fastify, { type FastifyRequest } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { AppError, isAppError } from '../../src/core/errors.ts'
+import { chunkThrottlePlugin } from '../../src/http/plugins/chunk-throttle.ts'
 import {
   leastFileSize,
   multipartUploadPlugin,
@@ -25,6 +26,7 @@ async function handle(
   work: (request: FastifyRequest) => Promise<unknown>,
   { headers = FORM, payload = big }: { headers?: Record<string, string>; payload?: Buffer } = {},
 ) {
+  await app.register(chunkThrottlePlugin)
   await app.register(multipartUploadPlugin)
   app.post('/', async (request) => {
     const result = await outcome(work(request))
@@ -163,6 +165,7 @@ test('ending twice is as good as once', async () => {
 })
 
 test('a request that is gone before it is opened is refused', async () => {
+  await app.register(chunkThrottlePlugin)
   await app.register(multipartUploadPlugin)
   app.post('/', async (request, reply) => {
     request.raw.destroy()

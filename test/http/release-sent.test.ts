@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { EvenShare } from '../../src/core/even-share.ts'
 import { releaseSent } from '../../src/http/release-sent.ts'
@@ -12,7 +13,7 @@ const CHUNKS = 1000
 
 const waiting = new EvenShare({
   totalBytes: 2 ** 20,
-  leastBytes: CHUNK_BYTES,
+  leastBytes: CHUNK_BYTES / 4,
   mostBytes: 512 * 1024,
 })
 
@@ -84,6 +85,37 @@ describe('content that is released when it was sent', () => {
     const count = await settledCount(() => made.length)
     expect(count).toBeLessThan(CHUNKS)
     expect(released.length).toBeLessThan(count)
+  })
+})
+
+describe('what waits for a reader', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('grows while the reader is quick, and shrinks when it becomes slow', async () => {
+    const taken: (() => void)[] = []
+    const answer = new Writable({ write: (_chunk, _encoding, done) => void taken.push(done) })
+    const content = new Readable({
+      highWaterMark: 0,
+      read() {
+        this.push(Buffer.alloc(CHUNK_BYTES))
+      },
+    })
+    releaseSent(content, { answer, release: () => undefined, waiting }).pipe(answer)
+    /** What waits at most when the reader takes a chunk each time that many milliseconds have passed. */
+    async function mostWaiting(ms: number): Promise<number> {
+      const lengths: number[] = []
+      for (let round = 0; round < 40; round++) {
+        vi.advanceTimersByTime(ms)
+        taken.shift()?.()
+        for (let turn = 0; turn < 5; turn++) await nextTurn()
+        lengths.push(answer.writableLength)
+      }
+      return Math.max(...lengths.slice(-10))
+    }
+    const waitingBytes = [await mostWaiting(1), await mostWaiting(1_000), await mostWaiting(1)]
+    content.destroy()
+    expect(waitingBytes).toEqual([512 * 1024, CHUNK_BYTES, 512 * 1024])
   })
 })
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
   app = await createListener({ logger: undefined, trustedProxies: [], isStopping: () => false })
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
-  app.put('/', async ({ raw }) => {
+  app.put('/', async (request) => {
     let bytes = 0
     const check = {
       write: (chunk: Buffer) => {
@@ -34,7 +34,7 @@ beforeEach(async () => {
       end: () => {},
     }
     const { signal } = new AbortController()
-    await new CheckedBody({ raw, check, signal, idleTimeoutMs: 60_000 }).ended
+    await new CheckedBody({ request, check, signal, idleTimeoutMs: 60_000 }).ended
     return String(bytes)
   })
   await app.listen({ port: 0, host: '127.0.0.1' })

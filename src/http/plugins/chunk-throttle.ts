@@ -1,10 +1,10 @@
 import fp from 'fastify-plugin'
 import { ChunkThrottle, type Intake } from '../chunk-throttle.ts'
 
-declare module 'node:http' {
-  interface IncomingMessage {
-    /** How its connection is read; whoever reads the body goes by it. */
-    intake?: Intake
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How its body is read; the same each time. */
+    readonly intake: Intake
   }
 }
 
@@ -12,10 +12,13 @@ declare module 'node:http' {
 export const chunkThrottlePlugin = fp(
   async (app) => {
     const throttle = new ChunkThrottle()
-    app.addHook('onRequest', ({ raw }, reply, done) => {
-      if (raw.headers['transfer-encoding'] !== undefined) {
-        const intake = throttle.intakeOf(raw.socket)
-        raw.intake = intake
+    app.decorateRequest('intake', {
+      getter() {
+        return throttle.intakeOf(this.raw)
+      },
+    })
+    app.addHook('onRequest', ({ headers, intake }, reply, done) => {
+      if (headers['transfer-encoding'] !== undefined) {
         // Until somebody reads the body: Node would hold up to 64 KiB of it, in as many chunks as the client likes.
         intake.pause()
         reply.raw.once('close', () => intake.resume())

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isSmall } from '../chunk-throttle.ts'
 
@@ -27,12 +28,12 @@ export const lingerPlugin = fp<LingerOptions>(
         return payload
       }
       // No content can be streamed after a head that has none, so here the body comes first.
-      if (payload === undefined || payload === null) await drain(raw, limits)
+      if (payload === undefined || payload === null) await drain(request, limits)
       if (raw.complete) return payload
       void reply.header('connection', 'close')
       if (!isText(payload)) return payload
       void reply.header('content-length', Buffer.byteLength(payload))
-      return Readable.from(answerThenDrain({ payload, raw, limits }), { objectMode: false })
+      return Readable.from(answerThenDrain({ payload, request, limits }), { objectMode: false })
     })
   },
   { name: 'linger', fastify: '5.x', dependencies: ['chunk-throttle'], decorators: {} },
@@ -40,23 +41,22 @@ export const lingerPlugin = fp<LingerOptions>(
 
 async function* answerThenDrain(options: {
   payload: string | Buffer
-  raw: IncomingMessage
+  request: FastifyRequest
   limits: LingerOptions
 }): AsyncGenerator<string | Buffer> {
   yield options.payload
-  await drain(options.raw, options.limits)
+  await drain(options.request, options.limits)
 }
 
 /** Reads and discards what is left of the body, until it ends or a limit is reached. Never rejects. */
-function drain(raw: IncomingMessage, limits: LingerOptions): Promise<void> {
+function drain({ raw, intake }: FastifyRequest, limits: LingerOptions): Promise<void> {
   const { maxBytes, maxSmallChunks, maxMs } = limits
-  const { intake } = raw
   return new Promise((resolve) => {
     let bytes = 0
     let smallChunks = 0
     const timer = setTimeout(finish, maxMs)
     function count(chunk: Buffer): void {
-      intake?.count(chunk)
+      intake.count(chunk)
       bytes += chunk.length
       if (isSmall(chunk)) smallChunks += 1
       if (bytes >= maxBytes || smallChunks >= maxSmallChunks) finish()
@@ -65,12 +65,11 @@ function drain(raw: IncomingMessage, limits: LingerOptions): Promise<void> {
       clearTimeout(timer)
       raw.off('data', count).off('end', finish).off('close', finish)
       // The chunks that one read has brought already go by; paused, the request would keep them until the connection closes.
-      if (intake === undefined) raw.pause()
-      else if (!raw.complete) intake.pause()
+      if (!raw.complete) intake.pause()
       resolve()
     }
     raw.unpipe()
-    intake?.resume()
+    intake.resume()
     raw.on('data', count).once('end', finish).once('close', finish).once('error', finish).resume()
   })
 }

@@ -98,7 +98,7 @@ interface BodyOptions extends OpenFileFormOptions {
 
 /** The body of a form, of which `stream` is the file's content. */
 function openBody(
-  { raw }: FastifyRequest,
+  request: FastifyRequest,
   { boundary, form, ...options }: BodyOptions,
 ): { readonly body: CheckedBody; readonly framing: MultipartFraming } {
   let content: ContentOutlet | undefined
@@ -115,7 +115,7 @@ function openBody(
     },
     end: () => framing.end(),
   }
-  const body = new CheckedBody({ ...options, raw, check })
+  const body = new CheckedBody({ ...options, request, check })
   body.ended.then(
     () => form.push(null),
     (error: Error) => form.destroy(error),

@@ -28,10 +28,10 @@ export interface DownloadOptions {
   readonly idleTimeoutMs: number
 }
 
-/** What of large contents waits in this process to be sent; the least is where a socket begins to say stop. */
+/** What of large contents waits in this process to be sent. */
 const WAITING = {
   totalBytes: 32 * 1024 * 1024,
-  leastBytes: 64 * 1024,
+  leastBytes: 16 * 1024,
   mostBytes: 512 * 1024,
 }
 
