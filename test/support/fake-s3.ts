@@ -134,7 +134,8 @@ export class FakeS3 {
       return failure(501, 'NotImplemented', request)
     }
     this.#uploadCount += 1
-    const uploadId = `upload-${this.#uploadCount}`
+    // In the order in which they sort, as a listing goes on after one.
+    const uploadId = `upload-${String(this.#uploadCount).padStart(6, '0')}`
     this.uploads.set(uploadId, { key, metadata: metadataOf(request), parts: new Map() })
     const created = xml(
       200,
