@@ -10,6 +10,8 @@ export interface DownloadLimits {
 export interface DownloadSlot {
   /** Who downloads: a user, or an address. */
   readonly owner: string
+  /** Whether that is a user, and not an address without a token. */
+  readonly isUser: boolean
   /** Bytes that the client has taken so far. */
   readonly takenBytes: () => number
   /** Ends the download, which can be resumed with a range. Called at most once, and not after `release`. */
@@ -29,7 +31,7 @@ const RETRY_AFTER_SECONDS = 5
 
 /**
  * Limits the downloads in progress, each of which holds memory, and a connection to the object store. When all slots are
- * taken the slowest download gives way, if it is slower than 64 KiB/s.
+ * taken the slowest download gives way, if it is slower than 64 KiB/s; to a user, also any that has no token.
  */
 export class DownloadSlots {
   readonly #limits: DownloadLimits
@@ -51,13 +53,13 @@ export class DownloadSlots {
 
   /**
    * Takes a slot, and returns what gives it back, which may be called more than once. Throws `too_many_requests` when the
-   * owner has as many as it may, and `unavailable` when all are taken and none of the downloads is slow.
+   * owner has as many as it may, and `unavailable` when all are taken and none gives way.
    */
   take(slot: DownloadSlot): () => void {
     const { perUser, total } = this.#limits
     const owned = this.#perOwner.get(slot.owner) ?? 0
     if (owned >= perUser) throw tooMany(perUser)
-    if (this.#taken.size >= total && !this.#freeSlowest()) {
+    if (this.#taken.size >= total && !this.#freeOneFor(slot)) {
       this.#refusedAt = this.#now()
       throw new AppError('unavailable', 'Too many downloads are in progress.')
     }
@@ -73,24 +75,36 @@ export class DownloadSlots {
     else this.#perOwner.set(slot.owner, left)
   }
 
-  /** Says whether there was one. */
-  #freeSlowest(): boolean {
-    const now = this.#now()
-    let slowest: DownloadSlot | undefined
-    let slowestRate = SLOW_BYTES_PER_SECOND
-    for (const [slot, { since, bytes }] of this.#taken) {
-      const ms = now - since
-      if (ms < GRACE_MS) continue
-      const rate = ((slot.takenBytes() - bytes) * 1000) / ms
-      if (rate >= slowestRate) continue
-      slowest = slot
-      slowestRate = rate
-    }
-    if (slowest === undefined) return false
-    this.#release(slowest)
-    slowest.giveWay()
+  /** Says whether one gave way. */
+  #freeOneFor({ isUser }: DownloadSlot): boolean {
+    const leaving =
+      this.#slowest(({ ageMs, rate }) => ageMs >= GRACE_MS && rate < SLOW_BYTES_PER_SECOND) ??
+      // Else strangers who come and go would keep every user out.
+      (isUser ? this.#slowest(({ slot }) => !slot.isUser) : undefined)
+    if (leaving === undefined) return false
+    this.#release(leaving)
+    leaving.giveWay()
     return true
   }
+
+  #slowest(mayLeave: (download: Download) => boolean): DownloadSlot | undefined {
+    const now = this.#now()
+    let slowest: Download | undefined
+    for (const [slot, { since, bytes }] of this.#taken) {
+      const ageMs = now - since
+      const rate = ((slot.takenBytes() - bytes) * 1000) / Math.max(1, ageMs)
+      const download = { slot, ageMs, rate }
+      if (mayLeave(download) && rate < (slowest?.rate ?? Infinity)) slowest = download
+    }
+    return slowest?.slot
+  }
+}
+
+interface Download {
+  readonly slot: DownloadSlot
+  readonly ageMs: number
+  /** Bytes a second since it began. */
+  readonly rate: number
 }
 
 function tooMany(perUser: number): AppError {

@@ -6,9 +6,10 @@ interface Reader extends DownloadSlot {
   gaveWay: number
 }
 
-function reader(owner: string): Reader {
+function reader(owner: string, isUser = true): Reader {
   const it: Reader = {
     owner,
+    isUser,
     bytes: 0,
     gaveWay: 0,
     takenBytes: () => it.bytes,
@@ -64,4 +65,23 @@ test('without a slow reader a download is refused, and a balancer told for a whi
   expect(young.gaveWay).toBe(0)
   now += 5_000
   expect(slots.isRefusing()).toBe(false)
+})
+
+test('users come before strangers, however young and fast these are', () => {
+  let now = 0
+  const slots = new DownloadSlots({ perUser: 10, total: 3 }, () => now)
+  const [user, fast, slow] = [reader('a'), reader('192.0.2.1', false), reader('192.0.2.2', false)]
+  for (const one of [user, fast, slow]) slots.take(one)
+  now = 1_000
+  user.bytes = 10 ** 6
+  fast.bytes = 10 ** 8
+  slow.bytes = 10 ** 7
+  expect(() => slots.take(reader('192.0.2.3', false))).toThrow(
+    expect.objectContaining({ code: 'unavailable' }),
+  )
+  slots.take(reader('b'))
+  slots.take(reader('c'))
+  expect([user, fast, slow].map(({ gaveWay }) => gaveWay)).toEqual([0, 1, 1])
+  expect(() => slots.take(reader('d'))).toThrow(expect.objectContaining({ code: 'unavailable' }))
+  expect(user.gaveWay).toBe(0)
 })

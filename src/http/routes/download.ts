@@ -83,9 +83,10 @@ function takeSlot(
   const { userId } = request.user ?? {}
   return downloads.take({
     owner: userId === undefined ? `address ${parseClientAddress(request.ip)}` : `user ${userId}`,
+    isUser: userId !== undefined,
     takenBytes: () => takenBytes(socket),
     giveWay: () => {
-      request.reason = 'the content was taken slowly, and others waited'
+      request.reason = 'it gave way to another download'
       request.brokenBy = 'timeout'
       reply.raw.destroy()
     },
