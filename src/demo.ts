@@ -46,7 +46,8 @@ ${pages === '' ? '' : `${pages}\n`}Upload a file, and download it again:
 `
 }
 
-const WITHOUT_TOKEN = `Issue its user "demo" an access token: npm run -s cli -- tokens issue demo
+const WITHOUT_TOKEN = `Issue its user "demo" an access token, with the same settings (such as DATA_DIR or DATABASE_URL) as here:
+npm run -s cli -- tokens issue demo
 (None is printed here, since this is no terminal; "npm start -- --print-token" does so.)`
 
 async function issueToken({ accessTokens }: Service, userId: UserId): Promise<string> {

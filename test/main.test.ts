@@ -32,10 +32,16 @@ describe('the process', () => {
     const { output } = await start(['serve', '--demo'], { DATA_DIR })
     await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
     expect(output()).not.toContain('crt_')
-    expect(output()).toContain('npm run -s cli -- tokens issue demo')
+    const [, how = '', command = ''] = /(Issue .*):\nnpm run -s cli -- (.*)/.exec(output()) ?? []
+    expect(how).toContain('with the same settings (such as DATA_DIR or DATABASE_URL)')
     const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
     expect(await exitOf(list.process)).toBe(0)
     expect(JSON.parse(list.output())).toEqual([])
+    const issue = await start([...command.split(' '), '--json'], { DATA_DIR })
+    expect(await exitOf(issue.process)).toBe(0)
+    expect(JSON.parse(issue.output())).toMatchObject({
+      access_token: expect.stringMatching(/^crt_/) as string,
+    })
   })
 
   it('prints where the operator’s page is, and never the token that it asks for', async () => {

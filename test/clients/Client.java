@@ -26,6 +26,7 @@ import java.util.regex.Pattern;
  */
 public class Client {
     private static final int TRIES = 5;
+    private static final long MAX_WAIT_SECONDS = 60;
     private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     public static void main(String[] args) throws Exception {
@@ -88,21 +89,22 @@ public class Client {
         HttpResponse<InputStream> send() throws IOException, InterruptedException;
     }
 
-    /** Sends again what may work the next time, after as long as the service asks for. */
+    /** Sends again what may work the next time, after as long as the service asks for, if that is a minute at most. */
     private static void persist(Attempt attempt) throws Exception {
         for (int left = TRIES - 1; ; left--) {
-            String wait = "1";
+            long wait = 1;
             try {
                 var response = attempt.send();
                 int status = response.statusCode();
                 // 416: an earlier run was cut off when all had come.
                 if (status < 300 || status == 416) return;
                 if (left == 0 || !Set.of(408, 429, 503).contains(status)) refuse(response);
-                wait = response.headers().firstValue("Retry-After").orElse(wait);
+                wait = Long.parseLong(response.headers().firstValue("Retry-After").orElse("1"));
+                if (wait > MAX_WAIT_SECONDS) refuse(response);
             } catch (IOException error) {
                 if (left == 0) throw error;
             }
-            Thread.sleep(1000 * Long.parseLong(wait));
+            Thread.sleep(1000 * wait);
         }
     }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES = 5, PATH_BYTES = 4096, PROBLEM_BYTES = 4096 };
+enum { TRIES = 5, MAX_WAIT_SECONDS = 60, PATH_BYTES = 4096, PROBLEM_BYTES = 4096 };
 
 /* An answer: its content goes to a file when it is the one that was asked for, a problem document stays here. */
 struct answer {
@@ -92,7 +92,7 @@ static CURL *request(const char *name) {
   return curl;
 }
 
-/* Sends a request once. Says after how many seconds to send it again, or -1 when it is done. */
+/* Sends a request once. Says after how many seconds to send it again, a minute at most, or -1 when it is done. */
 static long attempt(struct answer *answer, int is_last) {
   curl_easy_setopt(answer->curl, CURLOPT_WRITEFUNCTION, keep);
   curl_easy_setopt(answer->curl, CURLOPT_WRITEDATA, answer);
@@ -112,6 +112,7 @@ static long attempt(struct answer *answer, int is_last) {
   struct curl_header *told;
   if (curl_easy_header(answer->curl, "Retry-After", 0, CURLH_HEADER, -1, &told) != CURLHE_OK) return 1;
   curl_easy_getinfo(answer->curl, CURLINFO_RETRY_AFTER, &seconds);
+  if (seconds > MAX_WAIT_SECONDS) refuse(answer);
   return (long)seconds;
 }
 

@@ -19,6 +19,7 @@ import (
 )
 
 const tries = 5
+const maxWaitSeconds = 60
 
 func main() {
 	log.SetFlags(0)
@@ -136,7 +137,7 @@ func download(name, path string) error {
 	return os.Remove(tag)
 }
 
-// persist sends again what may work the next time, after as long as the service asks for.
+// persist sends again what may work the next time, after as long as the service asks for, if that is a minute at most.
 func persist(attempt func() (*http.Response, error)) error {
 	for left := tries - 1; ; left-- {
 		response, err := attempt()
@@ -153,7 +154,7 @@ func persist(attempt func() (*http.Response, error)) error {
 				if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
 					wait = seconds
 				}
-				if left == 0 {
+				if left == 0 || wait > maxWaitSeconds {
 					return refusal(response)
 				}
 			default:

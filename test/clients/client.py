@@ -12,6 +12,7 @@ from urllib.parse import quote
 import requests
 
 TRIES = 5
+MAX_WAIT_S = 60
 TIMEOUT_S = (10, 300)
 
 
@@ -68,7 +69,7 @@ def download(name, path):
 
 
 def persist(send):
-    """Sends again what may work the next time, after as long as the service asks for."""
+    """Sends again what may work the next time, after as long as the service asks for, if that is MAX_WAIT_S at most."""
     for left in reversed(range(TRIES)):
         try:
             response = send()
@@ -82,7 +83,10 @@ def persist(send):
             return response
         if response.status_code not in (408, 429, 503) or left == 0:
             refuse(response)
-        time.sleep(int(response.headers.get("Retry-After", 1)))
+        wait = int(response.headers.get("Retry-After", 1))
+        if wait > MAX_WAIT_S:
+            refuse(response)
+        time.sleep(wait)
 
 
 def refuse(response):

@@ -42,7 +42,7 @@ download() {
   esac
 }
 
-# Does a thing again when it may work the next time, after as long as the service asks for.
+# Does a thing again when it may work the next time, after as long as the service asks for, if that is a minute at most.
 persist() {
   for try in 1 2 3 4 5; do
     "$1"
@@ -54,6 +54,8 @@ persist() {
     esac
     if [ "$try" -lt 5 ]; then
       wait=$(header retry-after || true)
+      # Nobody waits here for longer than a minute.
+      if [ "${wait:-1}" -gt 60 ]; then break; fi
       sleep "${wait:-1}"
     fi
   done

@@ -6,6 +6,7 @@ import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 
 const TRIES = 5
+const MAX_WAIT_SECONDS = 60
 
 /** Replaces the file of that name, if there is one; with an etag only if it is that version still. */
 async function upload(path: string, name: string, etag?: string): Promise<void> {
@@ -55,7 +56,7 @@ function request(name: string, init: RequestInit): Promise<Response> {
   return fetch(`${BASE_URL}/users/me/repo/${encodeURIComponent(name)}`, { ...init, headers })
 }
 
-/** Sends again what may work the next time, after as long as the service asks for. */
+/** Sends again what may work the next time, after as long as the service asks for, if that is a minute at most. */
 async function persist(send: () => Promise<Response>, left = TRIES - 1): Promise<Response> {
   const response = await send().catch((error: unknown): undefined => {
     if (left === 0) throw error
@@ -63,8 +64,9 @@ async function persist(send: () => Promise<Response>, left = TRIES - 1): Promise
   // 416: an earlier run was cut off when all had come.
   if (response?.ok || response?.status === 416) return response
   const isLate = response === undefined || [408, 429, 503].includes(response.status)
-  if (!isLate || left === 0) return await refuse(response)
-  await setTimeout(1000 * Number(response?.headers.get('retry-after') ?? 1))
+  const seconds = Number(response?.headers.get('retry-after') ?? 1)
+  if (!isLate || left === 0 || seconds > MAX_WAIT_SECONDS) return await refuse(response)
+  await setTimeout(1000 * seconds)
   return persist(send, left - 1)
 }
 

@@ -173,6 +173,20 @@ describe.each(CLIENTS)('the service, used by $title,', (client) => {
     }
   })
 
+  it.skipIf(skipped)('is given up at once when it asks for more than a minute', async () => {
+    const { path } = await createFile(10)
+    for (const args of [
+      ['upload', path, FILE_NAME],
+      ['download', FILE_NAME, join(folder.path, 'received.bin')],
+    ]) {
+      network.mishaps.splice(0, Infinity, { status: 429, retryAfter: 604_799 })
+      network.requests.length = 0
+      const { code, stderr } = await run(args, { url: network.url })
+      expect({ code, tries: network.requests.length }).toEqual({ code: 1, tries: 1 })
+      expect(stderr).toMatch(/429 \{.*"code":"too_many_requests"/)
+    }
+  })
+
   it.skipIf(skipped)('gives the rest of a download that was cut off', async () => {
     const content = randomBytes(3 * MIB)
     const etag = await place(content)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../support/local-server.ts'
 import { docker } from './docker.ts'
@@ -36,8 +37,9 @@ export async function openProject({ settings }: ProjectOptions): Promise<Project
     PROXY_PORT: String(proxyPort),
     ...settings,
   } as Record<string, string>
-  // A developer's own .env must not decide.
-  const start = ['compose', '--env-file', '/dev/null', '--project-directory', ROOT, '-p', name]
+  // A developer's own .env and docker-compose.override.yml must not decide.
+  const files = ['--env-file', '/dev/null', '--file', join(ROOT, 'docker-compose.yml')]
+  const start = ['compose', ...files, '--project-directory', ROOT, '-p', name]
   const compose = (...words: string[]) =>
     docker([...start, ...words], { environment, timeoutMs: COMPOSE_TIMEOUT_MS })
   return {

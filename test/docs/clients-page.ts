@@ -34,7 +34,9 @@ generators of clients.
   files.
 - **429 and 503** come with \`Retry-After\`: the same request works later, and no sooner than after so many seconds. So may one
   after 408, or whose connection was lost. An upload can be sent again safely, even one that had been taken without the
-  client's hearing of it: the file is the same afterwards. The programs try five times.
+  client's hearing of it: the file is the same afterwards. The programs try five times, and give up at once when they would have
+  to wait for more than a minute: a user who has replaced or deleted much may have to wait for as long as the operator's \`GARBAGE_DELAY\`,
+  which can be days. Show such a refusal instead of waiting.
 - **Overwriting** is an upload to a name that is there. With the \`etag\` of the last reply, which goes into \`If-Match\`, it writes over
   that version alone: 412 \`precondition_failed\` says that someone else was faster. After a lost connection it can also say that the
   first try did it; then \`sha256\` in the list, or \`Repr-Digest\` of a \`HEAD\`, is that of what was sent.

@@ -1,17 +1,22 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import { docker } from '../compose/docker.ts'
 import { findProgram } from '../support/local-server.ts'
 import { isSkipped, whyMissing } from '../support/needs.ts'
 import { buildPage } from '../support/page.ts'
 import { type Clone, type ClonedService, openClone } from './clone.ts'
-import { type Block, blocksOf, readPages } from './pages.ts'
+import { allOf, type Block, blocksOf, readPages } from './pages.ts'
 
 /** Pages whose blocks other tests make or run, one and all. */
 const RUN_ELSEWHERE = new Set(['docs/clients.md', 'docs/http-transcripts.md'])
 
 const withoutCurl = isSkipped(await whyMissing(findProgram('curl')))
+/** It reads the files without an engine. */
+const withoutCompose = isSkipped(await whyMissing(docker(['compose', 'version'])))
 
 const pages = await readPages()
 const blocks = pages
@@ -76,8 +81,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const reply = await fetch(`${service.url}/users/me/capacity`, { headers })
     expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
   },
-  "echo 'DEVICE_MODELS=": async ({ text, clone }) => {
-    const printed = await clone.run(text)
+  '(umask': async ({ text, clone }) => {
+    const printed = await clone.run(`umask 022\n${text}\n[ "$(stat -c %a .env)" = 600 ]`)
     expect(printed).toMatch(/access_token +crt_/)
     const capacities = [...printed.matchAll(/^capacity +(\d+)$/gm)].map(([, bytes]) =>
       Number(bytes),
@@ -112,19 +117,62 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const { jwt } = readConfig(await settingsOf(`${text}\nnpm start`, clone))
     expect(jwt).toMatchObject({ audience: 'cloud-repository', createsUsers: false })
   },
-  '[ -e .env ] || install': async ({ text, clone }) => {
-    await clone.run(`cd "$(mktemp -d)"; cp '${clone.folder}/.env.example' .
+  'touch .env': async ({ text, clone }) => {
+    const settings = async (): Promise<NodeJS.Dict<string>> =>
+      parseEnv(await clone.run('cat compose/.env'))
+    await clone.run(`umask 022; mkdir compose; cd compose\n${text}`)
+    const made = await settings()
+    expect(Object.keys(made).toSorted()).toEqual(await secretsOfCompose())
+    for (const secret of Object.values(made)) expect(secret).toMatch(/^[0-9a-f]{40}$/)
+    expect(new Set(Object.values(made)).size).toBe(3)
+    await clone.run(`cd compose; [ "$(stat -c %a .env)" = 600 ]; cp -p .env before
       ${text}
-      [ "$(stat -c %a .env)" = 600 ]; cmp .env .env.example; echo own > .env
+      cmp .env before; [ "$(stat -c %a .env)" = 600 ]`)
+    // As a copy of the example and the lines of "Users, tokens, devices" leave one, and without an end of the last line.
+    await clone.run(`cd compose; umask 022; rm .env; cp ../.env.example .env
+      echo POSTGRES_PASSWORD=my-own >> .env; printf BASE_CAPACITY=2GiB >> .env
       ${text}
-      [ "$(cat .env)" = own ]`)
+      [ "$(stat -c %a .env)" = 600 ]`)
+    expect(await settings()).toEqual({
+      ...made,
+      POSTGRES_PASSWORD: 'my-own',
+      BASE_CAPACITY: '2GiB',
+      MINIO_ROOT_PASSWORD: expect.stringMatching(/^[0-9a-f]{40}$/) as string,
+      S3_SECRET_KEY: expect.stringMatching(/^[0-9a-f]{40}$/) as string,
+    })
+  },
+  '# docker-compose.override.yml': async ({ text, clone }) => {
+    await writeFile(join(clone.folder, 'docker-compose.override.yml'), text)
+    // Where Docker looks for its plugins.
+    const DOCKER_CONFIG = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker')
+    const config = 'docker compose --profile scale config --format json'
+    const json = await clone.run(config, { DOCKER_CONFIG })
+    await rm(join(clone.folder, 'docker-compose.override.yml'))
+    const { networks, services } = JSON.parse(json) as ComposeConfig
+    const subnet = networks.front.ipam.config?.[0]?.subnet
+    expect(subnet).toMatch(/\/24$/)
+    expect(services['service']?.environment).toMatchObject({ TRUST_PROXY: subnet })
+    // What docker-compose.yml has is all still there.
+    expect(services['service']?.environment).toMatchObject({
+      OBJECT_STORE: 's3://cloud-repository',
+    })
+    expect(Object.keys(services['proxy']?.networks ?? {})).toEqual(['front'])
   },
   'export ADMIN_TOKEN=': async ({ text, clone }) => {
     const empty = await clone.start(`${KNOWN_TOKEN}\n${text}`)
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
     const reply = await fetch(`${empty.adminUrl}/admin/users/demo`, { headers })
-    expect(await reply.json()).toMatchObject({ capacity: { capacity: 0 } })
+    expect(await reply.json()).toMatchObject({ capacity: { capacity: 0, state: 'critical' } })
+    expect(empty.output()).toMatch(`export ADMIN_TOKEN=${ADMIN_TOKEN}\n`)
     await empty.stop()
+  },
+  'npm run -s cli -- backup before-upgrade': async ({ text, clone }) => {
+    const environment = { DATA_DIR: join(clone.folder, 'upgraded') }
+    await clone.run('npm run -s cli -- users create alice', environment)
+    const upgraded = await clone.start(`git() { [ "$*" = pull ]; }\n${text}`, environment)
+    await upgraded.stop()
+    const copy = { DATABASE_URL: 'sqlite:before-upgrade.sqlite' }
+    expect(await clone.run('npm run -s cli -- users show alice', copy)).toContain('alice')
   },
   'URL=${URL:-': async ({ text, clone }) => {
     const empty = await clone.start(`${KNOWN_TOKEN}\n${blockOf('export ADMIN_TOKEN=').text}`)
@@ -138,6 +186,17 @@ const ADMIN_TOKEN = 'the-token-of-this-test'
 
 /** Makes up the token that is known here, when the lines ask for one. */
 const KNOWN_TOKEN = `openssl() { echo ${ADMIN_TOKEN}; }`
+
+interface ComposeConfig {
+  readonly networks: { readonly front: { readonly ipam: { config?: { subnet: string }[] } } }
+  readonly services: Readonly<Record<string, { environment?: object; networks?: object }>>
+}
+
+/** The names of what `docker-compose.yml` has a trial value for, in order. */
+async function secretsOfCompose(): Promise<string[]> {
+  const compose = await readFile('docker-compose.yml', 'utf8')
+  return allOf(/\$\{([A-Z0-9_]+)-trial-/g, compose).toSorted()
+}
 
 /** In the image the command line has this name. */
 const CLOUD_REPO = 'cloud-repo() { npm run -s cli -- "$@"; }'
@@ -161,6 +220,7 @@ describe('the blocks of the documents', () => {
     const [[name, run], { skip }] = row
     const { text } = blockOf(name)
     if (text.includes('curl ')) skip(withoutCurl)
+    if (text.startsWith('# docker-compose.')) skip(withoutCompose)
     await expect(run({ text, clone, service })).resolves.toBeUndefined()
   })
 

@@ -44,6 +44,25 @@ describe("README's table of settings", () => {
   })
 })
 
+describe('.env.example', () => {
+  it('shows the default of each setting that it does not call an example', async () => {
+    const lines = (await readFile('.env.example', 'utf8')).split('\n')
+    const examples: string[] = []
+    const defaults: Record<string, string> = {}
+    let isExample = false
+    for (const line of lines) {
+      const [, name = '', value = ''] = /^#([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []
+      if (name === '') isExample = /^# Examples?:/.test(line)
+      else if (isExample) examples.push(name)
+      // An empty value is none.
+      else if (value !== '') defaults[name] = value
+    }
+    expect(configOf(defaults)).toEqual(configOf({}))
+    expect(Object.keys(defaults)).toContain('GARBAGE_DELAY')
+    expect(examples).toEqual(expect.arrayContaining(['DATABASE_URL', 'JWT_ISSUER']))
+  })
+})
+
 describe("README's table of commands", () => {
   it('has every command, and no other', async () => {
     const named = rowsUnder('## Users, tokens, devices').flatMap(([cell = '']) => {
