@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import { areKnown, openPlaces } from '../crash/open-places.ts'
-import { CROWD, type HostileFigures, MOST_RESIDENT, type Round, runHostile } from './run.ts'
-import { faultsOf, p50, p99, slowdown } from './verdict.ts'
+import { CROWDS, type HostileFigures, MOST_RESIDENT, type Round, runHostile } from './run.ts'
+import { faultsOf, p50, p99, slowdowns } from './verdict.ts'
 import { runMain } from '../support/run-main.ts'
 
 const USAGE = `usage: npm run hostile -- [--rounds N] [--seconds S] [--database sqlite|postgres] [--objects file|s3]
-  --rounds N    how often a well-behaved client is measured, alone and beside the crowd; 3 when left out
-  --seconds S   how long each time; 20 when left out
+  --rounds N    how often a well-behaved client is measured with each crowd, alone and beside it; 3 when left out
+  --seconds S   how long each time; 10 when left out
   --database    sqlite when left out
   --objects     file when left out; s3 is MinIO`
 
@@ -19,17 +19,20 @@ async function main(args: readonly string[]): Promise<number> {
   const { database = 'sqlite', objects = 'file' } = values
   const asked = { database, objects }
   const rounds = Number(values.rounds ?? 3)
-  const seconds = Number(values.seconds ?? 20)
+  const seconds = Number(values.seconds ?? 10)
   if (!areKnown(asked) || !Number.isInteger(rounds) || rounds < 1 || !(seconds > 0)) {
     console.error(USAGE)
     return 2
   }
-  const size = Object.entries(CROWD).map(([kind, count]) => `${kind} ${count}`)
-  console.log(`On ${database} and ${objects}, beside a crowd of ${size.join(', ')}`)
+  console.log(`On ${database} and ${objects}`)
+  for (const [name, size] of Object.entries(CROWDS)) {
+    const kinds = Object.entries(size).filter(([, count]) => count > 0)
+    console.log(`${name}: ${kinds.map(([kind, count]) => `${kind} ${count}`).join(', ')}`)
+  }
   await using opened = new AsyncDisposableStack()
   const figures = await runHostile({
     places: await openPlaces(asked, opened),
-    size: CROWD,
+    crowds: CROWDS,
     rounds,
     roundMs: seconds * 1000,
     onRound: printRound,
@@ -37,7 +40,8 @@ async function main(args: readonly string[]): Promise<number> {
   return print(figures)
 }
 
-function printRound({ alone, beside, crowd }: Round): void {
+function printRound({ name, alone, beside, crowd }: Round): void {
+  console.log(`\n${name}`)
   for (const [name, fare] of Object.entries({ alone, beside })) {
     const { latencies, errors } = fare
     const times = `p50 ${p50(fare).toFixed(1)} ms, p99 ${p99(fare).toFixed(1)} ms`
@@ -53,7 +57,8 @@ function print(figures: HostileFigures): number {
   const { rounds, resident } = figures
   const faults = faultsOf(figures)
   for (const fault of faults.slice(0, 50)) console.error(fault)
-  console.log(`p99 beside the crowd to that alone, median: ${slowdown(rounds).toFixed(2)}`)
+  console.log('\np99 beside each crowd to that alone, medians:')
+  for (const [name, ratio] of slowdowns(rounds)) console.log(`${name}: ${ratio.toFixed(2)}`)
   const alone = rounds.map(({ alone }) => p99(alone))
   console.log(
     `p99 alone: ${Math.min(...alone).toFixed(1)} to ${Math.max(...alone).toFixed(1)} ms; the machine's own noise`,

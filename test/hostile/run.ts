@@ -12,8 +12,8 @@ import { type MeasuredService, startMeasured } from './measured-service.ts'
 
 export interface HostileOptions {
   readonly places: Places
-  readonly size: CrowdSize
-  /** How often the client is measured, alone and then beside the crowd. */
+  readonly crowds: Readonly<Record<string, CrowdSize>>
+  /** How often the client is measured with each crowd, alone and then beside it. */
   readonly rounds: number
   /** How long each time. */
   readonly roundMs: number
@@ -21,6 +21,8 @@ export interface HostileOptions {
 }
 
 export interface Round {
+  /** The name of the crowd. */
+  readonly name: string
   readonly alone: Fare
   readonly beside: Fare
   readonly crowd: CrowdReport
@@ -31,17 +33,44 @@ export interface HostileFigures {
   readonly resident: { readonly start: number; readonly peak: number; readonly end: number }
 }
 
-/** More than 2,600 connections, of all kinds. */
-export const CROWD: CrowdSize = {
+const NOBODY: CrowdSize = {
+  slowBodies: 0,
+  hostileForms: 0,
+  slowHeads: 0,
+  idleSockets: 0,
+  slowReaders: 0,
+  tinyChunks: 0,
+  strangersChunks: 0,
+  overwrites: 0,
+  wrongTokensPerSecond: 0,
+}
+
+/** Those who are slow or wrong: more than 1,600 connections. */
+const MIXED: CrowdSize = {
+  ...NOBODY,
   slowBodies: 1000,
   hostileForms: 200,
   slowHeads: 100,
   idleSockets: 300,
-  slowReaders: 900,
-  tinyChunks: 90,
-  strangersChunks: 10,
-  overwrites: 4,
+  slowReaders: 50,
   wrongTokensPerSecond: 100,
+}
+
+const STORM = { slowReaders: 900, tinyChunks: 90, strangersChunks: 10, overwrites: 4 }
+
+/** The crowd that has all kinds: more than 2,600 connections, which take all of a core. */
+export const ALL = 'all at once'
+
+export const CROWDS: Readonly<Record<string, CrowdSize>> = {
+  mixed: MIXED,
+  'slow readers': { ...NOBODY, slowReaders: STORM.slowReaders },
+  'chunks of a byte': {
+    ...NOBODY,
+    tinyChunks: STORM.tinyChunks,
+    strangersChunks: STORM.strangersChunks,
+  },
+  overwrites: { ...NOBODY, overwrites: STORM.overwrites },
+  [ALL]: { ...MIXED, ...STORM },
 }
 
 const MIB = 2 ** 20
@@ -73,17 +102,14 @@ export async function runHostile(options: HostileOptions): Promise<HostileFigure
   await work({ port, cookie, ms: 2_000 })
   const start = await service.residentBytes()
   const rounds: Round[] = []
-  for (let at = 0; at < options.rounds; at += 1) {
+  const turns = Array.from({ length: options.rounds }, () => Object.entries(options.crowds)).flat()
+  for (const [name, size] of turns) {
     const alone = await work({ port, cookie, ms: options.roundMs })
-    const crowd = await gather({
-      port,
-      cookies,
-      writerCookie,
-      size: options.size,
-      largeFile: LARGE_FILE,
-    })
+    const crowd = await gather({ port, cookies, writerCookie, size, largeFile: LARGE_FILE })
+    // Until all of them are under way: what they cost by coming together is over in seconds.
+    await delay(SETTLE_MS)
     const beside = await work({ port, cookie, ms: options.roundMs })
-    const round = { alone, beside, crowd: await crowd.leave() }
+    const round = { name, alone, beside, crowd: await crowd.leave() }
     rounds.push(round)
     options.onRound?.(round)
     // What the crowd left is cleaned up before the client is alone again.
@@ -92,6 +118,8 @@ export async function runHostile(options: HostileOptions): Promise<HostileFigure
   const end = await service.residentBytes()
   return { rounds, resident: { start, peak: await service.peakBytes(), end } }
 }
+
+const SETTLE_MS = 5_000
 
 const LARGE_FILE = '/users/crowd-0/repo/large'
 

@@ -1,24 +1,36 @@
 import type { Fare } from './good-client.ts'
-import { type HostileFigures, MOST_RESIDENT, type Round } from './run.ts'
+import { ALL, type HostileFigures, MOST_RESIDENT, type Round } from './run.ts'
 
-/** How many times as long as alone a request may take beside the crowd, at the 99th percentile. */
+/**
+ * How many times as long as alone a request may take beside a crowd, at the 99th percentile. All crowds at once take every
+ * core that a process can use, so that beside them a request only has to be answered.
+ */
 export const MOST_TIMES_SLOWER = 3
 
 /** What is wrong with a run; nothing, when the crowd has hurt nobody. */
 export function faultsOf({ rounds, resident }: HostileFigures): readonly string[] {
   const errors = rounds.flatMap(({ alone, beside }) => [...alone.errors, ...beside.errors])
-  const ratio = slowdown(rounds)
+  const slow = [...slowdowns(rounds)].flatMap(([name, ratio]) =>
+    name === ALL || ratio <= MOST_TIMES_SLOWER
+      ? []
+      : [`p99 beside ${name} is ${ratio.toFixed(1)} times that alone`],
+  )
   return [
     ...errors,
-    ...(ratio <= MOST_TIMES_SLOWER ? [] : [`p99 is ${ratio.toFixed(1)} times that alone`]),
+    ...slow,
     ...(resident.peak <= MOST_RESIDENT ? [] : [`${resident.peak} bytes resident`]),
   ]
 }
 
-/** By how many times the 99th percentile of the latencies is larger beside the crowd: the median of the rounds. */
-export function slowdown(rounds: readonly Round[]): number {
-  const ratios = rounds.map(({ alone, beside }) => p99(beside) / p99(alone))
-  return percentile(ratios, 0.5)
+/** For each crowd by how many times the 99th percentile of the latencies is larger beside it: the median of the rounds. */
+export function slowdowns(rounds: readonly Round[]): ReadonlyMap<string, number> {
+  const ofEach = Map.groupBy(rounds, ({ name }) => name)
+  return new Map(
+    [...ofEach].map(([name, own]) => {
+      const ratios = own.map(({ alone, beside }) => p99(beside) / p99(alone))
+      return [name, percentile(ratios, 0.5)]
+    }),
+  )
 }
 
 export function p99({ latencies }: Fare): number {
