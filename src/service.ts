@@ -263,8 +263,10 @@ async function joinInstances({ instances, ledger, writer, warn }: JoinInstances)
 /** Of what this machine keeps itself: a server's disks are not seen from here. */
 function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace {
   const folders = [
-    ...(isEmbedded(databaseUrl) ? [dirname(fileOf(databaseUrl))] : []),
-    ...(objectStore.kind === 'file' ? [objectStore.directory] : []),
+    ...(isEmbedded(databaseUrl)
+      ? [{ path: dirname(fileOf(databaseUrl)), holdsObjects: false }]
+      : []),
+    ...(objectStore.kind === 'file' ? [{ path: objectStore.directory, holdsObjects: true }] : []),
   ]
   const measure = async (folder: string): Promise<number> => {
     const { bavail, bsize } = await statfs(folder)

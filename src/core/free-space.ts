@@ -3,25 +3,34 @@ import { AppError } from './errors.ts'
 /** How much room there is where this machine keeps the database and the objects. */
 export interface FreeSpace {
   /**
-   * Guarantees that `bytes` more, and those of all who have asked since the latest measurement, leave the floor free; that was
-   * at most a second ago. Rejects with `insufficient_storage`. Where nothing can be measured it resolves.
+   * Rejects with `insufficient_storage` unless a file of `bytes` would leave the floor free, beside what has been claimed since
+   * the latest measurement, which is at most a second old. Where nothing can be measured it resolves.
    */
-  demand(bytes: number): Promise<void>
+  assertRoom(bytes: number): Promise<void>
+
+  /** As `assertRoom`, and claims the room. Returns what gives it back, for a file that does not come. */
+  claim(bytes: number): Promise<() => void>
 
   /**
-   * For an upload whose bytes are coming: rejects with `insufficient_storage` when less than the floor was free at the latest
-   * measurement, and begins the next one when that is more than a second old. `undefined` otherwise: it waits for nothing.
+   * Whether more bytes of an upload may come: the floor was free at the latest measurement. Begins the next one when that is
+   * more than a second old, and waits for nothing.
    */
-  check(): Promise<never> | undefined
+  hasRoom(): boolean
+}
+
+export interface MeasuredFolder {
+  readonly path: string
+  /** Whether uploaded files go there. */
+  readonly holdsObjects: boolean
 }
 
 export interface FreeSpaceOptions {
   /** Folders, each on a file system that uploads fill; none where a server keeps the bytes. */
-  readonly folders: readonly string[]
+  readonly folders: readonly MeasuredFolder[]
   /** The floor in bytes; 0 refuses nothing. */
   readonly leastBytes: number
   /** Bytes that are free for this process on a folder's file system. */
-  readonly measure: (folder: string) => Promise<number>
+  readonly measure: (path: string) => Promise<number>
 }
 
 const MAX_AGE_MS = 1_000
@@ -32,14 +41,25 @@ const MAX_AGE_MS = 1_000
  */
 export function createFreeSpace({ folders, leastBytes, measure }: FreeSpaceOptions): FreeSpace {
   const isUnlimited = folders.length === 0 || leastBytes === 0
-  let free = Number.POSITIVE_INFINITY
+  let measured = { free: Number.POSITIVE_INFINITY, forObjects: Number.POSITIVE_INFINITY }
+  /** Bytes of files since then, of which the next measurement counts what has been written. */
+  let claimed = 0
   let latest: Promise<void> | undefined
   let measuredAt = Number.NEGATIVE_INFINITY
 
   async function measureAll(): Promise<void> {
-    // A folder that is gone is the store's to complain about.
-    const sizes = folders.map((folder) => measure(folder).catch(() => Number.POSITIVE_INFINITY))
-    free = Math.min(...(await Promise.all(sizes)))
+    const sizes = await Promise.all(
+      folders.map(async ({ path, holdsObjects }) => {
+        // A folder that is gone is the store's to complain about.
+        const free = await measure(path).catch(() => Number.POSITIVE_INFINITY)
+        return { free, forObjects: holdsObjects ? free : Number.POSITIVE_INFINITY }
+      }),
+    )
+    measured = {
+      free: Math.min(...sizes.map(({ free }) => free)),
+      forObjects: Math.min(...sizes.map(({ forObjects }) => forObjects)),
+    }
+    claimed = 0
   }
 
   function refresh(): Promise<void> {
@@ -51,22 +71,35 @@ export function createFreeSpace({ folders, leastBytes, measure }: FreeSpaceOptio
     return latest
   }
 
+  function assertFree(bytes: number): void {
+    const { free, forObjects } = measured
+    if (free < leastBytes || forObjects - claimed - bytes < leastBytes) throw insufficientStorage()
+  }
+
   return {
-    async demand(bytes) {
+    async assertRoom(bytes) {
       if (isUnlimited) return
       await refresh()
-      if (free - bytes < leastBytes) throw insufficientStorage()
-      // Until the next measurement, which counts what of them has been written.
-      free -= bytes
+      assertFree(bytes)
     },
-    check() {
-      if (isUnlimited) return undefined
+    async claim(bytes) {
+      if (isUnlimited) return () => {}
+      await refresh()
+      assertFree(bytes)
+      claimed += bytes
+      const claimedOf = latest
+      return () => {
+        if (latest === claimedOf) claimed = Math.max(0, claimed - bytes)
+      }
+    },
+    hasRoom() {
+      if (isUnlimited) return true
       void refresh()
-      return free < leastBytes ? Promise.reject(insufficientStorage()) : undefined
+      return measured.free >= leastBytes
     },
   }
 }
 
-function insufficientStorage(): AppError {
+export function insufficientStorage(): AppError {
   return new AppError('insufficient_storage', 'The service has no space left for uploads.')
 }

@@ -10,7 +10,7 @@ import { AppError, isAppError } from './errors.ts'
 import type { Visibility } from './file.ts'
 import type { FileName } from './file-name.ts'
 import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from './ledger.ts'
-import type { FreeSpace } from './free-space.ts'
+import { type FreeSpace, insufficientStorage } from './free-space.ts'
 import { objectKey, type ObjectKey } from './object-key.ts'
 import { objectMetadata } from './object-metadata.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -98,7 +98,8 @@ export function createUploads(options: UploadsOptions): Uploads {
     // Where the precondition is not met, `begin` says so, or what comes before that.
     const isDemanded = await meetsPrecondition(request)
     if (isDemanded && incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
-    if (isDemanded) await space?.demand(incoming.size.announced ?? incoming.size.least)
+    const expectedBytes = incoming.size.announced ?? incoming.size.least
+    if (isDemanded) await space?.assertRoom(expectedBytes)
     using share = await memory.admit({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
@@ -108,7 +109,10 @@ export function createUploads(options: UploadsOptions): Uploads {
     const access = watchAccess({ caller: request, everyMs: reverifyMs })
     let isUntouched = false
     let answerBy = Infinity
+    let giveBackSpace: (() => void) | undefined
     try {
+      // Now that the quota has room: whoever has none takes no room from others.
+      giveBackSpace = await space?.claim(expectedBytes)
       const content = receiveContent({
         objects,
         key,
@@ -117,7 +121,10 @@ export function createUploads(options: UploadsOptions): Uploads {
         incoming: { ...incoming, end: () => share.awaitClient(incoming.end()) },
         maxBytes: maxFileSize,
         memory: share,
-        onBytes: (total) => space?.check() ?? reservation.cover(total),
+        onBytes: (total) =>
+          space?.hasRoom() === false
+            ? Promise.reject(insufficientStorage())
+            : reservation.cover(total),
         onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, share.taken, access.lost]),
       })
@@ -132,6 +139,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       answerBy = performance.now() + commitMs
       return await commit({ ...caller, version, ...received, visibility, ...limits }, answerBy)
     } catch (error) {
+      giveBackSpace?.()
       // A database that hangs has kept the client waiting already; the undoing goes on without it.
       const undoBy = Math.min(answerBy, performance.now() + undoMs)
       await settledBy(undoBy, undo({ userId, version, key, isUntouched }))
@@ -200,7 +208,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(usage, maxFiles)
     const growth = least - (old?.size ?? 0)
     if (growth > 0 && growth > availableBytes(usage)) throw capacityExceeded(usage, least)
-    await space?.demand(least)
+    await space?.assertRoom(least)
   }
 
   return { upload, admit }

@@ -28,59 +28,95 @@ describe('the floor of free space', () => {
       measurements += 1
       return disks[folder] ?? Promise.reject(new Error('no such folder'))
     }
-    return createFreeSpace({ folders: ['objects', 'database', 'gone'], leastBytes, measure })
+    const folders = [
+      { path: 'objects', holdsObjects: true },
+      { path: 'database', holdsObjects: false },
+      { path: 'gone', holdsObjects: true },
+    ]
+    return createFreeSpace({ folders, leastBytes, measure })
   }
 
   it('is what has to be left on every disk', async () => {
-    await expect(space.demand(901)).rejects.toMatchObject(REFUSED)
-    await space.demand(900)
+    await expect(space.claim(901)).rejects.toMatchObject(REFUSED)
+    await space.claim(900)
     vi.advanceTimersByTime(1_001)
     disks['database'] = 99
-    await expect(space.demand(0)).rejects.toMatchObject(REFUSED)
+    await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
   })
 
   it('is not spent twice between two measurements', async () => {
-    const asked = await Promise.allSettled([
-      space.demand(500),
-      space.demand(500),
-      space.demand(300),
-    ])
+    const asked = await Promise.allSettled([space.claim(500), space.claim(500), space.claim(300)])
     expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
+  it('is asked of the disk of the database too, which files do not fill', async () => {
+    disks['database'] = 200
+    await space.claim(900)
+    disks['database'] = 99
+    vi.advanceTimersByTime(1_001)
+    await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
+  })
+
+  it('is only asked for by whoever asks first, and given back by a file that does not come', async () => {
+    await space.assertRoom(900)
+    const giveBack = await space.claim(900)
+    await expect(space.assertRoom(1)).rejects.toMatchObject(REFUSED)
+    giveBack()
+    await space.claim(900)
+    vi.advanceTimersByTime(1_001)
+    await space.claim(500)
+    // The measurement has counted what it took.
+    giveBack()
+    await expect(space.claim(401)).rejects.toMatchObject(REFUSED)
+  })
+
   it('is measured once a second, however many ask', async () => {
-    await Promise.all([space.demand(1), space.demand(2), space.demand(3)])
+    await Promise.all([space.claim(1), space.claim(2), space.claim(3)])
     expect(measurements).toBe(3)
     vi.advanceTimersByTime(1_001)
-    await space.demand(1)
+    await space.claim(1)
     expect(measurements).toBe(6)
   })
 
   it('lets bytes come until a measurement finds less, and again once there is more', async () => {
-    await space.demand(0)
-    expect(space.check()).toBe(undefined)
+    await space.claim(0)
+    expect(space.hasRoom()).toBe(true)
     disks['objects'] = 50
     vi.advanceTimersByTime(1_001)
     // This one begins the measurement and does not wait for it.
-    expect(space.check()).toBe(undefined)
-    await expect.poll(() => isRefused(space)).toBe(true)
+    expect(space.hasRoom()).toBe(true)
+    await expect.poll(() => space.hasRoom()).toBe(false)
     disks['objects'] = 1_000
     vi.advanceTimersByTime(1_001)
-    await space.demand(0)
-    expect(space.check()).toBe(undefined)
+    await space.claim(0)
+    expect(space.hasRoom()).toBe(true)
   })
 
   it('of 0 refuses nothing and measures nothing', async () => {
-    await floorOf(0).demand(10_000)
-    expect(floorOf(0).check()).toBe(undefined)
+    await floorOf(0).claim(10_000)
+    expect(floorOf(0).hasRoom()).toBe(true)
     expect(measurements).toBe(0)
   })
 })
 
 describe('an upload for which there is no space', () => {
+  it('claims none where the quota has no room, and gives back what it does not use', async () => {
+    await using core = await openTestCore({ baseCapacity: 1_000 })
+    const folders = [{ path: 'any', holdsObjects: true }]
+    const space = createFreeSpace({ folders, leastBytes: 1, measure: async () => 1_501 })
+    const { upload } = await openTestRepository(core, { space })
+    for (let round = 0; round < 3; round += 1) {
+      const refused = upload('a', 'x'.repeat(1_001))
+      await expect(refused).rejects.toMatchObject({ code: 'capacity_exceeded' })
+      const digest = upload('a', 'x'.repeat(900), { sha256: '0'.repeat(64) })
+      await expect(digest).rejects.toMatchObject({ code: 'digest_mismatch' })
+    }
+    await upload('a', 'x'.repeat(1_000))
+  })
+
   it('is refused before anything of it is on the books', async () => {
     await using core = await openTestCore()
-    const { upload, usage } = await openTestRepository(core, { space: shortSpace('demand') })
+    const { upload, usage } = await openTestRepository(core, { space: shortSpace('assertRoom') })
     await expect(upload('a', 'hello')).rejects.toMatchObject(REFUSED)
     expect(await usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     expect(await core.database.kysely.selectFrom('uploads').selectAll().execute()).toEqual([])
@@ -88,7 +124,7 @@ describe('an upload for which there is no space', () => {
 
   it('ends while its bytes come, and leaves nothing (I2)', async () => {
     await using core = await openTestCore()
-    const { upload, usage } = await openTestRepository(core, { space: shortSpace('check') })
+    const { upload, usage } = await openTestRepository(core, { space: shortSpace('hasRoom') })
     await expect(upload('a', incomingFile('hello'))).rejects.toMatchObject(REFUSED)
     expect(await usage()).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
     expect(await leftovers(core)).toEqual(NOTHING_LEFT)
@@ -98,7 +134,7 @@ describe('an upload for which there is no space', () => {
     await using core = await openTestCore()
     const { upload, userId, caller } = await openTestRepository(core)
     await upload('a', 'hello')
-    const { repository } = await openTestRepository(core, { space: shortSpace('demand') })
+    const { repository } = await openTestRepository(core, { space: shortSpace('assertRoom') })
     await repository.change({
       ...caller,
       name: parseFileName('a'),
@@ -111,18 +147,14 @@ describe('an upload for which there is no space', () => {
   })
 })
 
-function isRefused(space: FreeSpace): boolean {
-  const refusal = space.check()
-  refusal?.catch(() => undefined)
-  return refusal !== undefined
-}
-
 /** Enough until the one or the other is asked. */
 function shortSpace(asked: keyof FreeSpace): FreeSpace {
   const short = createFreeSpace({
-    folders: ['any'],
+    folders: [{ path: 'any', holdsObjects: true }],
     leastBytes: 1,
     measure: () => Promise.resolve(0),
   })
-  return asked === 'demand' ? short : { ...short, demand: () => short.demand(0).catch(() => {}) }
+  if (asked === 'assertRoom') return short
+  const enough = async (): Promise<void> => {}
+  return { ...short, assertRoom: enough, claim: () => short.claim(0).catch(() => () => {}) }
 }

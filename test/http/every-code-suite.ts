@@ -37,7 +37,7 @@ export function everyCodeSuite(open: OpenService): void {
     beforeAll(async () => {
       // Room for the small files of all others.
       const space = createFreeSpace({
-        folders: ['any'],
+        folders: [{ path: 'any', holdsObjects: true }],
         leastBytes: 1_000_000,
         measure: () => Promise.resolve(1_050_000),
       })
