@@ -13,6 +13,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { openSqlite } from '../src/database/sqlite.ts'
 import { createTurns } from '../src/database/turns.ts'
 import { Writer } from '../src/database/writer.ts'
+import { ChunkThrottle } from '../src/http/chunk-throttle.ts'
 import { passBody } from '../src/http/unused-body.ts'
 import { createJwtVerifier } from '../src/jwt/jwt-verifier.ts'
 import { createReading } from '../src/metrics/reading.ts'
@@ -116,7 +117,9 @@ describe('after a stall of the process, what has arrived is not refused as late'
     const arrival = expectMessage()
     const raw = new IncomingMessage(new Socket())
     const headers = { 'content-length': '5' }
-    const request = { raw, headers } as unknown as FastifyRequest
+    raw.headers = headers
+    const intake = new ChunkThrottle().intakeOf(raw)
+    const request = { raw, headers, intake } as unknown as FastifyRequest
     const reply = {} as FastifyReply
     const passed = passBody({ request, reply }, { signal, idleTimeoutMs: LIMIT_MS })
     const received = arrival.message.then((text) => {

@@ -32,6 +32,17 @@ export class Deadline {
   }
 }
 
+/** Settles as `work` does, or resolves to `undefined` after `ms` milliseconds, when the work goes on by itself. */
+export async function settledWithin<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const deadline = new Deadline(ms, () => resolve(undefined))
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    deadline.clear()
+  }
+}
+
 /** As `AbortSignal.timeout`, with a turn for what has arrived. */
 export function timeoutSignal(ms: number): AbortSignal {
   const controller = new AbortController()

@@ -1,4 +1,5 @@
 import type { AuthorizedCaller, Caller } from './caller.ts'
+import { settledWithin, timeoutSignal } from './deadline.ts'
 import { fileTooLarge } from './byte-meter.ts'
 import {
   availableBytes,
@@ -142,7 +143,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       giveBackSpace?.()
       // A database that hangs has kept the client waiting already; the undoing goes on without it.
       const undoBy = Math.min(answerBy, performance.now() + undoMs)
-      await settledBy(undoBy, undo({ userId, version, key, isUntouched }))
+      await settledWithin(undoBy - performance.now(), undo({ userId, version, key, isUntouched }))
       throw error
     } finally {
       access.stop()
@@ -161,7 +162,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       if (!isAppError(error, 'unavailable')) throw error
       // After a pause of the whole process the time is over though nobody was asked.
       const settleBy = Math.max(answerBy, performance.now() + undoMs)
-      const committed = await settledBy(settleBy, settle(upload))
+      const committed = await settledWithin(settleBy - performance.now(), settle(upload))
       if (committed === undefined) throw error
       return committed
     }
@@ -177,7 +178,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     try {
       // Never delete on doubt: only after the abort has won can no commit make this object a file's.
       if ((await ledger.abort(upload)) !== 'aborted' || upload.isUntouched) return
-      await objects.remove({ key: upload.key, signal: AbortSignal.timeout(UNDO_TIMEOUT_MS) })
+      await objects.remove({ key: upload.key, signal: timeoutSignal(UNDO_TIMEOUT_MS) })
     } catch {
       // The caller's own error says what went wrong; the journal still holds the upload.
     }
@@ -223,17 +224,6 @@ const UNDO_MS = 5_000
 
 /** The ledger gives up on an answer after 30 s at most, and settling has as long as undoing. */
 const COMMIT_MS = 30_000 + UNDO_MS
-
-/** What `work` resolves to, or `undefined` at that time of `performance.now`, when it goes on by itself. Rejects as it does. */
-async function settledBy<T>(time: number, work: Promise<T>): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(resolve, Math.max(0, time - performance.now()), undefined)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 function assertDigest(actual: string, expected: string | undefined): void {
   if (expected === undefined || expected === actual) return

@@ -1,4 +1,4 @@
-import { Deadline } from '../core/deadline.ts'
+import { settledWithin } from '../core/deadline.ts'
 
 /** Prometheus waits 10 s, and what an instance knows by itself must arrive also when a part hangs. */
 const PATIENCE_MS = 2_000
@@ -23,13 +23,6 @@ export function createReading({ clear, read }: Reading): () => Promise<void> {
       .finally(() => {
         reading = undefined
       })
-    await within(PATIENCE_MS, reading)
+    await settledWithin(PATIENCE_MS, reading)
   }
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const deadline = new Deadline(ms, resolve)
-  await Promise.race([work, late])
-  deadline.clear()
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
+import { timeoutSignal } from '../core/deadline.ts'
 import type { PutObject } from '../core/object-store.ts'
 import type { Blocks } from './blocks.ts'
 import { gatherParts, type Part } from './gather-parts.ts'
@@ -132,6 +133,6 @@ async function confirm(
 
 /** Best effort: whoever called `put` removes the key again, and the first cause is the one to report. */
 async function discard(bucket: S3Bucket, { key }: PutObject): Promise<void> {
-  const signal = AbortSignal.timeout(bucket.deadlines.cleanupMs)
+  const signal = timeoutSignal(bucket.deadlines.cleanupMs)
   await removeObject(bucket, { key, signal }).catch(() => undefined)
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { Deadline, timeoutSignal } from '../../src/core/deadline.ts'
+import { Deadline, settledWithin, timeoutSignal } from '../../src/core/deadline.ts'
 import { stall } from '../support/stall.ts'
 
 describe('a deadline', () => {
@@ -32,6 +32,15 @@ describe('a deadline', () => {
       deadline.refresh()
     })
     expect((await late.promise) - refreshedAt).toBeGreaterThanOrEqual(19)
+  })
+
+  it('gives up on work at its end, but for work that was done during a stall', async () => {
+    const done = Promise.withResolvers<string>()
+    const settled = settledWithin(20, done.promise)
+    await arriveInStall(() => done.resolve('done'))
+    expect(await settled).toBe('done')
+    expect(await settledWithin(0, new Promise(() => {}))).toBe(undefined)
+    await expect(settledWithin(20, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   })
 
   it('aborts a signal as AbortSignal.timeout does, but for what has arrived', async () => {
