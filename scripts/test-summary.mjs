@@ -1,9 +1,10 @@
 // Prints the closing line of CI, "N passed, N failed", from vitest's JSON reports, and exits with 1 unless all tests
-// passed and none was skipped. usage: test-summary.mjs ELSEWHERE REPORT... (ELSEWHERE is 1 if anything else failed)
+// passed and none was skipped. A report that is missing or broken counts as one failed test.
+// usage: test-summary.mjs ELSEWHERE REPORT... (ELSEWHERE is 1 if anything else failed)
 import { readFileSync } from 'node:fs'
 
 const [elsewhere, ...paths] = process.argv.slice(2)
-const reports = paths.map((path) => JSON.parse(readFileSync(path, 'utf8') || '{}'))
+const reports = paths.map(readReport)
 const passed = sum(({ numPassedTests = 0 }) => numPassedTests)
 const skipped = sum(({ numPendingTests = 0, numTodoTests = 0 }) => numPendingTests + numTodoTests)
 const failed =
@@ -16,6 +17,16 @@ const isEmpty = reports.some(({ numPassedTests = 0 }) => numPassedTests === 0)
 if (skipped > 0) console.log(`${skipped} tests were skipped; here that counts as failed`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 || isEmpty || elsewhere !== '0' ? 1 : 0)
+
+/** Tests that die before their report is written have failed, too. */
+function readReport(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    console.log(`No report of tests can be read, which counts as failed: ${path}: ${error.message}`)
+    return { numFailedTests: 1 }
+  }
+}
 
 function sum(figureOf) {
   return reports.reduce((total, report) => total + figureOf(report), 0)

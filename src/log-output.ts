@@ -35,11 +35,14 @@ export class LogOutput {
       this.#lost += 1
       return
     }
+    // Begun only: whether it can be finished is not known yet.
+    if (this.#rest.byteLength > 0) return
     const lines = { lost: this.#lost, err: this.#failure?.err }
     this.#lost = 0
     this.#failure = undefined
     // That is a line, too, and may be lost in its turn.
     if (lines.lost > 0) this.#options.onRecovered(lines)
+    if (this.#lost > 0) this.#lost += lines.lost
   }
 
   #finishLine(): boolean {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
@@ -8,6 +8,11 @@ import { type LostLines, LogOutput } from '../src/log-output.ts'
 import { temporaryFolder } from './support/program.ts'
 
 const LINE = `${'x'.repeat(999)}\n`
+const REPORT = 'lines are lost\n'
+const LOST = 50
+
+/** A pipe takes and gives back room by pages. */
+const PAGE_BYTES = 4096
 
 let opened = new AsyncDisposableStack()
 beforeEach(() => {
@@ -40,8 +45,42 @@ it('waits once for a reader that has stopped, and says how many lines were lost 
   expect(recovered).toMatchObject([{ lost: 1070 - written, err: { code: 'EAGAIN' } }])
 })
 
-/** A pipe that is not blocking, as the standard output is where it is one. */
-async function openPipe(): Promise<{
+it('still counts the lines that were lost when the report of them is lost, too', async () => {
+  const { output, fd, recovered } = await openPipe({ report: REPORT })
+  loseLines(fd, output)
+  // The page has room for this line, but not for the report as well.
+  output.write(`${'y'.repeat(PAGE_BYTES - REPORT.length)}\n`)
+  expect(recovered).toMatchObject([{ lost: LOST }])
+  expect(readAll(fd)).not.toContain(REPORT)
+  output.write('the next line\n')
+  expect(readAll(fd)).toBe(`the next line\n${REPORT}`)
+  expect(recovered).toMatchObject([{ lost: LOST }, { lost: LOST + 1 }])
+})
+
+it('reports no recovery while a line is written only in part', async () => {
+  const { output, fd, recovered } = await openPipe({ report: REPORT })
+  loseLines(fd, output)
+  const long = `${'y'.repeat(2 * PAGE_BYTES)}\n`
+  output.write(long)
+  expect(recovered).toEqual([])
+  const before = readAll(fd)
+  output.write('the next line\n')
+  expect((before + readAll(fd)).endsWith(`${long}the next line\n${REPORT}`)).toBe(true)
+  expect(recovered).toMatchObject([{ lost: LOST, err: { code: 'EAGAIN' } }])
+})
+
+/** Fills the pipe, loses 50 lines more, and reads as much as makes room for one page. */
+function loseLines(fd: number, output: LogOutput): void {
+  try {
+    for (;;) writeSync(fd, LINE)
+  } catch {
+    for (let line = 0; line < LOST; line += 1) output.write(LINE)
+  }
+  readSync(fd, Buffer.alloc(PAGE_BYTES))
+}
+
+/** A pipe that is not blocking, as the standard output is where it is one, and an output that writes `report` on recovery. */
+async function openPipe({ report }: { readonly report?: string } = {}): Promise<{
   readonly output: LogOutput
   readonly fd: number
   readonly recovered: readonly LostLines[]
@@ -51,11 +90,14 @@ async function openPipe(): Promise<{
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
   opened.defer(() => closeSync(fd))
   const recovered: LostLines[] = []
-  return {
-    output: new LogOutput({ fd, onRecovered: (lines) => recovered.push(lines) }),
+  const output = new LogOutput({
     fd,
-    recovered,
-  }
+    onRecovered: (lines) => {
+      recovered.push(lines)
+      if (report !== undefined) output.write(report)
+    },
+  })
+  return { output, fd, recovered }
 }
 
 /** A thread that reads 300 lines, a few every 20 ms. Exits with 1 when they are not whole. */

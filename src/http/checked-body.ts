@@ -146,7 +146,7 @@ export class CheckedBody {
   #letGo(): boolean {
     if (this.#settled) return false
     this.#settled = true
-    this.#chunks.clear()
+    this.#chunks.close()
     this.#pace.stop()
     this.#abort[Symbol.dispose]()
     this.#raw.off('data', this.#onData).off('end', this.#onEnd)

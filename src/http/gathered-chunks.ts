@@ -17,6 +17,7 @@ export class GatheredChunks {
   #filled = 0
   #timer: NodeJS.Timeout | undefined
   #deliveredAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
 
   constructor(deliver: (chunk: Buffer) => void) {
     this.#deliver = deliver
@@ -25,7 +26,8 @@ export class GatheredChunks {
   add(chunk: Buffer): void {
     if (chunk.length >= LARGE_BYTES) {
       this.flush()
-      this.#deliver(chunk)
+      // What waited may have made the body fail.
+      if (!this.#isClosed) this.#deliver(chunk)
     } else if (this.#filled === 0 && performance.now() - this.#deliveredAt >= WAIT_MS) {
       this.#deliveredAt = performance.now()
       this.#deliver(chunk)
@@ -48,8 +50,9 @@ export class GatheredChunks {
     this.#deliver(gathered.length === GATHERED_BYTES ? gathered : Buffer.from(gathered))
   }
 
-  /** Forgets what waits. */
-  clear(): void {
+  /** Forgets what waits, and hands on nothing more. */
+  close(): void {
+    this.#isClosed = true
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#buffer = undefined
@@ -58,6 +61,7 @@ export class GatheredChunks {
 
   #gather(chunk: Buffer): void {
     if (this.#filled + chunk.length > GATHERED_BYTES) this.flush()
+    if (this.#isClosed) return
     this.#buffer ??= Buffer.allocUnsafeSlow(GATHERED_BYTES)
     this.#buffer.set(chunk, this.#filled)
     this.#filled += chunk.length

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
+import { type ClientAddress, parseClientAddress } from '../core/client-address.ts'
 
 /**
  * The address that a request comes from: what a trusted proxy says in `X-Forwarded-For`, as long as that is an IP
@@ -8,4 +9,9 @@ import type { FastifyRequest } from 'fastify'
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   return isIP(ip) === 0 ? (socket.remoteAddress ?? 'unknown') : ip
+}
+
+/** The client that a request counts for where guesses and downloads are counted by address. */
+export function clientAddressOf(request: Pick<FastifyRequest, 'ip' | 'socket'>): ClientAddress {
+  return parseClientAddress(addressOf(request))
 }

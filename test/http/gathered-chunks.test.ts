@@ -45,7 +45,29 @@ test('what waits when a body fails is forgotten', () => {
   const { chunks, delivered } = gather()
   chunks.add(Buffer.from('a'))
   chunks.add(Buffer.from('b'))
-  chunks.clear()
+  chunks.close()
   chunks.flush()
   expect(delivered.map(String)).toEqual(['a'])
+})
+
+test.each([
+  ['large', large],
+  ['small', Buffer.alloc(4 * 1024 - 1)],
+])('a %s chunk is forgotten when those before it make the body fail', (_size, last) => {
+  vi.useFakeTimers()
+  try {
+    const delivered: Buffer[] = []
+    const chunks = new GatheredChunks((chunk) => {
+      delivered.push(chunk)
+      if (delivered.length === 2) chunks.close()
+    })
+    chunks.add(Buffer.from('a'))
+    for (let count = 0; count < 4; count += 1) chunks.add(Buffer.alloc(4 * 1024 - 1))
+    chunks.add(last)
+    expect(vi.getTimerCount()).toBe(0)
+    vi.advanceTimersByTime(20)
+    expect(delivered).toHaveLength(2)
+  } finally {
+    vi.useRealTimers()
+  }
 })

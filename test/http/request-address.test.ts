@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { addressOf } from '../../src/http/request-address.ts'
+import { addressOf, clientAddressOf } from '../../src/http/request-address.ts'
 
 const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.1' })
 
@@ -18,4 +18,14 @@ describe('the address of a request', () => {
       expect(addressOf({ ip, socket })).toBe('10.0.0.1')
     },
   )
+})
+
+describe('the client that a request counts for', () => {
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['unknown', '10.0.0.1'],
+  ])('is, for %s, %s', (ip, client) => {
+    expect(clientAddressOf({ ip, socket })).toBe(client)
+  })
 })

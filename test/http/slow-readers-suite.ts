@@ -68,7 +68,11 @@ export function downloadLimitsSuite(open: OpenService): void {
     let alice: TestUser
     let bob: TestUser
     beforeAll(async () => {
-      service = await open({ maxDownloadsPerUser: 2, maxDownloads: 3 })
+      service = await open({
+        maxDownloadsPerUser: 2,
+        maxDownloads: 3,
+        trustedProxies: ['127.0.0.1'],
+      })
       alice = await service.createUser(64 * MIB)
       bob = await service.createUser(64 * MIB)
       for (const user of [alice, bob]) {
@@ -78,6 +82,15 @@ export function downloadLimitsSuite(open: OpenService): void {
       }
     })
     afterAll(() => service.stop())
+
+    it('counts downloads without a token for the connection when the proxy names no address', async () => {
+      const owner = alice.userId
+      const unnamed = { owner, headers: { 'x-forwarded-for': 'unknown' } }
+      const held = [await startDownload(service, unnamed), await startDownload(service, unnamed)]
+      const refused = await download(service, { owner })
+      expectProblem(refused, { status: 429, code: 'too_many_requests' })
+      await endAll(held)
+    })
 
     it('refuses one more of a user with 429, and of an address without a token', async () => {
       const owner = alice.userId

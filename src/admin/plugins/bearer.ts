@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
-import { addressOf } from '../../http/request-address.ts'
+import { clientAddressOf } from '../../http/request-address.ts'
 import { assertSameSite } from '../../http/plugins/same-site.ts'
 import { shownValues } from '../../http/session-cookie.ts'
 import { ADMIN_SESSION_COOKIE, type AdminSessions } from '../admin-session.ts'
@@ -67,7 +66,7 @@ interface ShownToken {
  * a guess: so many that an address is blocked, and no more.
  */
 export function assertRight(adminToken: AdminToken, { shown, request, reply }: ShownToken): void {
-  if (adminToken.isRight(shown, parseClientAddress(addressOf(request)))) return
+  if (adminToken.isRight(shown, clientAddressOf(request))) return
   audit(request, { action: 'admin_token.refuse' })
   throw unauthorized(reply)
 }
@@ -90,7 +89,7 @@ function assertSession(
   const verdicts = new Set(shown.map((value) => sessions.judge(value)))
   if (verdicts.has('good')) return
   if (verdicts.has('forged')) {
-    adminToken.noteGuess(parseClientAddress(addressOf(request)))
+    adminToken.noteGuess(clientAddressOf(request))
     audit(request, { action: 'admin_token.refuse' })
   }
   throw unauthorized(reply)

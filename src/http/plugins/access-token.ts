@@ -3,9 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/caller.ts'
-import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
-import { addressOf } from '../request-address.ts'
+import { clientAddressOf } from '../request-address.ts'
 import { shownValues } from '../session-cookie.ts'
 import { addVary } from '../vary.ts'
 
@@ -39,7 +38,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       const [secret] = shown
       if (secret === undefined) return
       if (shown.length > 1) throw tokensDiffer(shown.length)
-      request.user = await accessTokens.admit(secret, parseClientAddress(addressOf(request)))
+      request.user = await accessTokens.admit(secret, clientAddressOf(request))
     })
   },
   {

@@ -3,7 +3,6 @@ import { AppError, isAppError } from '../../core/errors.ts'
 import { EvenShare } from '../../core/even-share.ts'
 import type { File } from '../../core/file.ts'
 import type { ReadFile, Repository, Selection } from '../../core/repository.ts'
-import { parseClientAddress } from '../../core/client-address.ts'
 import { isUserId } from '../../core/user-id.ts'
 import { contentDisposition } from '../content-disposition.ts'
 import type { DownloadSlots } from '../download-slots.ts'
@@ -14,6 +13,7 @@ import { requireUser } from '../plugins/access-token.ts'
 import { takenBytes, watchLateReader, watchReader } from '../reader-pace.ts'
 import { releaseSent } from '../release-sent.ts'
 import { formatReprDigest, wantsReprDigest } from '../repr-digest.ts'
+import { clientAddressOf } from '../request-address.ts'
 import { breakerOf } from '../request-end.ts'
 import { requestSignal } from '../request-signal.ts'
 import { selectContent } from '../select-content.ts'
@@ -82,7 +82,7 @@ function takeSlot(
   const { socket } = request.raw
   const { userId } = request.user ?? {}
   return downloads.take({
-    owner: userId === undefined ? `address ${parseClientAddress(request.ip)}` : `user ${userId}`,
+    owner: userId === undefined ? `address ${clientAddressOf(request)}` : `user ${userId}`,
     isUser: userId !== undefined,
     takenBytes: () => takenBytes(socket),
     giveWay: () => {

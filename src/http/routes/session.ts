@@ -1,14 +1,13 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyContextConfig } from 'fastify'
 import type { AccessTokens } from '../../core/access-tokens.ts'
-import { parseClientAddress } from '../../core/client-address.ts'
 import { AppError } from '../../core/errors.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../plugins/access-token.ts'
-import { addressOf } from '../request-address.ts'
+import { clientAddressOf } from '../request-address.ts'
 import { forgetSession, keepSession } from '../session-cookie.ts'
 import { passBody } from '../unused-body.ts'
 
@@ -47,7 +46,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
       { schema, config: OPEN },
       async (request, reply) => {
         const secret = request.body.access_token
-        const token = await accessTokens.inspect(secret, parseClientAddress(addressOf(request)))
+        const token = await accessTokens.inspect(secret, clientAddressOf(request))
         const maxAge = secondsOf(token.expiresInMs)
         keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
         return reply.code(204).send()
