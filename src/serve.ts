@@ -5,7 +5,7 @@ import { buildMonitoring } from './admin/monitoring.ts'
 import { readVersion } from './build-info.ts'
 import { type Chores, type ChoresOptions, startChores } from './chores.ts'
 import type { Config } from './config.ts'
-import { Deadline } from './core/deadline.ts'
+import { Deadline, settledWithin } from './core/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { buildApp } from './http/app.ts'
@@ -86,8 +86,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
     listeners.push({ name: 'the monitoring', app, ...config.metrics })
   }
-  const uploads = await service.join()
-  if (uploads > 0) logger.info({ uploads }, 'ended the uploads of a process that is gone')
+  await endGoneUploads({ service, logger, shutdown: shutdown.signal })
   const connections = listeners.map(({ app }) => watchConnections(app.server))
   const [url = '', adminUrl] = await listenAll(listeners)
   const chores = startChores({ ...service, logger, ...intervals })
@@ -100,6 +99,23 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)),
   }
 }
+
+/** Nobody is to find the room taken that a crash has left; but there may be much of it, or a database that refuses. */
+async function endGoneUploads({
+  service,
+  logger,
+  shutdown,
+}: Pick<ServeOptions, 'service' | 'logger'> & { readonly shutdown: AbortSignal }): Promise<void> {
+  const uploads = await service.join()
+  if (uploads === 0) return
+  const expired = service.sweeper.expire(shutdown).catch((err: unknown) => {
+    logger.warn({ err }, 'the uploads of a process that is gone still hold their room')
+  })
+  await settledWithin(GIVE_BACK_MS, expired)
+  logger.info({ uploads }, 'ended the uploads of a process that is gone')
+}
+
+const GIVE_BACK_MS = 10_000
 
 /** Beside the folder of this file, whether that is the source or what was emitted. */
 const PAGES = fileURLToPath(new URL('../dist/web', import.meta.url))

@@ -78,6 +78,26 @@ describe('the server', () => {
     expect(await service.metrics.expose()).toContain(metric)
   })
 
+  it('G02 has given back what a crash has left before it listens', async () => {
+    const { service, config, server } = await start()
+    await server.stop()
+    await service.close()
+    const database = await openDatabase(config.databaseUrl)
+    await sql`
+      INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
+      VALUES ('v', ${userId}, 'a', 'k', 500, 'pending', ${Date.now() + 60_000})
+    `.execute(database.kysely)
+    await sql`UPDATE quotas SET reserved_bytes = 500 WHERE user_id = ${userId}`.execute(
+      database.kysely,
+    )
+    await database.close()
+    const again = await openService(config)
+    opened.defer(() => again.close())
+    const restarted = await serve({ config, service: again, logger: fastify().log })
+    opened.defer(() => restarted.stop())
+    expect(await again.ledger.usage(userId)).toMatchObject({ reserved: 0 })
+  })
+
   it('G02 starts although it cannot give back what a crash has left, as on a full disk, and warns', async () => {
     const { service, config, server } = await start()
     await server.stop()

@@ -10,7 +10,6 @@ import {
   type AccessTokenOptions,
   requireUser,
 } from '../../src/http/plugins/access-token.ts'
-import { chunkThrottlePlugin } from '../../src/http/plugins/chunk-throttle.ts'
 import { expectContinuePlugin } from '../../src/http/plugins/expect-continue.ts'
 import { lingerPlugin } from '../../src/http/plugins/linger.ts'
 import { preflightPlugin } from '../../src/http/plugins/preflight.ts'
@@ -33,7 +32,6 @@ type Register = (app: FastifyInstance) => unknown
 
 /** Each with one that it needs and that is not registered yet. */
 const TOO_EARLY: readonly (readonly [string, string, Register])[] = [
-  ['chunk-throttle', 'connections', (app) => app.register(chunkThrottlePlugin)],
   ['request-log', 'connections', (app) => app.register(requestLog)],
   ['request-trace', 'request-log', (app) => app.register(tracing)],
   ['expect-continue', 'request-log', (app) => app.register(expectContinuePlugin)],

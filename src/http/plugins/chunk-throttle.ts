@@ -26,5 +26,5 @@ export const chunkThrottlePlugin = fp(
       done()
     })
   },
-  { name: 'chunk-throttle', fastify: '5.x', dependencies: ['connections'], decorators: {} },
+  { name: 'chunk-throttle', fastify: '5.x', dependencies: [], decorators: {} },
 )
