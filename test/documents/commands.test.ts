@@ -15,6 +15,7 @@ import { allOf, type Block, blocksOf, readPages } from './pages.ts'
 const RUN_ELSEWHERE = new Set(['docs/clients.md', 'docs/http-transcripts.md'])
 
 const withoutCurl = isSkipped(await whyMissing(findProgram('curl')))
+const withoutOpenssl = isSkipped(await whyMissing(findProgram('openssl')))
 /** It reads the files without an engine. */
 const withoutCompose = isSkipped(await whyMissing(docker(['compose', 'version'])))
 
@@ -220,6 +221,8 @@ describe('the blocks of the documents', () => {
     const [[name, run], { skip }] = row
     const { text } = blockOf(name)
     if (text.includes('curl ')) skip(withoutCurl)
+    // That of ADMIN_TOKEN is answered by the test itself.
+    if (text.includes('openssl ') && !text.includes('ADMIN_TOKEN')) skip(withoutOpenssl)
     if (text.startsWith('# docker-compose.')) skip(withoutCompose)
     await expect(run({ text, clone, service })).resolves.toBeUndefined()
   })
