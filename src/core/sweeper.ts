@@ -26,7 +26,7 @@ export interface SweepRequest {
   readonly signal: AbortSignal
   /** Called often, with the figures so far. */
   readonly onProgress?: (figures: SweepFigures) => void
-  /** Given, a sweep that another one keeps from its work waits for the end of that one, and calls this once. */
+  /** If set, wait for a running sweep to finish instead of returning; called once when waiting starts. */
   readonly onWait?: () => void
 }
 

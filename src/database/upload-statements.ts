@@ -20,10 +20,10 @@ interface Expected {
 const NO_FILE = ''
 
 /**
- * `begin` and `commit` of the ledger, each as one statement of PostgreSQL, which takes effect whole or, where anything is in
- * its way, changes nothing and answers no row. They need the user's lock, of a statement before them. Whatever they do not do
- * the ledger does step by step, and says why when it does not either; so it does what has a precondition other than that there
- * is no file, or a certain version: those have no statement.
+ * `begin` and `commit` of the ledger as one PostgreSQL statement each. A statement takes effect whole, or changes nothing and
+ * returns no row. An earlier statement of the transaction has to hold the user's lock. If a statement returns no row, the
+ * caller falls back to the step-by-step path, which also produces the refusal. Preconditions other than "no file" and "this
+ * version" have no statement.
  */
 export interface UploadStatements {
   /** Waits for whoever holds it. */

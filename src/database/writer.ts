@@ -88,7 +88,7 @@ export class Writer {
 /** Why a thread could not be started does not pass in a moment, and to try takes time from requests. */
 const RESTART_MS = 10_000
 
-/** Of each method whether it is the thread's: it changes rows, or asks whether the thread answers. */
+/** Which methods run on the writer thread: all writes, and the health check. */
 const IS_THREADS = {
   ledger: {
     begin: true,
