@@ -34,24 +34,26 @@ export function createFailures({
     await ledger.check()
   }
 
+  async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      await note(error)
+      return undefined
+    }
+  }
+
   return {
-    async attempt(work) {
-      try {
-        return await work()
-      } catch (error) {
-        await note(error)
-        return undefined
-      }
-    },
-    async attemptFor(userId, work) {
-      try {
-        return await work()
-      } catch (error) {
-        users.push(userId)
-        await note(failureOf(userId, error))
-        return undefined
-      }
-    },
+    attempt,
+    attemptFor: (userId, work) =>
+      attempt(async () => {
+        try {
+          return await work()
+        } catch (error) {
+          users.push(userId)
+          throw failureOf(userId, error)
+        }
+      }),
     users: () => users,
     throwFirst() {
       if (first !== undefined) throw first.error

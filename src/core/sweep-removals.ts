@@ -54,8 +54,8 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   return async () => {
     const page = await ledger.listGarbage({ after, limit: PAGE })
     const { progress, removed, failed } = await removePage(page, run)
-    const ofUser = Map.groupBy([...removed, ...failed], ({ userId }) => userId)
-    await inParallel([...ofUser.keys()], PARALLEL_NOTES, (userId) => {
+    const users = new Set([...removed, ...failed].map(({ userId }) => userId))
+    await inParallel([...users], PARALLEL_NOTES, (userId) => {
       const isTheirs = (garbage: Garbage): boolean => garbage.userId === userId
       const [gone, left] = [removed.filter(isTheirs), failed.filter(isTheirs)]
       return note({ removed: gone, failed: left, retryMs: RETRY_MS }, userId)
