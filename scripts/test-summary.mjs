@@ -14,6 +14,7 @@ const failed =
   )
 const isEmpty = reports.some(({ numPassedTests = 0 }) => numPassedTests === 0)
 
+for (const name of reports.flatMap(failuresOf)) console.log(`Failed: ${name}`)
 if (skipped > 0) console.log(`${skipped} tests were skipped; here that counts as failed`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 || isEmpty || elsewhere !== '0' ? 1 : 0)
@@ -30,6 +31,20 @@ function readReport(path) {
 
 function sum(figureOf) {
   return reports.reduce((total, report) => total + figureOf(report), 0)
+}
+
+/** What failed, by file and title, so that the end of a long log says it. */
+function failuresOf({ testResults = [] }) {
+  return testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, assertionResults = [] }) => {
+      const failed = assertionResults.filter((test) => test.status === 'failed')
+      const file = name.replace(`${process.cwd()}/`, '')
+      if (failed.length === 0) return [file]
+      return failed.map(({ fullName, failureMessages = [] }) =>
+        [`${file}: ${fullName}`, ...failureMessages].join('\n  '),
+      )
+    })
 }
 
 /** Files that failed without a failed test, such as one that does not load. */
