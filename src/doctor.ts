@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
-import { type Config, readConfig } from './config.ts'
+import { type Config, readConfig } from './config/config.ts'
 import { timeoutSignal } from './core/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
 import { objectKey } from './core/object-key.ts'
@@ -10,7 +10,7 @@ import { createVersion } from './core/version.ts'
 import { createLedger } from './database/ledger.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './service.ts'
-import { settingWarnings } from './setting-warnings.ts'
+import { settingWarnings } from './config/warnings.ts'
 
 /** What one examination found. */
 export type Diagnosis = Readonly<{

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { LogOutput } from './log-output.ts'
-import type { LogFormat, LogLevel } from './setting-parsers.ts'
+import type { LogFormat, LogLevel } from './config/parsers.ts'
 
 export interface LogOptions {
   readonly level: LogLevel

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type Config, type ObjectStoreConfig, partSizeOf } from './config.ts'
+import { type Config, type ObjectStoreConfig, partSizeOf } from './config/config.ts'
 import { type AccessTokens, createAccessTokens } from './core/access-tokens.ts'
 import { timeoutSignal } from './core/deadline.ts'
 import { AppError } from './core/errors.ts'

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { flushCompileCache } from 'node:module'
 import { pino } from 'pino'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { serve } from '../../src/serve.ts'
 import { openService, type ServiceTimes } from '../../src/service.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import type { Finding } from '../../src/core/finding.ts'
 import { parseUserId } from '../../src/core/user-id.ts'
 import { openService } from '../../src/service.ts'

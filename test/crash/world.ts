@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Config, readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config/config.ts'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import { parseUserId, type UserId } from '../../src/core/user-id.ts'
 import type { Database } from '../../src/database/database.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/cli.ts'
-import { type Config, readConfig } from '../../src/config.ts'
+import { type Config, readConfig } from '../../src/config/config.ts'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 import { statusOf } from '../../src/http/problem.ts'
 import { allOf } from './pages.ts'

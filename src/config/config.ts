@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseByteSize } from './core/byte-size.ts'
-import { messageOf } from './core/errors.ts'
-import { smallestBudget } from './core/upload-memory.ts'
-import { partSizeFor } from './object-store/part-size.ts'
-import { readTraces, type TraceConfig } from './trace-settings.ts'
-import { isLoopback, isWellKnownKey } from './well-known-keys.ts'
+import { parseByteSize } from '../core/byte-size.ts'
+import { messageOf } from '../core/errors.ts'
+import { smallestBudget } from '../core/upload-memory.ts'
+import { partSizeFor } from '../object-store/part-size.ts'
+import { readTraces, type TraceConfig } from './tracing.ts'
+import { isLoopback, isWellKnownKey } from './default-credentials.ts'
 import {
   type LogFormat,
   type LogLevel,
@@ -24,7 +24,7 @@ import {
   parsePositiveCount,
   parseProxies,
   parseUrl,
-} from './setting-parsers.ts'
+} from './parsers.ts'
 
 /** Every setting of the service, checked. README's table of settings says what each is for. */
 export interface Config {

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startChores } from '../src/chores.ts'
+import { startChores } from '../src/background-jobs.ts'
 import type { Sweeper, SweepReport } from '../src/core/sweeper.ts'
 
 const REPORT: SweepReport = {

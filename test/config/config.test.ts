@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Config, ConfigError, readConfig } from '../src/config.ts'
-import { MAX_BYTES } from '../src/core/byte-size.ts'
+import { type Config, ConfigError, readConfig } from '../../src/config/config.ts'
+import { MAX_BYTES } from '../../src/core/byte-size.ts'
 
 /** The lines of the message about wrong settings, without its heading. */
 function faults(environment: Record<string, string | undefined>): string[] {

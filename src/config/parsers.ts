@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { isByteSize, parseByteSize } from './core/byte-size.ts'
-import { messageOf } from './core/errors.ts'
+import { isByteSize, parseByteSize } from '../core/byte-size.ts'
+import { messageOf } from '../core/errors.ts'
 
 // Each parser reads the text of one setting, and throws an Error that says what to write instead.
 

@@ -1,5 +1,5 @@
-import type { TracingOptions } from './tracing/tracing.ts'
-import { parseOneOf, parsePositiveCount, parseUrl } from './setting-parsers.ts'
+import type { TracingOptions } from '../tracing/tracing.ts'
+import { parseOneOf, parsePositiveCount, parseUrl } from './parsers.ts'
 
 /** How spans are made and sent. The rest of `OTEL_*` is read by OpenTelemetry itself. */
 export type TraceConfig = Omit<TracingOptions, 'warn'>
