@@ -1,4 +1,4 @@
-import { inParallel } from '../src/core/in-parallel.ts'
+import { inParallel } from '../src/core/async/for-each-concurrent.ts'
 import { expectContent, numbered } from './content.ts'
 import { measure, type Processes } from './measure.ts'
 import type { Side } from './scenario.ts'

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { type Config, readConfig } from './config/config.ts'
-import { timeoutSignal } from './core/deadline.ts'
+import { timeoutSignal } from './core/async/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
 import { objectKey } from './core/object-key.ts'
 import type { ObjectStore } from './core/object-store.ts'

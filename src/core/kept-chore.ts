@@ -1,4 +1,4 @@
-import { pause } from './pause.ts'
+import { pause } from './async/sleep.ts'
 import type { Chore, SweepLedger } from './sweep-ledger.ts'
 
 /** A chore that one instance does for all, and the lease that says which. */

@@ -1,4 +1,4 @@
-import { timeoutSignal } from './deadline.ts'
+import { timeoutSignal } from './async/deadline.ts'
 import type { Part } from './errors.ts'
 import type { Ledger } from './ledger.ts'
 import type { ObjectStore } from './object-store.ts'

@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts'
-import { inParallel } from './in-parallel.ts'
-import { inBatches } from './in-batches.ts'
+import { inParallel } from './async/for-each-concurrent.ts'
+import { inBatches } from './async/chunks.ts'
 import { lookTwice } from './look-twice.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
 import { nameIn } from './object-metadata.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from './errors.ts'
-import { inParallel } from './in-parallel.ts'
+import { inParallel } from './async/for-each-concurrent.ts'
 import { lookTwice } from './look-twice.ts'
 import type { FoundObject, RebuildPosition } from './rebuild-journal.ts'
 import type { RebuildRun } from './rebuild.ts'

@@ -1,5 +1,5 @@
 import { isDatabaseFull } from './errors.ts'
-import { inParallel } from './in-parallel.ts'
+import { inParallel } from './async/for-each-concurrent.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { Failures } from './sweep-failures.ts'

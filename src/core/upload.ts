@@ -1,5 +1,5 @@
 import type { AuthorizedCaller, Caller } from './caller.ts'
-import { settledWithin, timeoutSignal } from './deadline.ts'
+import { settledWithin, timeoutSignal } from './async/deadline.ts'
 import { fileTooLarge } from './byte-meter.ts'
 import {
   availableBytes,

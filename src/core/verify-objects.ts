@@ -1,6 +1,6 @@
 import type { Balance, TracedObject } from './inventory.ts'
-import { inBatches } from './in-batches.ts'
-import { inParallel } from './in-parallel.ts'
+import { inBatches } from './async/chunks.ts'
+import { inParallel } from './async/for-each-concurrent.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
 import type { ListedObject } from './object-store.ts'
 import type { UserId } from './user-id.ts'

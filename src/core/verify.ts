@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts'
 import { type Finding, FINDING_KINDS, type FindingKind } from './finding.ts'
-import { inParallel } from './in-parallel.ts'
+import { inParallel } from './async/for-each-concurrent.ts'
 import type { Balance, Inventory } from './inventory.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { UserId } from './user-id.ts'

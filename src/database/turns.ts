@@ -1,4 +1,4 @@
-import { Deadline } from '../core/deadline.ts'
+import { Deadline } from '../core/async/deadline.ts'
 import type { AppError } from '../core/errors.ts'
 import { databaseUnavailable } from './database.ts'
 

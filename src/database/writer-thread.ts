@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { Deadline } from '../core/deadline.ts'
+import { Deadline } from '../core/async/deadline.ts'
 import { databaseUnavailable } from './database.ts'
 import { Outbox } from './outbox.ts'
 import { unpackError } from './packed-error.ts'

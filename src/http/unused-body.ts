@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Deadline } from '../core/deadline.ts'
+import { Deadline } from '../core/async/deadline.ts'
 import { AppError } from '../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'

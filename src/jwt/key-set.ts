@@ -1,5 +1,5 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
-import { timeoutSignal } from '../core/deadline.ts'
+import { timeoutSignal } from '../core/async/deadline.ts'
 import { AppError } from '../core/errors.ts'
 import { fetchJwks } from './fetch-jwks.ts'
 

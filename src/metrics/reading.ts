@@ -1,4 +1,4 @@
-import { settledWithin } from '../core/deadline.ts'
+import { settledWithin } from '../core/async/deadline.ts'
 
 /** Prometheus waits 10 s, and what an instance knows by itself must arrive also when a part hangs. */
 const PATIENCE_MS = 2_000

@@ -1,4 +1,4 @@
-import { Deadline, timeoutError } from '../core/deadline.ts'
+import { Deadline, timeoutError } from '../core/async/deadline.ts'
 
 interface Limits {
   readonly ms: number

@@ -1,7 +1,7 @@
 import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { EvenShare } from '../core/even-share.ts'
+import { EvenShare } from '../core/async/fair-share.ts'
 import type { OpenedObject, OpenObject } from '../core/object-store.ts'
 import { BLOCK_BYTES, Blocks } from './blocks.ts'
 import { freeChunk } from './free-chunk.ts'

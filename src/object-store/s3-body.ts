@@ -1,5 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream'
-import { Deadline, timeoutError } from '../core/deadline.ts'
+import { Deadline, timeoutError } from '../core/async/deadline.ts'
 import { unavailable } from './unavailable.ts'
 
 export interface S3BodyOptions {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
-import { timeoutSignal } from '../core/deadline.ts'
+import { timeoutSignal } from '../core/async/deadline.ts'
 import type { PutObject } from '../core/object-store.ts'
 import type { Blocks } from './blocks.ts'
 import { gatherParts, type Part } from './gather-parts.ts'

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EvenShare } from '../../src/core/even-share.ts'
+import { EvenShare } from '../../src/core/async/fair-share.ts'
 import { releaseSent } from '../../src/http/release-sent.ts'
 
 const CHUNK_BYTES = 64 * 1024

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../core/errors.ts'
-import { EvenShare } from '../../core/even-share.ts'
+import { EvenShare } from '../../core/async/fair-share.ts'
 import type { File } from '../../core/file.ts'
 import type { ReadFile, Repository, Selection } from '../../core/repository.ts'
 import { isUserId } from '../../core/user-id.ts'

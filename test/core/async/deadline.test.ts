@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { Deadline, settledWithin, timeoutSignal } from '../../src/core/deadline.ts'
-import { stall } from '../support/stall.ts'
+import { Deadline, settledWithin, timeoutSignal } from '../../../src/core/async/deadline.ts'
+import { stall } from '../../support/stall.ts'
 
 describe('a deadline', () => {
   it('is over once its time is, and not before', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { EvenShare, type Share } from '../../src/core/even-share.ts'
+import { EvenShare, type Share } from '../../../src/core/async/fair-share.ts'
 
 function joinQuick(readers: EvenShare): Share {
   const share = readers.join()
