@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readConfig } from '../src/config/config.ts'
-import { parseUserId } from '../src/core/user-id.ts'
+import { parseUserId } from '../src/core/users/user-id.ts'
 import { openService } from '../src/service.ts'
 import { createFolder } from '../test/support/local-server.ts'
 import { createDatabase, type RunningPostgres } from '../test/support/postgres.ts'

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { fastify } from 'fastify'
 import { readConfig } from '../src/config/config.ts'
-import { parseUserId } from '../src/core/user-id.ts'
+import { parseUserId } from '../src/core/users/user-id.ts'
 import { serve } from '../src/serve.ts'
 import { openService, type Service } from '../src/service.ts'
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseUserId, type UserId } from './core/user-id.ts'
+import { parseUserId, type UserId } from './core/users/user-id.ts'
 import type { RunningServer } from './serve.ts'
 import type { Service } from './service.ts'
 

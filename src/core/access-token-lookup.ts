@@ -7,7 +7,7 @@ import { type GuessLimiter, tooManyGuesses } from './guess-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import { createKnownTokens } from './known-tokens.ts'
 import { createTokenProbation } from './token-probation.ts'
-import type { AccessTokenUser, User, UserStore } from './user-store.ts'
+import type { AccessTokenUser, User, UserStore } from './users/user-store.ts'
 
 export interface AccessTokenLookupOptions {
   readonly users: UserStore

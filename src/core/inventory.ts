@@ -1,7 +1,7 @@
 import type { File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import type { ObjectKey } from './object-key.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId } from './users/user-id.ts'
 import type { Version } from './version.ts'
 
 /** What a user's quota is about; bytes but for the count. */

@@ -1,12 +1,12 @@
 import type { File, Visibility } from './file.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './users/caller.ts'
 import type { FileName, FileNamePrefix } from './file-name.ts'
 import type { Audience, FileOrder, FilePosition } from './file-page.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { Precondition } from './precondition.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
-import type { UserId, UserIdPrefix } from './user-id.ts'
-import type { Grant, User } from './user-store.ts'
+import type { UserId, UserIdPrefix } from './users/user-id.ts'
+import type { Grant, User } from './users/user-store.ts'
 import type { Version } from './version.ts'
 
 /** A user's figures, in bytes but for the count, read in one statement so that they belong together. */

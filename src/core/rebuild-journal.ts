@@ -1,6 +1,6 @@
 import type { FileName } from './file-name.ts'
 import type { ObjectKey } from './object-key.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId } from './users/user-id.ts'
 import type { Version } from './version.ts'
 
 /** An object as the store shows it: whose it is, and the name under which it came. */

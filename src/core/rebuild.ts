@@ -4,7 +4,7 @@ import type { ObjectStore } from './object-store.ts'
 import { collectObjects } from './rebuild-collect.ts'
 import type { RebuildFigures, RebuildJournal, RebuildPosition } from './rebuild-journal.ts'
 import { readDigests } from './rebuild-read.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId } from './users/user-id.ts'
 
 /** The closed list of what a rebuild tells of single objects (docs/backup.md, "Rebuilding the database"). */
 export const REBUILD_FINDING_KINDS = [

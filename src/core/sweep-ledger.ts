@@ -1,5 +1,5 @@
 import type { ObjectKey } from './object-key.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId } from './users/user-id.ts'
 import type { Version } from './version.ts'
 
 /** An aborted upload whose object is to be removed, for the first time or again. */

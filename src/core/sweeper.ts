@@ -6,7 +6,7 @@ import type { ObjectStore } from './object-store.ts'
 import { pause } from './async/sleep.ts'
 import { createFailures, type Failures } from './sweep-failures.ts'
 import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './sweep-removals.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId } from './users/user-id.ts'
 
 export interface SweeperOptions {
   readonly ledger: Ledger

@@ -1,4 +1,4 @@
-import type { AuthorizedCaller, Caller } from './caller.ts'
+import type { AuthorizedCaller, Caller } from './users/caller.ts'
 import { settledWithin, timeoutSignal } from './async/deadline.ts'
 import { fileTooLarge } from './byte-meter.ts'
 import {

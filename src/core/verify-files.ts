@@ -6,7 +6,7 @@ import { inParallel } from './async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
 import { lookTwice } from './look-twice.ts'
 import type { OpenedObject } from './object-store.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId } from './users/user-id.ts'
 import type { VerifyRun } from './verify.ts'
 
 const FILES_PER_PAGE = 500

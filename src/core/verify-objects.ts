@@ -3,7 +3,7 @@ import { inBatches } from './async/chunks.ts'
 import { inParallel } from './async/for-each-concurrent.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
 import type { ListedObject } from './object-store.ts'
-import type { UserId } from './user-id.ts'
+import type { UserId } from './users/user-id.ts'
 import { isVersion } from './version.ts'
 import type { VerifyRun } from './verify.ts'
 

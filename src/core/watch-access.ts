@@ -1,4 +1,4 @@
-import type { AuthorizedCaller } from './caller.ts'
+import type { AuthorizedCaller } from './users/caller.ts'
 import { isAppError } from './errors.ts'
 
 export interface AccessWatch {

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import { AppError } from '../core/errors.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import type {
   AccessToken,
   AccessTokenKey,
   AccessTokenUse,
   AccessTokenUser,
   NewAccessToken,
-} from '../core/user-store.ts'
+} from '../core/users/user-store.ts'
 import { bigint, type Clocked, toUser } from './books.ts'
 import type { AccessTokenRow, Tables, UserRow } from './schema.ts'
 

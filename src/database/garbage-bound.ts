@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { AppError } from '../core/errors.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import type { Books } from './books.ts'
 
 /** What a user's garbage may hold whatever the capacity, in bytes, so that small repositories can be overwritten too. */

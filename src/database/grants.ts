@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Grant, GrantFilter, GrantKey, NewGrant, UserStore } from '../core/user-store.ts'
+import type { Grant, GrantFilter, GrantKey, NewGrant, UserStore } from '../core/users/user-store.ts'
 import type { Clocked } from './books.ts'
 import type { GrantRow, Tables } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Caller } from '../core/caller.ts'
+import type { Caller } from '../core/users/caller.ts'
 import { AppError } from '../core/errors.ts'
 import { fileNotFound, type File } from '../core/file.ts'
 import type { ChangeFile, RemoveFile } from '../core/ledger.ts'

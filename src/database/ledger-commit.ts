@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { File } from '../core/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../core/ledger.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import { AHEAD } from './ahead.ts'
 import {
   bigint,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Ledger } from '../core/ledger.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import { type Books, lockUser } from './books.ts'
 
 /** One call works on one user, so that it holds one user's lock and only for a while. */

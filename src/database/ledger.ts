@@ -9,7 +9,7 @@ import type {
   Settled,
 } from '../core/ledger.ts'
 import type { File } from '../core/file.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import type { Version } from '../core/version.ts'
 import * as accounts from './accounts.ts'
 import { AHEAD } from './ahead.ts'

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { FileName } from '../core/file-name.ts'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { FoundObject, RebuildPosition } from '../core/rebuild-journal.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import type { Version } from '../core/version.ts'
 
 /** A row of the journal of a rebuild. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { RebuildJournal, SettledObject } from '../core/rebuild-journal.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import { bigint, lockUser } from './books.ts'
 import type { Fragments } from './database.ts'
 import { isAfter, type RebuildRow, toObject } from './rebuild-row.ts'

@@ -3,8 +3,8 @@ import type { ClientAddress } from '../core/client-address.ts'
 import type { Visibility } from '../core/file.ts'
 import type { FileName } from '../core/file-name.ts'
 import type { ObjectKey } from '../core/object-key.ts'
-import type { UserId } from '../core/user-id.ts'
-import type { UserStatus } from '../core/user-store.ts'
+import type { UserId } from '../core/users/user-id.ts'
+import type { UserStatus } from '../core/users/user-store.ts'
 import type { Version } from '../core/version.ts'
 
 /**

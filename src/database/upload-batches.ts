@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
 import type { Ledger } from '../core/ledger.ts'
-import type { UserId } from '../core/user-id.ts'
+import type { UserId } from '../core/users/user-id.ts'
 import type { RunBatch } from './batch.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 import { createTurns, tooLate, type Turns } from './turns.ts'

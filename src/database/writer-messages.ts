@@ -1,5 +1,5 @@
 import type { Ledger } from '../core/ledger.ts'
-import type { UserStore } from '../core/user-store.ts'
+import type { UserStore } from '../core/users/user-store.ts'
 import type { PackedError } from './packed-error.ts'
 
 /** With what the writer's thread opens its database. */

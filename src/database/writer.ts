@@ -1,5 +1,5 @@
 import type { Ledger } from '../core/ledger.ts'
-import type { UserStore } from '../core/user-store.ts'
+import type { UserStore } from '../core/users/user-store.ts'
 import type { Methods, WriterCall, WriterPorts, WriterSettings } from './writer-messages.ts'
 import { WriterThread } from './writer-thread.ts'
 

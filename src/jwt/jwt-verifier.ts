@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { AppError, isAppError } from '../core/errors.ts'
 import type { JwtVerifier } from '../core/jwt-verifier.ts'
-import { isUserId } from '../core/user-id.ts'
+import { isUserId } from '../core/users/user-id.ts'
 import { createKeySet, type KeySetOptions } from './key-set.ts'
 
 export interface JwtVerifierOptions extends KeySetOptions {

@@ -2,7 +2,7 @@ import { SpanKind } from '@opentelemetry/api'
 import type { Ledger } from '../core/ledger.ts'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { ObjectStore } from '../core/object-store.ts'
-import type { UserStore } from '../core/user-store.ts'
+import type { UserStore } from '../core/users/user-store.ts'
 import type { Spans } from './spans.ts'
 
 /** Of the database, in the words of the semantic conventions. */

@@ -13,7 +13,7 @@ import {
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Ledger } from '../core/ledger.ts'
 import type { ObjectStore } from '../core/object-store.ts'
-import type { UserStore } from '../core/user-store.ts'
+import type { UserStore } from '../core/users/user-store.ts'
 import { type BeginRequest, requestSpans } from './request-spans.ts'
 import { createSampler, type SamplerOptions } from './sampler.ts'
 import { createSpans } from './spans.ts'

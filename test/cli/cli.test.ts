@@ -5,8 +5,8 @@ import { ConfigError } from '../../src/config/config.ts'
 import { createAccessTokens } from '../../src/core/access-tokens.ts'
 import { createGrants } from '../../src/core/grants.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
-import { createUsers } from '../../src/core/users.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
+import { createUsers } from '../../src/core/users/users.ts'
 import { outage } from '../support/faults.ts'
 import {
   GARBAGE_DELAY_MS,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AccessTokenCache, createAccessTokenCache } from '../../src/core/access-token-cache.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
-import type { AccessTokenUser } from '../../src/core/user-store.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
+import type { AccessTokenUser } from '../../src/core/users/user-store.ts'
 import { outage } from '../support/faults.ts'
 
 const alice = parseUserId('alice')

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../src/core/byte-size.ts'
 import { createGrants, type Grants } from '../../src/core/grants.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { openTestCore, type TestCore } from '../support/test-core.ts'
 import { createTestUser } from '../support/test-repository.ts'
 

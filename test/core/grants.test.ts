@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../src/core/byte-size.ts'
 import { createGrants, type Grants, type PutGrant } from '../../src/core/grants.ts'
-import { parseUserId, type UserId } from '../../src/core/user-id.ts'
+import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
 import { openTestCore, type TestCore } from '../support/test-core.ts'
 import { createTestUser } from '../support/test-repository.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { type Caller, callerOf } from '../../src/core/caller.ts'
+import { type Caller, callerOf } from '../../src/core/users/caller.ts'
 import { type AppError, isAppError } from '../../src/core/errors.ts'
 import { type FileName, parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import type { File } from '../../src/core/file.ts'
@@ -16,8 +16,8 @@ import type {
   Usage,
 } from '../../src/core/ledger.ts'
 import { objectKey } from '../../src/core/object-key.ts'
-import { parseUserId, type UserId } from '../../src/core/user-id.ts'
-import type { UserStore } from '../../src/core/user-store.ts'
+import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
+import type { UserStore } from '../../src/core/users/user-store.ts'
 import { createVersion, type Version } from '../../src/core/version.ts'
 
 /** What every user of a harness's ledgers has without a grant. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callerOf } from '../../src/core/caller.ts'
+import { callerOf } from '../../src/core/users/caller.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { Precondition } from '../../src/core/precondition.ts'
 import { createVersion } from '../../src/core/version.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callerOf } from '../../src/core/caller.ts'
+import { callerOf } from '../../src/core/users/caller.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import type { Version } from '../../src/core/version.ts'

@@ -8,7 +8,7 @@ import {
   type Precondition,
   preconditionFailed,
 } from '../../src/core/precondition.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 
 const MODIFIED = Date.UTC(2026, 10, 21, 12, 0, 0) + 500

@@ -8,7 +8,7 @@ import {
   type Rebuilt,
 } from '../../src/core/rebuild.ts'
 import type { RebuildJournal } from '../../src/core/rebuild-journal.ts'
-import type { UserId } from '../../src/core/user-id.ts'
+import type { UserId } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
 import { faultyStore, outage } from '../support/faults.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import { FILE_ORDERS, type FilePosition, positionOf } from '../../src/core/file-page.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import {
   GARBAGE_DELAY_MS,
   leftovers,

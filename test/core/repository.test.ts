@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { Caller } from '../../src/core/caller.ts'
+import type { Caller } from '../../src/core/users/caller.ts'
 import { callerNamed } from '../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import type { PutObject } from '../../src/core/object-store.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import {
   brokenContent,
   contentOf,

@@ -4,7 +4,7 @@ import { parseFileName } from '../../src/core/file-name.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
-import type { UserId } from '../../src/core/user-id.ts'
+import type { UserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { outage } from '../support/faults.ts'
 import {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { faultyStore } from '../support/faults.ts'
 import { contentOf } from '../support/incoming-file.ts'

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { isAppError } from '../../src/core/errors.ts'
 import type { Finding } from '../../src/core/finding.ts'
-import type { UserId } from '../../src/core/user-id.ts'
+import type { UserId } from '../../src/core/users/user-id.ts'
 import { verify } from '../support/verify.ts'
 import { ALICE, BOB, openBed, type OpenVerifyAdapters, type VerifyBed } from './verify-fixture.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { callerOf } from '../../src/core/caller.ts'
+import { callerOf } from '../../src/core/users/caller.ts'
 import type { ObjectKey } from '../../src/core/object-key.ts'
 import type { File } from '../../src/core/file.ts'
 import type { Tally } from './tally.ts'

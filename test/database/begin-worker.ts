@@ -1,6 +1,6 @@
 import { callerNamed } from '../support/caller.ts'
 import { parentPort, workerData } from 'node:worker_threads'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'

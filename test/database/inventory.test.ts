@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createInventory } from '../../src/database/inventory.ts'
 import { freshKey } from '../support/objects.ts'
 import { openTestCore } from '../support/test-core.ts'

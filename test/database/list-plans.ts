@@ -1,7 +1,7 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
 import { type Audience, FILE_ORDERS, type FileOrder } from '../../src/core/file-page.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'

@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
 import { objectKey } from '../../src/core/object-key.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'

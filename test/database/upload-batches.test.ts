@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import type { BeginUpload } from '../../src/core/ledger.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import type { Batch } from '../../src/database/batch.ts'
 import { createUploadBatches } from '../../src/database/upload-batches.ts'
 

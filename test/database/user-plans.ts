@@ -1,5 +1,5 @@
 import { type CompiledQuery, sql } from 'kysely'
-import { parseUserId, parseUserIdPrefix } from '../../src/core/user-id.ts'
+import { parseUserId, parseUserIdPrefix } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { explainAll, recording } from './hot-reads.ts'

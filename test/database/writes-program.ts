@@ -1,4 +1,4 @@
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'

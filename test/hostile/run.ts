@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { contentOf } from '../crash/content.ts'
 import { send } from '../crash/request.ts'
 import { openWorld, type Places, type World } from '../crash/world.ts'

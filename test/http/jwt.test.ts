@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { File } from '../../src/core/file.ts'
 import { parseFileName } from '../../src/core/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { selectContent } from '../../src/http/select-content.ts'
 

@@ -7,7 +7,7 @@ import type {
   FindFile,
   Ledger,
 } from '../../src/core/ledger.ts'
-import type { UserId } from '../../src/core/user-id.ts'
+import type { UserId } from '../../src/core/users/user-id.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { QuotaRow } from '../../src/database/schema.ts'
 import type { FakeS3 } from '../support/fake-s3.ts'

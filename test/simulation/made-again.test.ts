@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Caller } from '../../src/core/caller.ts'
+import type { Caller } from '../../src/core/users/caller.ts'
 import { planOfScenario, SCENARIOS } from './scenarios.ts'
 import { simulate } from './simulate.ts'
 import { openStage } from './stage.ts'

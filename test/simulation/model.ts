@@ -1,6 +1,6 @@
 import type { FileName } from '../../src/core/file-name.ts'
-import type { UserId } from '../../src/core/user-id.ts'
-import type { User } from '../../src/core/user-store.ts'
+import type { UserId } from '../../src/core/users/user-id.ts'
+import type { User } from '../../src/core/users/user-store.ts'
 import type { Version } from '../../src/core/version.ts'
 import { BASE_CAPACITY } from './parameters.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileName } from '../../src/core/file-name.ts'
-import type { UserId } from '../../src/core/user-id.ts'
+import type { UserId } from '../../src/core/users/user-id.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { ClientAction } from './plan.ts'
 import type { Process } from './timeline.ts'

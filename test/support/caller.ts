@@ -1,6 +1,6 @@
-import type { AuthorizedCaller, Caller } from '../../src/core/caller.ts'
-import type { UserId } from '../../src/core/user-id.ts'
-import type { UserStore } from '../../src/core/user-store.ts'
+import type { AuthorizedCaller, Caller } from '../../src/core/users/caller.ts'
+import type { UserId } from '../../src/core/users/user-id.ts'
+import type { UserStore } from '../../src/core/users/user-store.ts'
 
 /** The user who has that id now; nobody's creation where there is none. */
 export async function callerNamed(users: UserStore, userId: UserId): Promise<Caller> {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { expect } from 'vitest'
 import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 
 export function freshKey(userId = 'contract'): ObjectKey {

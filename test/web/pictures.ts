@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { parseUserId } from '../../src/core/user-id.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
 import { startBrowser } from '../support/browser.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { buildOperatorPage, buildPage } from '../support/page.ts'

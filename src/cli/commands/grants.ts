@@ -1,6 +1,6 @@
 import { parseByteSize } from '../../core/byte-size.ts'
 import { formatTimestamp, parseTimestamp } from '../../core/timestamp.ts'
-import type { Grant } from '../../core/user-store.ts'
+import type { Grant } from '../../core/users/user-store.ts'
 import { userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 

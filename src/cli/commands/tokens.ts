@@ -1,5 +1,5 @@
 import { formatTimestamp } from '../../core/timestamp.ts'
-import type { AccessToken } from '../../core/user-store.ts'
+import type { AccessToken } from '../../core/users/user-store.ts'
 import { parseCount, userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 

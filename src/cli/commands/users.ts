@@ -3,7 +3,7 @@ import { cutPage } from '../../core/cut-page.ts'
 import type { Account } from '../../core/ledger.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
-import { parseUserId, parseUserIdPrefix } from '../../core/user-id.ts'
+import { parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'
 import { userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import type { AuthorizedCaller } from '../../core/caller.ts'
+import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { parseVisibility, VISIBILITIES } from '../../core/file.ts'
 import { type FileName, parseFileName } from '../../core/file-name.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../core/capacity.ts'
-import type { AuthorizedCaller } from '../../core/caller.ts'
+import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { parseVisibility, type Visibility } from '../../core/file.ts'
 import type { CommittedUpload } from '../../core/ledger.ts'

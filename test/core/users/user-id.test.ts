@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isUserId, parseUserId, parseUserIdPrefix } from '../../src/core/user-id.ts'
+import { isUserId, parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 
 const ALLOWED = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-')
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_BYTES } from '../../src/core/byte-size.ts'
-import { parseUserId, parseUserIdPrefix } from '../../src/core/user-id.ts'
+import { MAX_BYTES } from '../../../src/core/byte-size.ts'
+import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import {
   type Account,
   BASE_CAPACITY,
   grantOf,
   type LedgerHarness,
   openAccount,
-} from './ledger-fixture.ts'
+} from '../ledger-fixture.ts'
 
 /** The rules of the port `Ledger` on users with their figures, and of pages of grants. */
 export function accountsContract(name: string, open: () => Promise<LedgerHarness>): void {

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 import type { UserStatus } from './user-store.ts'
 
 /** The refusal of whatever a user of that status, or one who does not exist, asks for. */

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createAccessTokens } from '../../src/core/access-tokens.ts'
-import { AppError } from '../../src/core/errors.ts'
-import { createJwtUsers } from '../../src/core/jwt-users.ts'
-import type { JwtVerifier } from '../../src/core/jwt-verifier.ts'
-import { parseUserId } from '../../src/core/user-id.ts'
-import { outage } from '../support/faults.ts'
-import { openTestCore, settle, type TestCore } from '../support/test-core.ts'
-import { createTestUser } from '../support/test-repository.ts'
+import { createAccessTokens } from '../../../src/core/access-tokens.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { createJwtUsers } from '../../../src/core/jwt-users.ts'
+import type { JwtVerifier } from '../../../src/core/jwt-verifier.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { outage } from '../../support/faults.ts'
+import { openTestCore, settle, type TestCore } from '../../support/test-core.ts'
+import { createTestUser } from '../../support/test-repository.ts'
 
 const alice = parseUserId('alice')
 const invalid = { code: 'access_token_invalid' }
