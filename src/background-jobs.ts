@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { AccessTokens } from './core/access-tokens.ts'
-import type { GuessLimiter } from './core/guess-limiter.ts'
+import type { AccessTokens } from './core/auth/access-tokens.ts'
+import type { GuessLimiter } from './core/auth/failed-attempt-limiter.ts'
 import type { Sweeper } from './core/sweeper.ts'
 
 export interface ChoresOptions {

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { ClientAddress } from '../core/client-address.ts'
-import { type GuessLimiter, tooManyGuesses } from '../core/guess-limiter.ts'
+import type { ClientAddress } from '../core/auth/client-address.ts'
+import { type GuessLimiter, tooManyGuesses } from '../core/auth/failed-attempt-limiter.ts'
 
 /** The token of the deployment, which a request has to show. */
 export interface AdminToken {

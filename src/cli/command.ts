@@ -1,4 +1,4 @@
-import type { AccessTokens } from '../core/access-tokens.ts'
+import type { AccessTokens } from '../core/auth/access-tokens.ts'
 import type { Grants } from '../core/grants.ts'
 import type { Rebuilder } from '../core/rebuild.ts'
 import type { Sweeper } from '../core/sweeper.ts'

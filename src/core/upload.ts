@@ -20,7 +20,7 @@ import { type IncomingFile, receiveContent } from './receive-content.ts'
 import { reserve } from './reservation.ts'
 import type { UploadMemory } from './upload-memory.ts'
 import { createVersion } from './version.ts'
-import { watchAccess, whyRefused } from './watch-access.ts'
+import { watchAccess, whyRefused } from './auth/watch-access.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { GuessCount } from '../core/guess-count.ts'
-import type { GuessCounts, SharedCounts } from '../core/guess-counts.ts'
+import type { GuessCount } from '../core/auth/failed-attempts.ts'
+import type { GuessCounts, SharedCounts } from '../core/auth/failed-attempt-store.ts'
 import type { Clocked } from './books.ts'
 import type { Database } from './database.ts'
 import type { GuessRow } from './schema.ts'

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely'
-import type { ClientAddress } from '../core/client-address.ts'
+import type { ClientAddress } from '../core/auth/client-address.ts'
 import type { Visibility } from '../core/file.ts'
 import type { FileName } from '../core/file-name.ts'
 import type { ObjectKey } from '../core/object-key.ts'
@@ -111,7 +111,7 @@ export interface ChoreRow {
   readonly lease_until: number
 }
 
-/** How often an address was wrong about tokens, for as long as that matters; see `core/guess-count.ts`. */
+/** How often an address was wrong about tokens, for as long as that matters; see `core/auth/failed-attempts.ts`. */
 export interface GuessRow {
   readonly address: ClientAddress
   readonly guesses: number

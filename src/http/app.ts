@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { AccessTokens } from '../core/access-tokens.ts'
+import type { AccessTokens } from '../core/auth/access-tokens.ts'
 import { AppError } from '../core/errors.ts'
 import type { Ledger } from '../core/ledger.ts'
 import type { Readiness } from '../core/readiness.ts'

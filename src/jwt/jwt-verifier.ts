@@ -1,6 +1,6 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { AppError, isAppError } from '../core/errors.ts'
-import type { JwtVerifier } from '../core/jwt-verifier.ts'
+import type { JwtVerifier } from '../core/auth/jwt-verifier.ts'
 import { isUserId } from '../core/users/user-id.ts'
 import { createKeySet, type KeySetOptions } from './key-set.ts'
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../src/core/guess-count.ts'
+import { GUESS_POLICY } from '../../src/core/auth/failed-attempts.ts'
 import { jsonOf } from '../http/fixture.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { NO_BUILD } from '../support/page.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../src/core/guess-count.ts'
+import { GUESS_POLICY } from '../../src/core/auth/failed-attempts.ts'
 import { expectProblem, type OpenService, type Reply } from '../http/fixture.ts'
 import type { TestService } from '../support/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'

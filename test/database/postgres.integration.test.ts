@@ -13,7 +13,7 @@ import { openPostgres } from '../../src/database/postgres.ts'
 import type { Tables } from '../../src/database/schema.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { accountsContract } from '../core/users/accounts-contract.ts'
-import { guessCountsContract } from '../core/guess-counts-contract.ts'
+import { guessCountsContract } from '../core/auth/failed-attempt-store-contract.ts'
 import { ledgerContract } from '../core/ledger-contract.ts'
 import {
   accountOf,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../src/core/guess-count.ts'
+import { GUESS_POLICY } from '../../src/core/auth/failed-attempts.ts'
 import type {
   TestService,
   TestServiceOptions,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../src/core/guess-count.ts'
+import { GUESS_POLICY } from '../../src/core/auth/failed-attempts.ts'
 import { NO_BUILD } from '../support/page.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
 import type { RawExchange } from '../support/raw-http.ts'

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { type CryptoKey, exportSPKI, importJWK, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { JwtVerifier } from '../../src/core/jwt-verifier.ts'
+import type { JwtVerifier } from '../../src/core/auth/jwt-verifier.ts'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
+import { type AccessTokens, createAccessTokens } from '../../src/core/auth/access-tokens.ts'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from '../../src/admin/app.ts'
 import { createGrants } from '../../src/core/grants.ts'
-import { GUESS_POLICY, type GuessPolicy } from '../../src/core/guess-count.ts'
-import { createGuessLimiter, type GuessLimiter } from '../../src/core/guess-limiter.ts'
-import { createJwtUsers, type JwtUsersOptions } from '../../src/core/jwt-users.ts'
+import { GUESS_POLICY, type GuessPolicy } from '../../src/core/auth/failed-attempts.ts'
+import {
+  createGuessLimiter,
+  type GuessLimiter,
+} from '../../src/core/auth/failed-attempt-limiter.ts'
+import { createJwtUsers, type JwtUsersOptions } from '../../src/core/auth/jwt-users.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createReadiness } from '../../src/core/readiness.ts'

@@ -1,4 +1,4 @@
-import type { AccessTokens } from '../../core/access-tokens.ts'
+import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId } from '../../core/users/user-id.ts'
 import type { AccessToken } from '../../core/users/user-store.ts'

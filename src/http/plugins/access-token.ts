@@ -1,7 +1,7 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { AccessTokens } from '../../core/access-tokens.ts'
+import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { clientAddressOf } from '../request-address.ts'

@@ -1,6 +1,6 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyContextConfig } from 'fastify'
-import type { AccessTokens } from '../../core/access-tokens.ts'
+import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { AppError } from '../../core/errors.ts'
 import { takeJson, type TakeJsonOptions } from '../json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'

@@ -1,5 +1,5 @@
 import type { ClientAddress } from './client-address.ts'
-import type { GuessCount } from './guess-count.ts'
+import type { GuessCount } from './failed-attempts.ts'
 
 /** Counts as the instances share them, in milliseconds by the database's clock. */
 export interface SharedCounts {

@@ -1,21 +1,21 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createAccessTokenCache } from './access-token-cache.ts'
-import { createAccessTokenLookup, sha256 } from './access-token-lookup.ts'
-import { createAccessTokenUses } from './access-token-uses.ts'
-import { type AuthorizedCaller, callerOf } from './users/caller.ts'
+import { createAccessTokenCache } from './token-cache.ts'
+import { createAccessTokenLookup, sha256 } from './token-verification.ts'
+import { createAccessTokenUses } from './last-used.ts'
+import { type AuthorizedCaller, callerOf } from '../users/caller.ts'
 import type { ClientAddress } from './client-address.ts'
-import { AppError, isAppError } from './errors.ts'
-import type { GuessLimiter } from './guess-limiter.ts'
+import { AppError, isAppError } from '../errors.ts'
+import type { GuessLimiter } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
-import { notActive } from './users/inactive-user.ts'
-import type { UserId } from './users/user-id.ts'
+import { notActive } from '../users/inactive-user.ts'
+import type { UserId } from '../users/user-id.ts'
 import type {
   AccessToken,
   AccessTokenKey,
   AccessTokenUser,
   User,
   UserStore,
-} from './users/user-store.ts'
+} from '../users/user-store.ts'
 
 export interface IssuedAccessToken extends AccessToken {
   /** The secret: `crt_` and 43 base64url characters. It is stored nowhere, so this is the only time it is known. */

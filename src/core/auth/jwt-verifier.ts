@@ -1,4 +1,4 @@
-import type { UserId } from './users/user-id.ts'
+import type { UserId } from '../users/user-id.ts'
 
 export interface VerifiedJwt {
   /** Its `sub`. Whether there is such a user is another matter. */

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type AccessTokenCache, createAccessTokenCache } from '../../src/core/access-token-cache.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import type { AccessTokenUser } from '../../src/core/users/user-store.ts'
-import { outage } from '../support/faults.ts'
+import {
+  type AccessTokenCache,
+  createAccessTokenCache,
+} from '../../../src/core/auth/token-cache.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import type { AccessTokenUser } from '../../../src/core/users/user-store.ts'
+import { outage } from '../../support/faults.ts'
 
 const alice = parseUserId('alice')
 const bob = parseUserId('bob')

@@ -1,4 +1,4 @@
-import type { AccessTokenUser } from './users/user-store.ts'
+import type { AccessTokenUser } from '../users/user-store.ts'
 
 /** Tokens that were good the last time they were looked up, by their SHA-256. It holds nothing else of them. */
 export interface KnownTokens {

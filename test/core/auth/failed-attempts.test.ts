@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { countGuesses, type GuessCount, type GuessPolicy } from '../../src/core/guess-count.ts'
+import {
+  countGuesses,
+  type GuessCount,
+  type GuessPolicy,
+} from '../../../src/core/auth/failed-attempts.ts'
 
 const POLICY: GuessPolicy = {
   maxGuesses: 3,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseClientAddress } from '../../src/core/client-address.ts'
+import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
 
 describe('a client address', () => {
   it.each([

@@ -1,7 +1,7 @@
 import type { ClientAddress } from './client-address.ts'
-import { AppError } from './errors.ts'
-import { countGuesses, GUESS_POLICY, type GuessCount, type GuessPolicy } from './guess-count.ts'
-import type { GuessCounts, SharedCounts } from './guess-counts.ts'
+import { AppError } from '../errors.ts'
+import { countGuesses, GUESS_POLICY, type GuessCount, type GuessPolicy } from './failed-attempts.ts'
+import type { GuessCounts, SharedCounts } from './failed-attempt-store.ts'
 
 /**
  * Blocks addresses that are wrong about tokens too often. It refuses nobody by itself: whose token is known to be good

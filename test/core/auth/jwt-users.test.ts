@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type AccessTokens, createAccessTokens } from '../../src/core/access-tokens.ts'
-import { parseClientAddress } from '../../src/core/client-address.ts'
-import { AppError } from '../../src/core/errors.ts'
-import { createJwtUsers } from '../../src/core/jwt-users.ts'
-import type { JwtVerifier } from '../../src/core/jwt-verifier.ts'
-import { isUserId, parseUserId, parseUserIdPrefix } from '../../src/core/users/user-id.ts'
-import { outage } from '../support/faults.ts'
-import { openTestCore, type TestCore } from '../support/test-core.ts'
-import { createTestUser } from '../support/test-repository.ts'
+import { type AccessTokens, createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
+import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
+import type { JwtVerifier } from '../../../src/core/auth/jwt-verifier.ts'
+import { isUserId, parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
+import { outage } from '../../support/faults.ts'
+import { openTestCore, type TestCore } from '../../support/test-core.ts'
+import { createTestUser } from '../../support/test-repository.ts'
 
 const alice = parseUserId('alice')
 const ADDRESS = parseClientAddress('192.0.2.7')

@@ -1,5 +1,5 @@
-import type { UserId } from './users/user-id.ts'
-import type { AccessTokenUser, User } from './users/user-store.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { AccessTokenUser, User } from '../users/user-store.ts'
 
 export interface AccessTokenCacheOptions {
   /** How long an answer is believed at most, in milliseconds from when its lookup began; 0 keeps none. */

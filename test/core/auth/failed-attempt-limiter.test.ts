@@ -1,12 +1,15 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { parseClientAddress } from '../../src/core/client-address.ts'
-import { GUESS_POLICY, type GuessPolicy } from '../../src/core/guess-count.ts'
-import type { GuessCounts } from '../../src/core/guess-counts.ts'
-import { createGuessLimiter, type GuessLimiter } from '../../src/core/guess-limiter.ts'
-import { createGuessCounts } from '../../src/database/guess-counts.ts'
-import { outage } from '../support/faults.ts'
-import { openTestCore, type TestCore } from '../support/test-core.ts'
+import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
+import { GUESS_POLICY, type GuessPolicy } from '../../../src/core/auth/failed-attempts.ts'
+import type { GuessCounts } from '../../../src/core/auth/failed-attempt-store.ts'
+import {
+  createGuessLimiter,
+  type GuessLimiter,
+} from '../../../src/core/auth/failed-attempt-limiter.ts'
+import { createGuessCounts } from '../../../src/database/guess-counts.ts'
+import { outage } from '../../support/faults.ts'
+import { openTestCore, type TestCore } from '../../support/test-core.ts'
 
 const POLICY: GuessPolicy = { ...GUESS_POLICY, maxGuesses: 10 }
 const address = parseClientAddress('192.0.2.7')

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createAccessTokens } from '../../src/core/access-tokens.ts'
-import { createAccessTokenUses } from '../../src/core/access-token-uses.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import type { UserStore } from '../../src/core/users/user-store.ts'
-import { outage } from '../support/faults.ts'
-import { openTestCore, type TestCore } from '../support/test-core.ts'
-import { createTestUser } from '../support/test-repository.ts'
+import { createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
+import { createAccessTokenUses } from '../../../src/core/auth/last-used.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import type { UserStore } from '../../../src/core/users/user-store.ts'
+import { outage } from '../../support/faults.ts'
+import { openTestCore, type TestCore } from '../../support/test-core.ts'
+import { createTestUser } from '../../support/test-repository.ts'
 
 type Uses = Parameters<UserStore['recordAccessTokenUses']>[0]
 

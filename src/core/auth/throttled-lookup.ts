@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { tooManyGuesses } from './guess-limiter.ts'
-import type { AccessTokenUser, UserStore } from './users/user-store.ts'
+import { tooManyGuesses } from './failed-attempt-limiter.ts'
+import type { AccessTokenUser, UserStore } from '../users/user-store.ts'
 
 /**
  * Looks up tokens that come from blocked addresses and are not known to be good. One of a thousand may be a good one that

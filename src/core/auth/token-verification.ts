@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
-import type { AccessTokenCache } from './access-token-cache.ts'
-import type { AccessTokenUses } from './access-token-uses.ts'
+import type { AccessTokenCache } from './token-cache.ts'
+import type { AccessTokenUses } from './last-used.ts'
 import type { ClientAddress } from './client-address.ts'
-import { AppError, isAppError } from './errors.ts'
-import { type GuessLimiter, tooManyGuesses } from './guess-limiter.ts'
+import { AppError, isAppError } from '../errors.ts'
+import { type GuessLimiter, tooManyGuesses } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
-import { createKnownTokens } from './known-tokens.ts'
-import { createTokenProbation } from './token-probation.ts'
-import type { AccessTokenUser, User, UserStore } from './users/user-store.ts'
+import { createKnownTokens } from './previously-valid.ts'
+import { createTokenProbation } from './throttled-lookup.ts'
+import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 
 export interface AccessTokenLookupOptions {
   readonly users: UserStore

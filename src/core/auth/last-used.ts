@@ -1,4 +1,4 @@
-import type { UserStore } from './users/user-store.ts'
+import type { UserStore } from '../users/user-store.ts'
 
 export interface AccessTokenUses {
   /** Notes that the token was used now. Costs no input or output. */

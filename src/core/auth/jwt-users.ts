@@ -1,7 +1,7 @@
-import { isAppError } from './errors.ts'
+import { isAppError } from '../errors.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
-import type { UserId } from './users/user-id.ts'
-import type { AccessTokenUser, User, UserStore } from './users/user-store.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 
 export interface JwtUsersOptions {
   readonly users: UserStore

@@ -1,9 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type ClientAddress, parseClientAddress } from '../../src/core/client-address.ts'
-import { countGuesses, type GuessCount, type GuessPolicy } from '../../src/core/guess-count.ts'
-import type { GuessCounts } from '../../src/core/guess-counts.ts'
-import type { LedgerHarness } from './ledger-fixture.ts'
+import { type ClientAddress, parseClientAddress } from '../../../src/core/auth/client-address.ts'
+import {
+  countGuesses,
+  type GuessCount,
+  type GuessPolicy,
+} from '../../../src/core/auth/failed-attempts.ts'
+import type { GuessCounts } from '../../../src/core/auth/failed-attempt-store.ts'
+import type { LedgerHarness } from '../ledger-fixture.ts'
 
 const POLICY: GuessPolicy = {
   maxGuesses: 1000,

@@ -1,5 +1,5 @@
-import type { AuthorizedCaller } from './users/caller.ts'
-import { isAppError } from './errors.ts'
+import type { AuthorizedCaller } from '../users/caller.ts'
+import { isAppError } from '../errors.ts'
 
 export interface AccessWatch {
   /** Aborts, with the refusal as its reason, when the caller may no longer act. */
