@@ -5,7 +5,7 @@ import { type AccessTokens, createAccessTokens } from './core/auth/access-tokens
 import { timeoutSignal } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { createFreeSpace, type FreeSpace } from './core/free-space.ts'
-import { createGrants, type Grants } from './core/grants.ts'
+import { createGrants, type Grants } from './core/quota/grants.ts'
 import { createGuessLimiter, type GuessLimiter } from './core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'
 import type { Ledger } from './core/ledger.ts'

@@ -1,7 +1,7 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../core/auth/access-tokens.ts'
-import type { Grants } from '../core/grants.ts'
+import type { Grants } from '../core/quota/grants.ts'
 import type { GuessLimiter } from '../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Users } from '../core/users/users.ts'

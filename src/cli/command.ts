@@ -1,5 +1,5 @@
 import type { AccessTokens } from '../core/auth/access-tokens.ts'
-import type { Grants } from '../core/grants.ts'
+import type { Grants } from '../core/quota/grants.ts'
 import type { Rebuilder } from '../core/rebuild.ts'
 import type { Sweeper } from '../core/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'

@@ -6,7 +6,7 @@ import {
   capacityExceeded,
   fileCountExceeded,
   uploadCountExceeded,
-} from './capacity.ts'
+} from './quota/capacity.ts'
 import { AppError, isAppError } from './errors.ts'
 import type { Visibility } from './file.ts'
 import type { FileName } from './file-name.ts'
@@ -17,7 +17,7 @@ import { objectMetadata } from './object-metadata.ts'
 import type { ObjectStore } from './object-store.ts'
 import { isMet, type Precondition, preconditionFailed } from './precondition.ts'
 import { type IncomingFile, receiveContent } from './receive-content.ts'
-import { reserve } from './reservation.ts'
+import { reserve } from './quota/reservation.ts'
 import type { UploadMemory } from './upload-memory.ts'
 import { createVersion } from './version.ts'
 import { watchAccess, whyRefused } from './auth/watch-access.ts'

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../core/byte-size.ts'
 import type { Caller } from '../core/users/caller.ts'
-import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from '../core/capacity.ts'
+import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from '../core/quota/capacity.ts'
 import { AppError } from '../core/errors.ts'
 import type { File } from '../core/file.ts'
 import type { Usage } from '../core/ledger.ts'

@@ -1,5 +1,9 @@
 import { sql } from 'kysely'
-import { availableBytes, capacityExceeded, uploadCountExceeded } from '../../src/core/capacity.ts'
+import {
+  availableBytes,
+  capacityExceeded,
+  uploadCountExceeded,
+} from '../../src/core/quota/capacity.ts'
 import { isAppError } from '../../src/core/errors.ts'
 import type { BeginUpload, Ledger } from '../../src/core/ledger.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type AccessTokens, createAccessTokens } from '../../src/core/auth/access-tokens.ts'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from '../../src/admin/app.ts'
-import { createGrants } from '../../src/core/grants.ts'
+import { createGrants } from '../../src/core/quota/grants.ts'
 import { GUESS_POLICY, type GuessPolicy } from '../../src/core/auth/failed-attempts.ts'
 import {
   createGuessLimiter,

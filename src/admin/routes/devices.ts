@@ -1,4 +1,4 @@
-import type { Grants } from '../../core/grants.ts'
+import type { Grants } from '../../core/quota/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId } from '../../core/users/user-id.ts'
 import type { Grant } from '../../core/users/user-store.ts'

@@ -1,4 +1,4 @@
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
+import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
 import type { Account } from '../../core/ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { isUserId, parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'

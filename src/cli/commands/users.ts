@@ -1,4 +1,4 @@
-import { availableBytes, capacityState } from '../../core/capacity.ts'
+import { availableBytes, capacityState } from '../../core/quota/capacity.ts'
 import { cutPage } from '../../core/cut-page.ts'
 import type { Account } from '../../core/ledger.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'

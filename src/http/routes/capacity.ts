@@ -1,4 +1,4 @@
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/capacity.ts'
+import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../core/ledger.ts'
 import { notActive } from '../../core/users/inactive-user.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { availableBytes } from '../../core/capacity.ts'
+import { availableBytes } from '../../core/quota/capacity.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { parseVisibility, type Visibility } from '../../core/file.ts'

@@ -1,7 +1,7 @@
-import { isByteSize } from './byte-size.ts'
-import { AppError } from './errors.ts'
-import type { UserId } from './users/user-id.ts'
-import type { Grant, GrantPage, UserStore } from './users/user-store.ts'
+import { isByteSize } from '../byte-size.ts'
+import { AppError } from '../errors.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { Grant, GrantPage, UserStore } from '../users/user-store.ts'
 
 export interface GrantsOptions {
   readonly users: UserStore

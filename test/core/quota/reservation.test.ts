@@ -1,13 +1,13 @@
-import { callerNamed } from '../support/caller.ts'
+import { callerNamed } from '../../support/caller.ts'
 import { describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
-import type { Ledger } from '../../src/core/ledger.ts'
-import { objectKey } from '../../src/core/object-key.ts'
-import { reserve, type Reservation } from '../../src/core/reservation.ts'
-import { createVersion } from '../../src/core/version.ts'
-import { outage } from '../support/faults.ts'
-import { LEASE_MS, openTestCore, type TestCore } from '../support/test-core.ts'
-import { createTestUser } from '../support/test-repository.ts'
+import { parseFileName } from '../../../src/core/file-name.ts'
+import type { Ledger } from '../../../src/core/ledger.ts'
+import { objectKey } from '../../../src/core/object-key.ts'
+import { reserve, type Reservation } from '../../../src/core/quota/reservation.ts'
+import { createVersion } from '../../../src/core/version.ts'
+import { outage } from '../../support/faults.ts'
+import { LEASE_MS, openTestCore, type TestCore } from '../../support/test-core.ts'
+import { createTestUser } from '../../support/test-repository.ts'
 
 const STEP = 8 * 2 ** 20
 

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_BYTES } from '../../src/core/byte-size.ts'
+import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import {
   availableBytes,
   capacityExceeded,
   capacityState,
   fileCountExceeded,
-} from '../../src/core/capacity.ts'
-import type { Usage } from '../../src/core/ledger.ts'
+} from '../../../src/core/quota/capacity.ts'
+import type { Usage } from '../../../src/core/ledger.ts'
 
 function usage(figures: Partial<Usage>): Usage {
   return { capacity: 100, used: 0, reserved: 0, fileCount: 0, ...figures }
