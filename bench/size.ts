@@ -3,7 +3,7 @@
 // the ledger, 16 at a time, each of another user. The server is that of the tests, which logs no whole pages after a checkpoint.
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
-import { parseFileName } from '../src/core/file-name.ts'
+import { parseFileName } from '../src/core/files/file-name.ts'
 import { objectKey } from '../src/core/object-key.ts'
 import { parseUserId } from '../src/core/users/user-id.ts'
 import { createVersion } from '../src/core/version.ts'

@@ -1,5 +1,5 @@
-import type { File } from './file.ts'
-import type { FileName } from './file-name.ts'
+import type { File } from './files/file.ts'
+import type { FileName } from './files/file-name.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { UserId } from './users/user-id.ts'
 import type { Version } from './version.ts'

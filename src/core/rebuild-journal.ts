@@ -1,4 +1,4 @@
-import type { FileName } from './file-name.ts'
+import type { FileName } from './files/file-name.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { UserId } from './users/user-id.ts'
 import type { Version } from './version.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError } from './errors.ts'
-import type { FileName } from './file-name.ts'
+import type { FileName } from './files/file-name.ts'
 import type { Finding } from './finding.ts'
 import { inParallel } from './async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Caller } from '../core/users/caller.ts'
 import { AppError } from '../core/errors.ts'
-import { fileNotFound, type File } from '../core/file.ts'
+import { fileNotFound, type File } from '../core/files/file.ts'
 import type { ChangeFile, RemoveFile } from '../core/ledger.ts'
 import { bigint, type Books, demand, isActive, lockUser, whyInactive } from './books.ts'
 import { garbageBytes } from './garbage-bound.ts'

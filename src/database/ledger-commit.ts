@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { File } from '../core/file.ts'
+import type { File } from '../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../core/ledger.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import { AHEAD } from './ahead.ts'

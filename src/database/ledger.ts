@@ -8,7 +8,7 @@ import type {
   RenewUpload,
   Settled,
 } from '../core/ledger.ts'
-import type { File } from '../core/file.ts'
+import type { File } from '../core/files/file.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { Version } from '../core/version.ts'
 import * as accounts from './accounts.ts'

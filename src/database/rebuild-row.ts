@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { FileName } from '../core/file-name.ts'
+import type { FileName } from '../core/files/file-name.ts'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { FoundObject, RebuildPosition } from '../core/rebuild-journal.ts'
 import type { UserId } from '../core/users/user-id.ts'

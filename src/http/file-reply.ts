@@ -1,4 +1,4 @@
-import { type File, VISIBILITIES } from '../core/file.ts'
+import { type File, VISIBILITIES } from '../core/files/file.ts'
 import { formatTimestamp } from '../core/timestamp.ts'
 import { Bytes, OneOf, Time } from './openapi/reply-schemas.ts'
 import { Type } from './openapi/type.ts'

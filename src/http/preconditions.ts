@@ -1,5 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { includesEntityTag, isModifiedSince, type Precondition } from '../core/precondition.ts'
+import {
+  includesEntityTag,
+  isModifiedSince,
+  type Precondition,
+} from '../core/files/precondition.ts'
 import { parseIfMatch, parseIfNoneMatch } from './entity-tag-list.ts'
 import { parseHttpDate } from './http-date.ts'
 

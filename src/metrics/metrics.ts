@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client'
 import type { ObjectStore } from '../core/object-store.ts'
 import type { Readiness } from '../core/readiness.ts'
-import type { Repository } from '../core/repository.ts'
+import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweeper.ts'
 import { type BacklogOptions, createBacklogMetrics } from './backlog.ts'
 import { createCallMeter, meterObjectStore, meterPort } from './calls.ts'

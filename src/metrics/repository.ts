@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
 import { isAppError } from '../core/errors.ts'
-import { MissingObject, type Repository } from '../core/repository.ts'
+import { MissingObject, type Repository } from '../core/files/repository.ts'
 
 /** Counts what becomes of contents. */
 export function meterRepository({

@@ -7,7 +7,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
 import { objectMetadata } from '../../src/core/object-metadata.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { contentOf } from '../support/incoming-file.ts'
 import { freshKey, never } from '../support/objects.ts'
 

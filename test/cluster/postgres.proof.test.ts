@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem.ts'

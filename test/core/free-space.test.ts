@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { createFreeSpace, type FreeSpace } from '../../src/core/free-space.ts'
 import { incomingFile } from '../support/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore } from '../support/test-core.ts'

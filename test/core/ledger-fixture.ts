@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Caller, callerOf } from '../../src/core/users/caller.ts'
 import { type AppError, isAppError } from '../../src/core/errors.ts'
-import { type FileName, parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
-import type { File } from '../../src/core/file.ts'
+import {
+  type FileName,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../src/core/files/file-name.ts'
+import type { File } from '../../src/core/files/file.ts'
 import type { GuessCounts } from '../../src/core/auth/failed-attempt-store.ts'
 import type {
   BeginUpload,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Visibility } from '../../src/core/file.ts'
-import type { Precondition } from '../../src/core/precondition.ts'
+import type { Visibility } from '../../src/core/files/file.ts'
+import type { Precondition } from '../../src/core/files/precondition.ts'
 import { createVersion, type Version } from '../../src/core/version.ts'
 import {
   type Account,

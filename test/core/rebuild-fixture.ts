@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import {
   createRebuilder,

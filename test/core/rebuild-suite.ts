@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../src/core/errors.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { type ObjectKey, versionOf } from '../../src/core/object-key.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { isVersion, timeOf } from '../../src/core/version.ts'

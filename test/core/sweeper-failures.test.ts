@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import type { Ledger } from '../../src/core/ledger.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { outage } from '../support/faults.ts'
 import { contentOf, incomingFile, stalledContent, UNKNOWN_SIZE } from '../support/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../support/test-core.ts'

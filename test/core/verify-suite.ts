@@ -1,7 +1,7 @@
 import { callerNamed } from '../support/caller.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion, type Version } from '../../src/core/version.ts'

@@ -1,7 +1,7 @@
 import { callerOf } from '../../src/core/users/caller.ts'
 import { CompiledQuery, type KyselyPlugin } from 'kysely'
 import { parseClientAddress } from '../../src/core/auth/client-address.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { parseUserId, parseUserIdPrefix } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'

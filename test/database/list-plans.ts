@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
-import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
-import { type Audience, FILE_ORDERS, type FileOrder } from '../../src/core/file-page.ts'
+import { parseFileName, parseFileNamePrefix } from '../../src/core/files/file-name.ts'
+import { type Audience, FILE_ORDERS, type FileOrder } from '../../src/core/files/listing.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import {
   ask,
   bodyOf,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { fileBody } from '../support/multipart-body.ts'
 import { rawRequest } from '../support/raw-http.ts'
 import type { TestService } from '../support/test-service.ts'

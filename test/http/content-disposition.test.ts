@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type FileName, parseFileName } from '../../src/core/file-name.ts'
+import { type FileName, parseFileName } from '../../src/core/files/file-name.ts'
 import { contentDisposition } from '../../src/http/content-disposition.ts'
 
 const VALUE =

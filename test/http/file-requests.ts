@@ -1,6 +1,6 @@
 import { callerNamed } from '../support/caller.ts'
 import { expect } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { createVersion, type Version } from '../../src/core/version.ts'
 import type { RawExchange } from '../support/raw-http.ts'

@@ -1,7 +1,7 @@
 import { callerNamed } from '../support/caller.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { createVersion } from '../../src/core/version.ts'
 import { digest } from '../support/objects.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../src/core/file.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
+import type { File } from '../../src/core/files/file.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'

@@ -1,5 +1,5 @@
 import { isAppError } from '../../src/core/errors.ts'
-import type { FileName } from '../../src/core/file-name.ts'
+import type { FileName } from '../../src/core/files/file-name.ts'
 import type {
   BeginUpload,
   CommittedUpload,

@@ -1,4 +1,4 @@
-import type { FileName } from '../../src/core/file-name.ts'
+import type { FileName } from '../../src/core/files/file-name.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 import type { User } from '../../src/core/users/user-store.ts'
 import type { Version } from '../../src/core/version.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FileName } from '../../src/core/file-name.ts'
+import type { FileName } from '../../src/core/files/file-name.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { ClientAction } from './plan.ts'

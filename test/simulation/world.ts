@@ -1,6 +1,6 @@
 import type { Ledger } from '../../src/core/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
-import { createRepository, type Repository } from '../../src/core/repository.ts'
+import { createRepository, type Repository } from '../../src/core/files/repository.ts'
 import { createSweeper, type Sweeper } from '../../src/core/sweeper.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'
 import type { Database } from '../../src/database/database.ts'

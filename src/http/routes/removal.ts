@@ -1,5 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
-import type { Repository } from '../../core/repository.ts'
+import type { Repository } from '../../core/files/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { requireUser } from '../plugins/access-token.ts'
 import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
-import { VISIBILITIES } from '../../core/file.ts'
+import { VISIBILITIES } from '../../core/files/file.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS } from '../multipart-framing.ts'
 import { FILE_EXAMPLE } from '../file-reply.ts'
 import type { Operation, Parameter } from '../openapi/operation.ts'

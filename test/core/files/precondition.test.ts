@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../src/core/file.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
-import { objectKey } from '../../src/core/object-key.ts'
+import type { File } from '../../../src/core/files/file.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { objectKey } from '../../../src/core/object-key.ts'
 import {
   includesEntityTag,
   isMet,
   type Precondition,
   preconditionFailed,
-} from '../../src/core/precondition.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/version.ts'
+} from '../../../src/core/files/precondition.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createVersion } from '../../../src/core/version.ts'
 
 const MODIFIED = Date.UTC(2026, 10, 21, 12, 0, 0) + 500
 const version = createVersion()

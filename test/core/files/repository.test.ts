@@ -1,19 +1,19 @@
 import { sql } from 'kysely'
-import type { Caller } from '../../src/core/users/caller.ts'
-import { callerNamed } from '../support/caller.ts'
+import type { Caller } from '../../../src/core/users/caller.ts'
+import { callerNamed } from '../../support/caller.ts'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
-import type { PutObject } from '../../src/core/object-store.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { PutObject } from '../../../src/core/object-store.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
 import {
   brokenContent,
   contentOf,
   incomingFile,
   stalledContent,
   UNKNOWN_SIZE,
-} from '../support/incoming-file.ts'
-import { bytesOf } from '../support/objects.ts'
+} from '../../support/incoming-file.ts'
+import { bytesOf } from '../../support/objects.ts'
 import {
   GARBAGE_DELAY_MS,
   leftovers,
@@ -21,8 +21,8 @@ import {
   openTestCore,
   settle,
   sweepOnce,
-} from '../support/test-core.ts'
-import { createTestUser, openTestRepository } from '../support/test-repository.ts'
+} from '../../support/test-core.ts'
+import { createTestUser, openTestRepository } from '../../support/test-repository.ts'
 
 const STEP = 8 * 2 ** 20
 const THREE_BYTES = { least: 3, announced: 3 }

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/file-name.ts'
-import type { AbortUpload, BeginUpload, Ledger } from '../../src/core/ledger.ts'
-import type { NamedObject } from '../../src/core/object-store.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { AbortUpload, BeginUpload, Ledger } from '../../../src/core/ledger.ts'
+import type { NamedObject } from '../../../src/core/object-store.ts'
 import {
   commitLost,
   commitUnanswered,
@@ -11,8 +11,8 @@ import {
   onceFailing,
   outage,
   truncatingPut,
-} from '../support/faults.ts'
-import { incomingFile, stalledContent } from '../support/incoming-file.ts'
+} from '../../support/faults.ts'
+import { incomingFile, stalledContent } from '../../support/incoming-file.ts'
 import {
   LEASE_MS,
   leftovers,
@@ -22,9 +22,9 @@ import {
   settle,
   sweepOnce,
   type TestCore,
-} from '../support/test-core.ts'
-import { openTestRepository, type TestRepositoryOptions } from '../support/test-repository.ts'
-import { outcomeOf } from './ledger-fixture.ts'
+} from '../../support/test-core.ts'
+import { openTestRepository, type TestRepositoryOptions } from '../../support/test-repository.ts'
+import { outcomeOf } from '../ledger-fixture.ts'
 
 const unavailable = { code: 'unavailable' }
 

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 
 declare const brand: unique symbol
 declare const prefixBrand: unique symbol

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isAppError } from '../../src/core/errors.ts'
+import { isAppError } from '../../../src/core/errors.ts'
 import {
   MAX_FILE_NAME_BYTES,
   parseFileName,
   parseFileNamePrefix,
-} from '../../src/core/file-name.ts'
+} from '../../../src/core/files/file-name.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -94,7 +94,7 @@ describe('parseFileNamePrefix', () => {
 
   it.each([
     '/',
-    '../',
+    '../../',
     'a/b',
     'a\\',
     '\0',

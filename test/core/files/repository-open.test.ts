@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../src/core/file.ts'
-import { parseFileName } from '../../src/core/file-name.ts'
-import type { OpenObject } from '../../src/core/object-store.ts'
-import { MissingObject } from '../../src/core/repository.ts'
-import { onceFailing, outage } from '../support/faults.ts'
-import { bytesOf } from '../support/objects.ts'
-import { GARBAGE_DELAY_MS, openTestCore, sweepOnce, type TestCore } from '../support/test-core.ts'
+import type { File } from '../../../src/core/files/file.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { OpenObject } from '../../../src/core/object-store.ts'
+import { MissingObject } from '../../../src/core/files/repository.ts'
+import { onceFailing, outage } from '../../support/faults.ts'
+import { bytesOf } from '../../support/objects.ts'
+import {
+  GARBAGE_DELAY_MS,
+  openTestCore,
+  sweepOnce,
+  type TestCore,
+} from '../../support/test-core.ts'
 import {
   MISS_PAUSES_MS,
   openTestRepository,
   type TestRepositoryOptions,
-} from '../support/test-repository.ts'
+} from '../../support/test-repository.ts'
 
 const unavailable = { code: 'unavailable' }
 

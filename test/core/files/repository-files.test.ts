@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseFileName, parseFileNamePrefix } from '../../src/core/file-name.ts'
-import { FILE_ORDERS, type FilePosition, positionOf } from '../../src/core/file-page.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
+import { FILE_ORDERS, type FilePosition, positionOf } from '../../../src/core/files/listing.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
 import {
   GARBAGE_DELAY_MS,
   leftovers,
@@ -9,9 +9,9 @@ import {
   openTestCore,
   settle,
   sweepOnce,
-} from '../support/test-core.ts'
-import { bytesOf } from '../support/objects.ts'
-import { openTestRepository } from '../support/test-repository.ts'
+} from '../../support/test-core.ts'
+import { bytesOf } from '../../support/objects.ts'
+import { openTestRepository } from '../../support/test-repository.ts'
 
 const [a, b] = [parseFileName('a'), parseFileName('b')]
 const ALL = { prefix: parseFileNamePrefix(''), order: 'name', after: undefined, limit: 10 } as const

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 import type { File } from './file.ts'
 
 /** Entity-tags without their quotes, of which one has to match; `*` matches whatever is there. */
