@@ -1,4 +1,4 @@
-import type { Ledger } from './ledger.ts'
+import type { Ledger } from './ledger/ledger.ts'
 import type { Version } from './version.ts'
 
 export interface Lease {

@@ -1,6 +1,6 @@
 import { timeoutSignal } from './async/deadline.ts'
 import type { Part } from './errors.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger } from './ledger/ledger.ts'
 import type { ObjectStore } from './object-store.ts'
 
 export interface Readiness {

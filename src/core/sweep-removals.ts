@@ -3,7 +3,7 @@ import { inParallel } from './async/for-each-concurrent.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { Failures } from './sweep-failures.ts'
-import type { AbortedUpload, Garbage, Removals, SweepLedger } from './sweep-ledger.ts'
+import type { AbortedUpload, Garbage, Removals, SweepLedger } from './ledger/sweep-ledger.ts'
 import type { UserId } from './users/user-id.ts'
 
 /** What the removals of a sweep need, and whom they tell. */

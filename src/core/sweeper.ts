@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDatabaseFull } from './errors.ts'
 import { keepChore, type KeptChore } from './kept-chore.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger } from './ledger/ledger.ts'
 import type { ObjectStore } from './object-store.ts'
 import { pause } from './async/sleep.ts'
 import { createFailures, type Failures } from './sweep-failures.ts'

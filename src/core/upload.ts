@@ -10,7 +10,7 @@ import {
 import { AppError, isAppError } from './errors.ts'
 import type { Visibility } from './files/file.ts'
 import type { FileName } from './files/file-name.ts'
-import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from './ledger.ts'
+import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from './ledger/ledger.ts'
 import { type FreeSpace, insufficientStorage } from './free-space.ts'
 import { objectKey, type ObjectKey } from './object-key.ts'
 import { objectMetadata } from './object-metadata.ts'

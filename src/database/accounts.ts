@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Account, AccountPage, CapacityReport, FindFile } from '../core/ledger.ts'
+import type { Account, AccountPage, CapacityReport, FindFile } from '../core/ledger/ledger.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import { type Books, capacityInForce, isInForce, toUsage, toUser, type UsageRow } from './books.ts'
 import { toGrant } from './grants.ts'

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Ledger } from '../core/ledger.ts'
-import type { Backlog, Journal } from '../core/sweep-ledger.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
+import type { Backlog, Journal } from '../core/ledger/sweep-ledger.ts'
 import type { Books } from './books.ts'
 
 /** Three statements, each of which reads at most `cap` rows of the index in which its work lies. */

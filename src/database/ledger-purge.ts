@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Ledger } from '../core/ledger.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import { type Books, lockUser } from './books.ts'
 

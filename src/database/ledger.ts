@@ -7,7 +7,7 @@ import type {
   Ledger,
   RenewUpload,
   Settled,
-} from '../core/ledger.ts'
+} from '../core/ledger/ledger.ts'
 import type { File } from '../core/files/file.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { Version } from '../core/version.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
-import type { Ledger } from '../core/ledger.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { RunBatch } from './batch.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'

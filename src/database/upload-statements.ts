@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import type { BeginUpload, CommittedUpload, CommitUpload } from '../core/ledger.ts'
+import type { BeginUpload, CommittedUpload, CommitUpload } from '../core/ledger/ledger.ts'
 import type { Precondition } from '../core/files/precondition.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import { type Books, isActive, runningUploads, toUsage, type UsageRow } from './books.ts'

@@ -1,4 +1,4 @@
-import type { Ledger } from '../core/ledger.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
 import type { UserStore } from '../core/users/user-store.ts'
 import type { Methods, WriterCall, WriterPorts, WriterSettings } from './writer-messages.ts'
 import { WriterThread } from './writer-thread.ts'

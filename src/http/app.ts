@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../core/auth/access-tokens.ts'
 import { AppError } from '../core/errors.ts'
-import type { Ledger } from '../core/ledger.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/files/repository.ts'
 import { createListener, type ListenerOptions } from './listener.ts'

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
-import type { Ledger } from '../core/ledger.ts'
-import type { Backlog } from '../core/sweep-ledger.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
+import type { Backlog } from '../core/ledger/sweep-ledger.ts'
 import { createReading } from './reading.ts'
 
 export interface BacklogOptions {

@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api'
-import type { Ledger } from '../core/ledger.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
 import type { ObjectKey } from '../core/object-key.ts'
 import type { ObjectStore } from '../core/object-store.ts'
 import type { UserStore } from '../core/users/user-store.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
@@ -16,7 +16,7 @@ import {
 } from '../support/test-core.ts'
 import { callerNamed } from '../support/caller.ts'
 import { createTestUser, openTestRepository } from '../support/test-repository.ts'
-import { openAccount } from './ledger-fixture.ts'
+import { openAccount } from './ledger/fixture.ts'
 import { countGarbage, litter } from './sweeper-fixture.ts'
 
 async function abandonedUpload(core: TestCore, user: string): Promise<UserId> {

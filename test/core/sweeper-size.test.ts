@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
 import { outage } from '../support/faults.ts'
 import { openTestCore, RETENTION_MS, sweepOnce, type TestCore } from '../support/test-core.ts'

@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import { objectKey } from '../../src/core/object-key.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
 import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'

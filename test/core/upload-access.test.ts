@@ -5,7 +5,7 @@ import { outage } from '../support/faults.ts'
 import { contentOf, incomingFile, stalledContent, UNKNOWN_SIZE } from '../support/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
-import { outcomeOf } from './ledger-fixture.ts'
+import { outcomeOf } from './ledger/fixture.ts'
 
 const name = parseFileName('a')
 const signal = () => AbortSignal.timeout(10_000)

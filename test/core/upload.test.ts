@@ -7,7 +7,7 @@ import { commitUnanswered } from '../support/faults.ts'
 import { incomingFile, stalledContent } from '../support/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
-import { outcomeOf } from './ledger-fixture.ts'
+import { outcomeOf } from './ledger/fixture.ts'
 
 const CREATE_ONLY: Precondition = { ifNoneMatch: '*' }
 const MIB = 2 ** 20

@@ -11,7 +11,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import type { Tables } from '../../src/database/schema.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
-import { accountOf, BASE_CAPACITY, refusalOf } from '../core/ledger-fixture.ts'
+import { accountOf, BASE_CAPACITY, refusalOf } from '../core/ledger/fixture.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { countRoundTrips } from './round-trips.ts'
 

@@ -4,7 +4,7 @@ import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
-import { accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger-fixture.ts'
+import { accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger/fixture.ts'
 
 // Begins ten tenths of the capacity of the user `shared` at once and posts the outcomes.
 const database = await openSqlite({ file: String(workerData) })

@@ -8,7 +8,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { createMemoryStore } from '../../src/object-store/memory.ts'
-import { type Account, openAccount } from '../core/ledger-fixture.ts'
+import { type Account, openAccount } from '../core/ledger/fixture.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 const server = inject('postgres')

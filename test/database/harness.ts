@@ -3,7 +3,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
-import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger-fixture.ts'
+import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger/fixture.ts'
 
 interface HarnessOptions {
   readonly database: Database

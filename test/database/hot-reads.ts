@@ -9,7 +9,7 @@ import { createDatabase, type Database } from '../../src/database/database.ts'
 import { createGuessCounts } from '../../src/database/guess-counts.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
-import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger-fixture.ts'
+import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger/fixture.ts'
 
 /**
  * Records the statements of every request and of the sweeper as they are sent, and returns each

@@ -9,7 +9,7 @@ import { createLedger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
-import { type Account, accountOf, BASE_CAPACITY, digestOf } from '../core/ledger-fixture.ts'
+import { type Account, accountOf, BASE_CAPACITY, digestOf } from '../core/ledger/fixture.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 const server = inject('postgres')

@@ -6,7 +6,7 @@ import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
 import { Writer } from '../../src/database/writer.ts'
-import { BASE_CAPACITY, type LedgerHarness } from '../core/ledger-fixture.ts'
+import { BASE_CAPACITY, type LedgerHarness } from '../core/ledger/fixture.ts'
 import { failOnDeath } from '../support/fail-on-death.ts'
 import { createHarness } from './harness.ts'
 

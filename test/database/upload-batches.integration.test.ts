@@ -1,7 +1,7 @@
 import { callerOf } from '../../src/core/users/caller.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/version.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -9,7 +9,7 @@ import { createLedger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
-import { type Account, accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger-fixture.ts'
+import { type Account, accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger/fixture.ts'
 import { createDatabase } from '../support/postgres.ts'
 
 const server = inject('postgres')

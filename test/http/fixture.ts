@@ -4,7 +4,7 @@ import { type IncomingMessage, request as httpRequest, STATUS_CODES } from 'node
 import { expect } from 'vitest'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Usage } from '../../src/core/ledger.ts'
+import type { Usage } from '../../src/core/ledger/ledger.ts'
 import { fileBody, httpChunk, uploadHead } from '../support/multipart-body.ts'
 import { bytesOf } from '../support/objects.ts'
 import { type Piece, type RawExchange, type RawRequest, rawRequest } from '../support/raw-http.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { Repository } from '../../src/core/files/repository.ts'
 import type { Sweeper } from '../../src/core/sweeper.ts'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts'

@@ -6,7 +6,7 @@ import type {
   CommitUpload,
   FindFile,
   Ledger,
-} from '../../src/core/ledger.ts'
+} from '../../src/core/ledger/ledger.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 import type { Version } from '../../src/core/version.ts'
 import type { QuotaRow } from '../../src/database/schema.ts'

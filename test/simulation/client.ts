@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../../src/core/errors.ts'
 import { parseFileName, parseFileNamePrefix } from '../../src/core/files/file-name.ts'
-import type { CommittedUpload } from '../../src/core/ledger.ts'
+import type { CommittedUpload } from '../../src/core/ledger/ledger.ts'
 import type { Precondition } from '../../src/core/files/precondition.ts'
 import { MissingObject, type OpenedFile, type Repository } from '../../src/core/files/repository.ts'
 import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'

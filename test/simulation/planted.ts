@@ -5,7 +5,7 @@ import {
   uploadCountExceeded,
 } from '../../src/core/quota/capacity.ts'
 import { isAppError } from '../../src/core/errors.ts'
-import type { BeginUpload, Ledger } from '../../src/core/ledger.ts'
+import type { BeginUpload, Ledger } from '../../src/core/ledger/ledger.ts'
 import { createSweeper } from '../../src/core/sweeper.ts'
 import type { Version } from '../../src/core/version.ts'
 import { createLedger } from '../../src/database/ledger.ts'

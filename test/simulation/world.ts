@@ -1,4 +1,4 @@
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createRepository, type Repository } from '../../src/core/files/repository.ts'
 import { createSweeper, type Sweeper } from '../../src/core/sweeper.ts'

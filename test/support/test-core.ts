@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'

@@ -10,7 +10,7 @@ import {
   type GuessLimiter,
 } from '../../src/core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from '../../src/core/auth/jwt-users.ts'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createReadiness } from '../../src/core/readiness.ts'
 import type { FreeSpace } from '../../src/core/free-space.ts'

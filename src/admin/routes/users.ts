@@ -1,5 +1,5 @@
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
-import type { Account } from '../../core/ledger.ts'
+import type { Account } from '../../core/ledger/ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { isUserId, parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'
 import type { Users } from '../../core/users/users.ts'

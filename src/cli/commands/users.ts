@@ -1,6 +1,6 @@
 import { availableBytes, capacityState } from '../../core/quota/capacity.ts'
 import { cutPage } from '../../core/cut-page.ts'
-import type { Account } from '../../core/ledger.ts'
+import type { Account } from '../../core/ledger/ledger.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import type { Usage } from '../ledger.ts'
+import type { Usage } from '../ledger/ledger.ts'
 
 /**
  * How full a repository is: `nearing` from 90 % of its capacity, `critical` from 99 %, `exceeded` above it

@@ -1,6 +1,6 @@
 import { isAppError } from '../errors.ts'
 import { keepLease, type Lease } from '../lease.ts'
-import type { BeginUpload, Ledger } from '../ledger.ts'
+import type { BeginUpload, Ledger } from '../ledger/ledger.ts'
 
 export interface Reservation extends Lease {
   /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import type { Account, AccountPage, Ledger } from '../ledger.ts'
+import type { Account, AccountPage, Ledger } from '../ledger/ledger.ts'
 import { parseUserId, type UserId } from './user-id.ts'
 import type { UserStore } from './user-store.ts'
 

@@ -1,6 +1,6 @@
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
-import type { CapacityReport, Ledger } from '../../core/ledger.ts'
+import type { CapacityReport, Ledger } from '../../core/ledger/ledger.ts'
 import { notActive } from '../../core/users/inactive-user.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/users/user-store.ts'

@@ -7,7 +7,7 @@ import {
   type GuessPolicy,
 } from '../../../src/core/auth/failed-attempts.ts'
 import type { GuessCounts } from '../../../src/core/auth/failed-attempt-store.ts'
-import type { LedgerHarness } from '../ledger-fixture.ts'
+import type { LedgerHarness } from '../ledger/fixture.ts'
 
 const POLICY: GuessPolicy = {
   maxGuesses: 1000,

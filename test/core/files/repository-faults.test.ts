@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { AbortUpload, BeginUpload, Ledger } from '../../../src/core/ledger.ts'
+import type { AbortUpload, BeginUpload, Ledger } from '../../../src/core/ledger/ledger.ts'
 import type { NamedObject } from '../../../src/core/object-store.ts'
 import {
   commitLost,
@@ -24,7 +24,7 @@ import {
   type TestCore,
 } from '../../support/test-core.ts'
 import { openTestRepository, type TestRepositoryOptions } from '../../support/test-repository.ts'
-import { outcomeOf } from '../ledger-fixture.ts'
+import { outcomeOf } from '../ledger/fixture.ts'
 
 const unavailable = { code: 'unavailable' }
 

@@ -7,7 +7,7 @@ import {
   capacityState,
   fileCountExceeded,
 } from '../../../src/core/quota/capacity.ts'
-import type { Usage } from '../../../src/core/ledger.ts'
+import type { Usage } from '../../../src/core/ledger/ledger.ts'
 
 function usage(figures: Partial<Usage>): Usage {
   return { capacity: 100, used: 0, reserved: 0, fileCount: 0, ...figures }

@@ -7,7 +7,7 @@ import {
   grantOf,
   type LedgerHarness,
   openAccount,
-} from '../ledger-fixture.ts'
+} from '../ledger/fixture.ts'
 
 /** The rules of the port `Ledger` on users with their figures, and of pages of grants. */
 export function accountsContract(name: string, open: () => Promise<LedgerHarness>): void {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
-import { count, grantOf, type LedgerHarness, outcomeOf } from '../ledger-fixture.ts'
+import { count, grantOf, type LedgerHarness, outcomeOf } from '../ledger/fixture.ts'
 
 /** The rules of the port `UserStore`. */
 export function userStoreContract(name: string, open: () => Promise<LedgerHarness>): void {

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { type Caller, callerOf } from '../../src/core/users/caller.ts'
-import { type AppError, isAppError } from '../../src/core/errors.ts'
+import { type Caller, callerOf } from '../../../src/core/users/caller.ts'
+import { type AppError, isAppError } from '../../../src/core/errors.ts'
 import {
   type FileName,
   parseFileName,
   parseFileNamePrefix,
-} from '../../src/core/files/file-name.ts'
-import type { File } from '../../src/core/files/file.ts'
-import type { GuessCounts } from '../../src/core/auth/failed-attempt-store.ts'
+} from '../../../src/core/files/file-name.ts'
+import type { File } from '../../../src/core/files/file.ts'
+import type { GuessCounts } from '../../../src/core/auth/failed-attempt-store.ts'
 import type {
   BeginUpload,
   ChangeFile,
@@ -18,11 +18,11 @@ import type {
   ListFiles,
   RemoveFile,
   Usage,
-} from '../../src/core/ledger.ts'
-import { objectKey } from '../../src/core/object-key.ts'
-import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
-import type { UserStore } from '../../src/core/users/user-store.ts'
-import { createVersion, type Version } from '../../src/core/version.ts'
+} from '../../../src/core/ledger/ledger.ts'
+import { objectKey } from '../../../src/core/object-key.ts'
+import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
+import type { UserStore } from '../../../src/core/users/user-store.ts'
+import { createVersion, type Version } from '../../../src/core/version.ts'
 
 /** What every user of a harness's ledgers has without a grant. */
 export const BASE_CAPACITY = 100

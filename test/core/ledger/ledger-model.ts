@@ -1,6 +1,6 @@
-import type { Visibility } from '../../src/core/files/file.ts'
-import type { Settled, Usage } from '../../src/core/ledger.ts'
-import type { Precondition } from '../../src/core/files/precondition.ts'
+import type { Visibility } from '../../../src/core/files/file.ts'
+import type { Settled, Usage } from '../../../src/core/ledger/ledger.ts'
+import type { Precondition } from '../../../src/core/files/precondition.ts'
 
 interface PendingUpload {
   readonly name: string

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Visibility } from '../../src/core/files/file.ts'
-import type { Precondition } from '../../src/core/files/precondition.ts'
-import { createVersion, type Version } from '../../src/core/version.ts'
+import type { Visibility } from '../../../src/core/files/file.ts'
+import type { Precondition } from '../../../src/core/files/precondition.ts'
+import { createVersion, type Version } from '../../../src/core/version.ts'
 import {
   type Account,
   BASE_CAPACITY,
@@ -10,7 +10,7 @@ import {
   type LedgerHarness,
   openAccount,
   outcomeOf,
-} from './ledger-fixture.ts'
+} from './fixture.ts'
 import { LedgerModel } from './ledger-model.ts'
 
 /** Any sequence of operations answers and ends as a plain model in memory says, step by step. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { FindFile } from '../../src/core/ledger.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
+import type { FindFile } from '../../../src/core/ledger/ledger.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
 import {
   type Account,
   accountOf,
@@ -8,7 +8,7 @@ import {
   LONG_MS,
   openAccount,
   outcomeOf,
-} from './ledger-fixture.ts'
+} from './fixture.ts'
 
 /** The rules of `removeFile` and `changeFile`, one call at a time. */
 export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarness>): void {

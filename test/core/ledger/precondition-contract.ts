@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Precondition } from '../../src/core/files/precondition.ts'
-import { type Account, type LedgerHarness, openAccount, outcomeOf } from './ledger-fixture.ts'
+import type { Precondition } from '../../../src/core/files/precondition.ts'
+import { type Account, type LedgerHarness, openAccount, outcomeOf } from './fixture.ts'
 
 const CREATE_ONLY: Precondition = { ifNoneMatch: '*' }
 

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { File, Visibility } from '../../src/core/files/file.ts'
+import type { File, Visibility } from '../../../src/core/files/file.ts'
 import {
   type Audience,
   FILE_ORDERS,
   type FileOrder,
   type FilePosition,
   positionOf,
-} from '../../src/core/files/listing.ts'
-import { type Account, type LedgerHarness, type Listing, openAccount } from './ledger-fixture.ts'
+} from '../../../src/core/files/listing.ts'
+import { type Account, type LedgerHarness, type Listing, openAccount } from './fixture.ts'
 
 /** Among them: UTF-16 sorts the emoji before U+FF21, UTF-8 after it; é in both normal forms; what LIKE would take for a pattern. */
 const NAMES =

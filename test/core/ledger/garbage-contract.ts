@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Ledger } from '../../src/core/ledger.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import {
   type Account,
   accountOf,
@@ -10,7 +10,7 @@ import {
   openAccount,
   outcomeOf,
   refusalOf,
-} from './ledger-fixture.ts'
+} from './fixture.ts'
 
 const MIB = 2 ** 20
 

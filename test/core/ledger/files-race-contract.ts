@@ -1,12 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  type Account,
-  count,
-  type LedgerHarness,
-  openAccount,
-  outcomeOf,
-  race,
-} from './ledger-fixture.ts'
+import { type Account, count, type LedgerHarness, openAccount, outcomeOf, race } from './fixture.ts'
 
 const ROUNDS = 25
 

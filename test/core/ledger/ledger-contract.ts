@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MAX_BYTES } from '../../src/core/byte-size.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/version.ts'
+import { MAX_BYTES } from '../../../src/core/byte-size.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createVersion } from '../../../src/core/version.ts'
 import {
   type Account,
   BASE_CAPACITY,
@@ -11,7 +11,7 @@ import {
   openAccount,
   outcomeOf,
   refusalOf,
-} from './ledger-fixture.ts'
+} from './fixture.ts'
 
 /** The rules of the port `Ledger`, one upload at a time. */
 export function ledgerContract(name: string, open: () => Promise<LedgerHarness>): void {

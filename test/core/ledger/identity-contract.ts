@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callerOf } from '../../src/core/users/caller.ts'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Precondition } from '../../src/core/files/precondition.ts'
-import { createVersion } from '../../src/core/version.ts'
+import { callerOf } from '../../../src/core/users/caller.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { Precondition } from '../../../src/core/files/precondition.ts'
+import { createVersion } from '../../../src/core/version.ts'
 import {
   type Account,
   accountOf,
@@ -10,7 +10,7 @@ import {
   type LedgerHarness,
   openAccount,
   outcomeOf,
-} from './ledger-fixture.ts'
+} from './fixture.ts'
 
 /** Of two users who had the same id one after the other, neither is taken for the other. */
 export function ledgerIdentityContract(name: string, open: () => Promise<LedgerHarness>): void {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { callerOf } from '../../src/core/users/caller.ts'
-import type { Ledger } from '../../src/core/ledger.ts'
-import type { ObjectKey } from '../../src/core/object-key.ts'
-import type { Version } from '../../src/core/version.ts'
-import type { AbortedUpload, Garbage } from '../../src/core/sweep-ledger.ts'
+import { callerOf } from '../../../src/core/users/caller.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { ObjectKey } from '../../../src/core/object-key.ts'
+import type { Version } from '../../../src/core/version.ts'
+import type { AbortedUpload, Garbage } from '../../../src/core/ledger/sweep-ledger.ts'
 import {
   type Account,
   accountOf,
@@ -12,7 +12,7 @@ import {
   LONG_MS,
   openAccount,
   outcomeOf,
-} from './ledger-fixture.ts'
+} from './fixture.ts'
 
 const SOON_MS = 600
 
