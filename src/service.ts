@@ -4,7 +4,7 @@ import { type Config, type ObjectStoreConfig, partSizeOf } from './config/config
 import { type AccessTokens, createAccessTokens } from './core/auth/access-tokens.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
-import { createFreeSpace, type FreeSpace } from './core/free-space.ts'
+import { createFreeSpace, type FreeSpace } from './core/uploads/free-space.ts'
 import { createGrants, type Grants } from './core/quota/grants.ts'
 import { createGuessLimiter, type GuessLimiter } from './core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'

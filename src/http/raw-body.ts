@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../core/errors.ts'
-import type { IncomingFile } from '../core/receive-content.ts'
+import type { IncomingFile } from '../core/uploads/store-content.ts'
 import { type BodyCheck, CheckedBody } from './checked-body.ts'
 import { assertIdentity, contentLength } from './content-headers.ts'
 

@@ -20,7 +20,7 @@ export interface S3Deadlines {
 
 /**
  * A store that falls silent is given up within 45 s by whatever needs one request: sending, looking for what was sent,
- * and cleaning up, here and in `core/upload.ts`. One that takes 336 kB/s is slow, but works.
+ * and cleaning up, here and in `core/uploads/upload.ts`. One that takes 336 kB/s is slow, but works.
  */
 export const DEFAULT_DEADLINES: S3Deadlines = {
   callMs: 10_000,

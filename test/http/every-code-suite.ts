@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { ERROR_CODES, type ErrorCode } from '../../src/core/errors.ts'
-import { createFreeSpace } from '../../src/core/free-space.ts'
+import { createFreeSpace } from '../../src/core/uploads/free-space.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
 import { filePart, multipartBody } from '../support/multipart-body.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { AppError } from '../../src/core/errors.ts'
-import type { IncomingFile } from '../../src/core/receive-content.ts'
+import type { IncomingFile } from '../../src/core/uploads/store-content.ts'
 import type { Operation } from './operation.ts'
 import { CLIENT_IDLE_MS } from './parameters.ts'
 import type { UploadAction } from './plan.ts'

@@ -13,7 +13,7 @@ import { createJwtUsers, type JwtUsersOptions } from '../../src/core/auth/jwt-us
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../src/core/object-store.ts'
 import { createReadiness } from '../../src/core/readiness.ts'
-import type { FreeSpace } from '../../src/core/free-space.ts'
+import type { FreeSpace } from '../../src/core/uploads/free-space.ts'
 import { createRepository } from '../../src/core/files/repository.ts'
 import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
 import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'

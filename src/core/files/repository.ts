@@ -9,7 +9,7 @@ import type { ChangeFile, FindFile, ListFiles, RemoveFile } from '../ledger/ledg
 import { notActive } from '../users/inactive-user.ts'
 import type { ByteRange, OpenedObject } from '../object-store.ts'
 import { pause } from '../async/sleep.ts'
-import { createUploads, type Uploads, type UploadsOptions } from '../upload.ts'
+import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Version } from '../version.ts'
 

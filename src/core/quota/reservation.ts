@@ -1,5 +1,5 @@
 import { isAppError } from '../errors.ts'
-import { keepLease, type Lease } from '../lease.ts'
+import { keepLease, type Lease } from '../uploads/upload-lease.ts'
 import type { BeginUpload, Ledger } from '../ledger/ledger.ts'
 
 export interface Reservation extends Lease {

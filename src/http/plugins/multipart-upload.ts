@@ -3,7 +3,7 @@ import fastifyMultipart, { type Multipart, type MultipartFile } from '@fastify/m
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, isAppError } from '../../core/errors.ts'
-import type { IncomingFile } from '../../core/receive-content.ts'
+import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type BodyCheck, CheckedBody, type ContentOutlet, malformed } from '../checked-body.ts'
 import { contentLength } from '../content-headers.ts'
 import { parseFormBoundary } from '../form-boundary.ts'

@@ -3,9 +3,9 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ByteMeter, createByteMeter } from '../../src/core/byte-meter.ts'
-import { AppError } from '../../src/core/errors.ts'
-import { contentOf } from '../support/incoming-file.ts'
+import { type ByteMeter, createByteMeter } from '../../../src/core/uploads/byte-meter.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { contentOf } from '../../support/incoming-file.ts'
 
 const chunks = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), {
   minLength: 1,

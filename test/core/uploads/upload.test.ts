@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Precondition } from '../../src/core/files/precondition.ts'
-import { commitUnanswered } from '../support/faults.ts'
-import { incomingFile, stalledContent } from '../support/incoming-file.ts'
-import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../support/test-core.ts'
-import { openTestRepository } from '../support/test-repository.ts'
-import { outcomeOf } from './ledger/fixture.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { Precondition } from '../../../src/core/files/precondition.ts'
+import { commitUnanswered } from '../../support/faults.ts'
+import { incomingFile, stalledContent } from '../../support/incoming-file.ts'
+import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../../support/test-core.ts'
+import { openTestRepository } from '../../support/test-repository.ts'
+import { outcomeOf } from '../ledger/fixture.ts'
 
 const CREATE_ONLY: Precondition = { ifNoneMatch: '*' }
 const MIB = 2 ** 20

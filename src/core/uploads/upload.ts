@@ -1,26 +1,26 @@
-import type { AuthorizedCaller, Caller } from './users/caller.ts'
-import { settledWithin, timeoutSignal } from './async/deadline.ts'
+import type { AuthorizedCaller, Caller } from '../users/caller.ts'
+import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { fileTooLarge } from './byte-meter.ts'
 import {
   availableBytes,
   capacityExceeded,
   fileCountExceeded,
   uploadCountExceeded,
-} from './quota/capacity.ts'
-import { AppError, isAppError } from './errors.ts'
-import type { Visibility } from './files/file.ts'
-import type { FileName } from './files/file-name.ts'
-import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from './ledger/ledger.ts'
+} from '../quota/capacity.ts'
+import { AppError, isAppError } from '../errors.ts'
+import type { Visibility } from '../files/file.ts'
+import type { FileName } from '../files/file-name.ts'
+import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from '../ledger/ledger.ts'
 import { type FreeSpace, insufficientStorage } from './free-space.ts'
-import { objectKey, type ObjectKey } from './object-key.ts'
-import { objectMetadata } from './object-metadata.ts'
-import type { ObjectStore } from './object-store.ts'
-import { isMet, type Precondition, preconditionFailed } from './files/precondition.ts'
-import { type IncomingFile, receiveContent } from './receive-content.ts'
-import { reserve } from './quota/reservation.ts'
-import type { UploadMemory } from './upload-memory.ts'
-import { createVersion } from './version.ts'
-import { watchAccess, whyRefused } from './auth/watch-access.ts'
+import { objectKey, type ObjectKey } from '../object-key.ts'
+import { objectMetadata } from '../object-metadata.ts'
+import type { ObjectStore } from '../object-store.ts'
+import { isMet, type Precondition, preconditionFailed } from '../files/precondition.ts'
+import { type IncomingFile, receiveContent } from './store-content.ts'
+import { reserve } from '../quota/reservation.ts'
+import type { UploadMemory } from '../upload-memory.ts'
+import { createVersion } from '../version.ts'
+import { watchAccess, whyRefused } from '../auth/watch-access.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Transform, type TransformCallback } from 'node:stream'
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 
 export interface ByteMeterOptions {
   /** Bytes that may pass; one more fails the stream with `file_too_large`. */

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 
 /** How much room there is where this machine keeps the database and the objects. */
 export interface FreeSpace {

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
-import { objectKey } from '../../src/core/object-key.ts'
-import type { ObjectStore, PutObject } from '../../src/core/object-store.ts'
-import { receiveContent, type ReceivedContent } from '../../src/core/receive-content.ts'
-import type { IncomingFile, ReceiveOptions } from '../../src/core/receive-content.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/version.ts'
-import { createMemoryStore } from '../../src/object-store/memory.ts'
-import { failingPut, faultyStore, hangingPut, outage, truncatingPut } from '../support/faults.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { objectKey } from '../../../src/core/object-key.ts'
+import type { ObjectStore, PutObject } from '../../../src/core/object-store.ts'
+import { receiveContent, type ReceivedContent } from '../../../src/core/uploads/store-content.ts'
+import type { IncomingFile, ReceiveOptions } from '../../../src/core/uploads/store-content.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createVersion } from '../../../src/core/version.ts'
+import { createMemoryStore } from '../../../src/object-store/memory.ts'
+import { failingPut, faultyStore, hangingPut, outage, truncatingPut } from '../../support/faults.ts'
 import {
   brokenContent,
   contentOf,
   incomingFile,
   stalledContent,
   UNKNOWN_SIZE,
-} from '../support/incoming-file.ts'
+} from '../../support/incoming-file.ts'
 
 const key = objectKey(parseUserId('alice'), createVersion())
 

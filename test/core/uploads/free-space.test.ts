@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import { createFreeSpace, type FreeSpace } from '../../src/core/free-space.ts'
-import { incomingFile } from '../support/incoming-file.ts'
-import { leftovers, NOTHING_LEFT, openTestCore } from '../support/test-core.ts'
-import { openTestRepository } from '../support/test-repository.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { createFreeSpace, type FreeSpace } from '../../../src/core/uploads/free-space.ts'
+import { incomingFile } from '../../support/incoming-file.ts'
+import { leftovers, NOTHING_LEFT, openTestCore } from '../../support/test-core.ts'
+import { openTestRepository } from '../../support/test-repository.ts'
 
 const REFUSED = { code: 'insufficient_storage' }
 
