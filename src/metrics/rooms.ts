@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
-import type { UploadMemory } from '../core/upload-memory.ts'
+import type { UploadMemory } from '../core/uploads/memory/budget.ts'
 
 /** A pool of connections at one moment. */
 export interface ConnectionCounts {

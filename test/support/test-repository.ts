@@ -13,7 +13,7 @@ import { faultyStore } from './faults.ts'
 import { incomingFile } from './incoming-file.ts'
 import { bytesOf } from './objects.ts'
 import { GARBAGE_DELAY_MS, LEASE_MS, type TestCore } from './test-core.ts'
-import type { UploadMemory } from '../../src/core/upload-memory.ts'
+import type { UploadMemory } from '../../src/core/uploads/memory/budget.ts'
 import { ampleMemory } from './upload-memory.ts'
 
 export interface TestRepositoryOptions {

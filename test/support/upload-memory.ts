@@ -1,4 +1,4 @@
-import { createUploadMemory, type UploadMemory } from '../../src/core/upload-memory.ts'
+import { createUploadMemory, type UploadMemory } from '../../src/core/uploads/memory/budget.ts'
 
 /** Memory of which there is always enough. */
 export function ampleMemory(): UploadMemory {

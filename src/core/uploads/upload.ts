@@ -18,7 +18,7 @@ import type { ObjectStore } from '../object-store.ts'
 import { isMet, type Precondition, preconditionFailed } from '../files/precondition.ts'
 import { type IncomingFile, receiveContent } from './store-content.ts'
 import { reserve } from '../quota/reservation.ts'
-import type { UploadMemory } from '../upload-memory.ts'
+import type { UploadMemory } from './memory/budget.ts'
 import { createVersion } from '../version.ts'
 import { watchAccess, whyRefused } from '../auth/watch-access.ts'
 

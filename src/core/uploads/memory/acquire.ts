@@ -1,5 +1,5 @@
-import { AppError } from './errors.ts'
-import type { Claim, MemoryRoom } from './memory-room.ts'
+import { AppError } from '../../errors.ts'
+import type { Claim, MemoryRoom } from './fair-queue.ts'
 
 /** How long an upload waits for room while nobody gives any back, before it is told to come back later. */
 const MAX_STANDSTILL_MS = 45_000

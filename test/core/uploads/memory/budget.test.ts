@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { MemoryShare } from '../../src/core/memory-share.ts'
+import type { MemoryShare } from '../../../../src/core/uploads/memory/allocation.ts'
 import {
   createUploadMemory,
   smallestBudget,
   type UploadMemory,
-} from '../../src/core/upload-memory.ts'
-import { freeChunk } from '../../src/object-store/free-chunk.ts'
+} from '../../../../src/core/uploads/memory/budget.ts'
+import { freeChunk } from '../../../../src/object-store/free-chunk.ts'
 
 const MIB = 2 ** 20
 const PART = MIB

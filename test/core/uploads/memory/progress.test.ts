@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { MemoryShare } from '../../src/core/memory-share.ts'
-import { createUploadMemory, type UploadMemory } from '../../src/core/upload-memory.ts'
-import { Blocks } from '../../src/object-store/blocks.ts'
-import { gatherParts } from '../../src/object-store/gather-parts.ts'
-import { createRandom } from '../simulation/random.ts'
+import type { MemoryShare } from '../../../../src/core/uploads/memory/allocation.ts'
+import {
+  createUploadMemory,
+  type UploadMemory,
+} from '../../../../src/core/uploads/memory/budget.ts'
+import { Blocks } from '../../../../src/object-store/blocks.ts'
+import { gatherParts } from '../../../../src/object-store/gather-parts.ts'
+import { createRandom } from '../../../simulation/random.ts'
 
 const KIB = 2 ** 10
 const MIB = 2 ** 20

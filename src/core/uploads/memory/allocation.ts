@@ -1,7 +1,7 @@
 import { addAbortListener } from 'node:events'
-import { busy, waitForRoom } from './memory-claim.ts'
-import type { MemoryRoom } from './memory-room.ts'
-import { Pace } from './pace.ts'
+import { busy, waitForRoom } from './acquire.ts'
+import type { MemoryRoom } from './fair-queue.ts'
+import { Pace } from './client-rate.ts'
 
 /** One upload's part of the memory. */
 export interface MemoryShare extends Disposable {

@@ -1,6 +1,6 @@
-import { waitForRoom } from './memory-claim.ts'
-import { MemoryRoom } from './memory-room.ts'
-import { type MemoryShare, Share } from './memory-share.ts'
+import { waitForRoom } from './acquire.ts'
+import { MemoryRoom } from './fair-queue.ts'
+import { type MemoryShare, Share } from './allocation.ts'
 
 export interface UploadMemoryOptions {
   /** What all uploads of this process together may hold in memory, in bytes; at least `smallestBudget(partSize)`. */

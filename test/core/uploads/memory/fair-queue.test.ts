@@ -1,6 +1,6 @@
 import { array, assert, infiniteStream, integer, nat, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MemoryRoom } from '../../src/core/memory-room.ts'
+import { MemoryRoom } from '../../../../src/core/uploads/memory/fair-queue.ts'
 
 const NO_RESERVE = { bytes: 0, largest: 0 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryReserve } from '../../src/core/memory-reserve.ts'
+import { MemoryReserve } from '../../../../src/core/uploads/memory/headroom.ts'
 
 describe('MemoryReserve', () => {
   it('gives a user half as much as it has left', () => {

@@ -1,4 +1,4 @@
-import { MemoryReserve, type MemoryReserveOptions } from './memory-reserve.ts'
+import { MemoryReserve, type MemoryReserveOptions } from './headroom.ts'
 
 export interface MemoryRoomOptions {
   /** Bytes in all, without the reserve. */
