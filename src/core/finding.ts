@@ -1,5 +1,5 @@
 import type { FileName } from './files/file-name.ts'
-import type { ObjectKey } from './object-key.ts'
+import type { ObjectKey } from './objects/object-key.ts'
 import type { UserId } from './users/user-id.ts'
 
 /** The closed list of what `verify` can find (docs/backup.md, "Verifying"). */

@@ -1,7 +1,7 @@
 import { timeoutSignal } from './async/deadline.ts'
 import type { Part } from './errors.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectStore } from './objects/object-store.ts'
 
 export interface Readiness {
   /**

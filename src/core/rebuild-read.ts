@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from './errors.ts'
 import { inParallel } from './async/for-each-concurrent.ts'
-import { lookTwice } from './look-twice.ts'
+import { lookTwice } from './objects/confirm-missing.ts'
 import type { FoundObject, RebuildPosition } from './rebuild-journal.ts'
 import type { RebuildRun } from './rebuild.ts'
 

@@ -1,6 +1,6 @@
 import type { FileName } from './files/file-name.ts'
-import type { ObjectKey } from './object-key.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectKey } from './objects/object-key.ts'
+import type { ObjectStore } from './objects/object-store.ts'
 import { collectObjects } from './rebuild-collect.ts'
 import type { RebuildFigures, RebuildJournal, RebuildPosition } from './rebuild-journal.ts'
 import { readDigests } from './rebuild-read.ts'

@@ -1,10 +1,10 @@
 import type { Balance, TracedObject } from './inventory.ts'
 import { inBatches } from './async/chunks.ts'
 import { inParallel } from './async/for-each-concurrent.ts'
-import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './object-key.ts'
-import type { ListedObject } from './object-store.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './objects/object-key.ts'
+import type { ListedObject } from './objects/object-store.ts'
 import type { UserId } from './users/user-id.ts'
-import { isVersion } from './version.ts'
+import { isVersion } from './objects/version.ts'
 import type { VerifyRun } from './verify.ts'
 
 const OBJECTS_PER_BATCH = 500

@@ -1,9 +1,9 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import type { Ledger } from '../core/ledger/ledger.ts'
-import type { ObjectKey } from '../core/object-key.ts'
+import type { ObjectKey } from '../core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../core/ledger/sweep-ledger.ts'
 import type { UserId } from '../core/users/user-id.ts'
-import type { Version } from '../core/version.ts'
+import type { Version } from '../core/objects/version.ts'
 import { type Books, lockUser } from './books.ts'
 import type { GarbageRow, UploadRow } from './schema.ts'
 

@@ -10,7 +10,7 @@ import type {
 } from '../core/ledger/ledger.ts'
 import type { File } from '../core/files/file.ts'
 import type { UserId } from '../core/users/user-id.ts'
-import type { Version } from '../core/version.ts'
+import type { Version } from '../core/objects/version.ts'
 import * as accounts from './accounts.ts'
 import { AHEAD } from './ahead.ts'
 import {

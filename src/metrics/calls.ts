@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from '@prometheus-io/client'
 import { AppError, isAppError } from '../core/errors.ts'
-import type { ObjectStore } from '../core/object-store.ts'
+import type { ObjectStore } from '../core/objects/object-store.ts'
 
 /** Counts and times the calls of a port. */
 export interface CallMeter {

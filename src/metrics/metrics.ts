@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client'
-import type { ObjectStore } from '../core/object-store.ts'
+import type { ObjectStore } from '../core/objects/object-store.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweeper.ts'

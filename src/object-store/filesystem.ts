@@ -10,8 +10,8 @@ import type {
   OpenedObject,
   OpenObject,
   PutObject,
-} from '../core/object-store.ts'
-import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../core/object-key.ts'
+} from '../core/objects/object-store.ts'
+import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../core/objects/object-key.ts'
 import { ensureFolder, syncFolder } from './durable-folder.ts'
 import { FileBodies } from './file-body.ts'
 import { freeChunk } from './free-chunk.ts'

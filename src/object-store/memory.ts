@@ -8,8 +8,8 @@ import type {
   OpenedObject,
   OpenObject,
   PutObject,
-} from '../core/object-store.ts'
-import type { ObjectKey } from '../core/object-key.ts'
+} from '../core/objects/object-store.ts'
+import type { ObjectKey } from '../core/objects/object-key.ts'
 import { receive } from './receive.ts'
 import { unavailable } from './unavailable.ts'
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
-import type { ObjectKey } from '../core/object-key.ts'
+import type { ObjectKey } from '../core/objects/object-key.ts'
 import { pause } from '../core/async/sleep.ts'
 import { type S3Location, locateBucket } from './s3-location.ts'
 import { payloadSha256, S3Signer } from './s3-signature.ts'

@@ -1,6 +1,11 @@
 import { freeChunk } from './free-chunk.ts'
 import { heldObject } from './held-object.ts'
-import type { NamedObject, ObjectHead, OpenedObject, OpenObject } from '../core/object-store.ts'
+import type {
+  NamedObject,
+  ObjectHead,
+  OpenedObject,
+  OpenObject,
+} from '../core/objects/object-store.ts'
 import { createS3Body } from './s3-body.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import type { DirectS3 } from './s3-direct.ts'

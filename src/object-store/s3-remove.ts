@@ -4,7 +4,7 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
 } from '@aws-sdk/client-s3'
-import type { NamedObject } from '../core/object-store.ts'
+import type { NamedObject } from '../core/objects/object-store.ts'
 import { withDeadline } from './deadline.ts'
 import type { S3Bucket } from './s3-bucket.ts'
 import { hasName } from './s3-errors.ts'

@@ -4,7 +4,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import type { PutObject } from '../core/object-store.ts'
+import type { PutObject } from '../core/objects/object-store.ts'
 import { rejection, withDeadline } from './deadline.ts'
 import { CRC32_HEADER, crc32Of } from './part-checksums.ts'
 import { isMd5 } from './md5-tag.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Upload } from '@aws-sdk/lib-storage'
 import { timeoutSignal } from '../core/async/deadline.ts'
-import type { PutObject } from '../core/object-store.ts'
+import type { PutObject } from '../core/objects/object-store.ts'
 import type { Blocks } from './blocks.ts'
 import { gatherParts, type Part } from './gather-parts.ts'
 import type { PartContent } from './part-content.ts'

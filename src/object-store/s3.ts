@@ -1,5 +1,5 @@
 import { CreateBucketCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
-import { isObjectKey } from '../core/object-key.ts'
+import { isObjectKey } from '../core/objects/object-key.ts'
 import type {
   ListedObject,
   ListObjects,
@@ -9,7 +9,7 @@ import type {
   OpenedObject,
   OpenObject,
   PutObject,
-} from '../core/object-store.ts'
+} from '../core/objects/object-store.ts'
 import { isAppError } from '../core/errors.ts'
 import { withDeadline } from './deadline.ts'
 import { Blocks } from './blocks.ts'

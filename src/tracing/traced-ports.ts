@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api'
 import type { Ledger } from '../core/ledger/ledger.ts'
-import type { ObjectKey } from '../core/object-key.ts'
-import type { ObjectStore } from '../core/object-store.ts'
+import type { ObjectKey } from '../core/objects/object-key.ts'
+import type { ObjectStore } from '../core/objects/object-store.ts'
 import type { UserStore } from '../core/users/user-store.ts'
 import type { Spans } from './spans.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { Ledger } from '../core/ledger/ledger.ts'
-import type { ObjectStore } from '../core/object-store.ts'
+import type { ObjectStore } from '../core/objects/object-store.ts'
 import type { UserStore } from '../core/users/user-store.ts'
 import { type BeginRequest, requestSpans } from './request-spans.ts'
 import { createSampler, type SamplerOptions } from './sampler.ts'

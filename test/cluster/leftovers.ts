@@ -1,4 +1,4 @@
-import { isObjectKey } from '../../src/core/object-key.ts'
+import { isObjectKey } from '../../src/core/objects/object-key.ts'
 import type { Database } from '../../src/database/database.ts'
 
 export interface Leftovers {

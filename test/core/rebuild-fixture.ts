@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import {
   createRebuilder,
   type RebuildFinding,

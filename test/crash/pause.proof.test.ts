@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import type { ObjectKey } from '../../src/core/object-key.ts'
+import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import { freePort } from '../support/local-server.ts'
 import { uploadHead } from '../support/multipart-body.ts'
 import { type RawExchange, rawRequest } from '../support/raw-http.ts'

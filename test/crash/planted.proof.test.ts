@@ -1,7 +1,7 @@
 import { open, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { ObjectKey } from '../../src/core/object-key.ts'
+import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import { freshKey } from '../support/objects.ts'
 import { runCrash } from './run.ts'
 import type { World } from './world.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { callerOf } from '../../src/core/users/caller.ts'
-import type { ObjectKey } from '../../src/core/object-key.ts'
+import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import type { File } from '../../src/core/files/file.ts'
 import type { Tally } from './tally.ts'
 import { TIMES, type World, type WorldUser } from './world.ts'

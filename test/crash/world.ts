@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, readConfig } from '../../src/config/config.ts'
-import type { ObjectKey } from '../../src/core/object-key.ts'
+import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase, openService, type Service } from '../../src/service.ts'

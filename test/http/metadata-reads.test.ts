@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { faultyStore, outage } from '../support/faults.ts'
 import { openTestCore, type TestCore } from '../support/test-core.ts'
 import { startTestService, type TestService } from '../support/test-service.ts'

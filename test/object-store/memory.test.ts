@@ -1,5 +1,5 @@
 import { createMemoryStore } from '../../src/object-store/memory.ts'
-import { objectStoreContract } from '../core/object-store-contract.ts'
+import { objectStoreContract } from '../core/objects/object-store-contract.ts'
 
 objectStoreContract('the memory store', async () => ({
   store: createMemoryStore(),

@@ -5,7 +5,7 @@ import {
   objectStoreContract,
   PART_SIZE,
   type StoreUnderTest,
-} from '../core/object-store-contract.ts'
+} from '../core/objects/object-store-contract.ts'
 import { digest, freshKey, never, put, read } from '../support/objects.ts'
 import { failure } from '../support/s3-faults.ts'
 import type { S3Address } from '../support/s3-server.ts'

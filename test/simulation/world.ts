@@ -1,5 +1,5 @@
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { createRepository, type Repository } from '../../src/core/files/repository.ts'
 import { createSweeper, type Sweeper } from '../../src/core/sweeper.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'

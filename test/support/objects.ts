@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { expect } from 'vitest'
-import { objectKey, type ObjectKey } from '../../src/core/object-key.ts'
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import { objectKey, type ObjectKey } from '../../src/core/objects/object-key.ts'
+import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/version.ts'
+import { createVersion } from '../../src/core/objects/version.ts'
 
 export function freshKey(userId = 'contract'): ObjectKey {
   return objectKey(parseUserId(userId), createVersion())

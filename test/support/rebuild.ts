@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { createRebuilder, type Rebuilder } from '../../src/core/rebuild.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'

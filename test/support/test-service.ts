@@ -11,7 +11,7 @@ import {
 } from '../../src/core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from '../../src/core/auth/jwt-users.ts'
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { createReadiness } from '../../src/core/readiness.ts'
 import type { FreeSpace } from '../../src/core/uploads/free-space.ts'
 import { createRepository } from '../../src/core/files/repository.ts'

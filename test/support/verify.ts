@@ -1,6 +1,6 @@
 import type { Finding } from '../../src/core/finding.ts'
 import type { Inventory } from '../../src/core/inventory.ts'
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import {
   createVerifier,
   type Verification,

@@ -7,11 +7,11 @@ import type { FileName } from './file-name.ts'
 import { type FilePosition, positionOf } from './listing.ts'
 import type { ChangeFile, FindFile, ListFiles, RemoveFile } from '../ledger/ledger.ts'
 import { notActive } from '../users/inactive-user.ts'
-import type { ByteRange, OpenedObject } from '../object-store.ts'
+import type { ByteRange, OpenedObject } from '../objects/object-store.ts'
 import { pause } from '../async/sleep.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Version } from '../version.ts'
+import type { Version } from '../objects/version.ts'
 
 export interface ListRepository extends Omit<ListFiles, 'audience' | 'userCreatedAt'> {
   /** Whose access token came with the request, or `undefined` without one. */

@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createByteMeter, type ByteMeter } from './byte-meter.ts'
 import { AppError, isAppError } from '../errors.ts'
-import type { ObjectKey } from '../object-key.ts'
-import type { ObjectStore, PutObject } from '../object-store.ts'
+import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectStore, PutObject } from '../objects/object-store.ts'
 
 /** A file on its way in, as any kind of request delivers it. */
 export interface IncomingFile {

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Version } from '../version.ts'
+import type { Version } from '../objects/version.ts'
 
 export interface Lease {
   /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { File } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { OpenObject } from '../../../src/core/object-store.ts'
+import type { OpenObject } from '../../../src/core/objects/object-store.ts'
 import { MissingObject } from '../../../src/core/files/repository.ts'
 import { onceFailing, outage } from '../../support/faults.ts'
 import { bytesOf } from '../../support/objects.ts'

@@ -4,7 +4,7 @@ import { callerNamed } from '../../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { PutObject } from '../../../src/core/object-store.ts'
+import type { PutObject } from '../../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import {
   brokenContent,

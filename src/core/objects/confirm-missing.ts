@@ -1,4 +1,4 @@
-import { pause } from './async/sleep.ts'
+import { pause } from '../async/sleep.ts'
 
 const SECOND_LOOK_MS = 500
 

@@ -1,5 +1,5 @@
-import { isAppError } from './errors.ts'
-import { type FileName, parseFileName } from './files/file-name.ts'
+import { isAppError } from '../errors.ts'
+import { type FileName, parseFileName } from '../files/file-name.ts'
 import type { ObjectHead } from './object-store.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { AppError, isAppError } from '../../src/core/errors.ts'
-import type { ObjectKey } from '../../src/core/object-key.ts'
-import type { ObjectStore } from '../../src/core/object-store.ts'
+import { AppError, isAppError } from '../../../src/core/errors.ts'
+import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import {
   bytesOf,
   chunked,
@@ -14,7 +14,7 @@ import {
   put,
   read,
   stalledBody,
-} from '../support/objects.ts'
+} from '../../support/objects.ts'
 
 /** A prepared store, and a way to see what it holds besides objects. */
 export interface StoreUnderTest {
@@ -47,7 +47,7 @@ const RANGES = [
   { first: 70_000, last: 150_000 },
 ]
 
-/** What the port promises (`core/object-store.ts`), as tests that every adapter has to pass. */
+/** What the port promises (`core/objects/object-store.ts`), as tests that every adapter has to pass. */
 export function objectStoreContract(
   name: string,
   createStore: () => Promise<StoreUnderTest>,

@@ -1,4 +1,4 @@
-import { isUserId, type UserId } from './users/user-id.ts'
+import { isUserId, type UserId } from '../users/user-id.ts'
 import type { Version } from './version.ts'
 
 declare const brand: unique symbol

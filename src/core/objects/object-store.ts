@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ObjectKey } from './object-key.ts'
-import type { MemoryShare } from './uploads/memory/allocation.ts'
+import type { MemoryShare } from '../uploads/memory/allocation.ts'
 
 export interface PutObject {
   readonly key: ObjectKey
