@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AccessTokens } from './core/auth/access-tokens.ts'
 import type { GuessLimiter } from './core/auth/failed-attempt-limiter.ts'
-import type { Sweeper } from './core/sweeper.ts'
+import type { Sweeper } from './core/sweep/sweeper.ts'
 
 export interface ChoresOptions {
   readonly sweeper: Sweeper

@@ -1,7 +1,7 @@
 import { fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startChores } from '../src/background-jobs.ts'
-import type { Sweeper, SweepReport } from '../src/core/sweeper.ts'
+import type { Sweeper, SweepReport } from '../src/core/sweep/sweeper.ts'
 
 const REPORT: SweepReport = {
   expiredUploads: 0,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
-import type { SweepFigures, Sweeper } from '../core/sweeper.ts'
+import type { SweepFigures, Sweeper } from '../core/sweep/sweeper.ts'
 
 /** Counts what a sweeper does while it does it, and when its sweeps began and ended. */
 export function meterSweeper({

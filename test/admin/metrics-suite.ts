@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import { createMetrics, type MetricsOptions } from '../../src/metrics/metrics.ts'
-import type { Sweeper } from '../../src/core/sweeper.ts'
+import type { Sweeper } from '../../src/core/sweep/sweeper.ts'
 import { expectProblem, type OpenService, upload } from '../http/fixture.ts'
 import { outage } from '../support/faults.ts'
 import type { TestService } from '../support/test-service.ts'

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createSweeper } from '../../src/core/sweeper.ts'
+import { createSweeper } from '../../src/core/sweep/sweeper.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'

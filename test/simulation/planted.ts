@@ -6,7 +6,7 @@ import {
 } from '../../src/core/quota/capacity.ts'
 import { isAppError } from '../../src/core/errors.ts'
 import type { BeginUpload, Ledger } from '../../src/core/ledger/ledger.ts'
-import { createSweeper } from '../../src/core/sweeper.ts'
+import { createSweeper } from '../../src/core/sweep/sweeper.ts'
 import type { Version } from '../../src/core/objects/version.ts'
 import { createLedger } from '../../src/database/ledger.ts'
 import { LEASE_MS, RETENTION_MS } from './parameters.ts'

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { createRepository, type Repository } from '../../src/core/files/repository.ts'
-import { createSweeper, type Sweeper } from '../../src/core/sweeper.ts'
+import { createSweeper, type Sweeper } from '../../src/core/sweep/sweeper.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createS3Store } from '../../src/object-store/s3.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../src/core/objects/object-store.ts'
-import { createSweeper, type SweepReport } from '../../src/core/sweeper.ts'
+import { createSweeper, type SweepReport } from '../../src/core/sweep/sweeper.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger.ts'

@@ -1,23 +1,23 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import { objectKey } from '../../src/core/objects/object-key.ts'
-import { createSweeper } from '../../src/core/sweeper.ts'
-import type { UserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/objects/version.ts'
-import { outage } from '../support/faults.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
+import { createVersion } from '../../../src/core/objects/version.ts'
+import { outage } from '../../support/faults.ts'
 import {
   LEASE_MS,
   openTestCore,
   RETENTION_MS,
   sweepOnce,
   type TestCore,
-} from '../support/test-core.ts'
-import { callerNamed } from '../support/caller.ts'
-import { createTestUser, openTestRepository } from '../support/test-repository.ts'
-import { openAccount } from './ledger/fixture.ts'
-import { countGarbage, litter } from './sweeper-fixture.ts'
+} from '../../support/test-core.ts'
+import { callerNamed } from '../../support/caller.ts'
+import { createTestUser, openTestRepository } from '../../support/test-repository.ts'
+import { openAccount } from '../ledger/fixture.ts'
+import { countGarbage, litter } from './fixture.ts'
 
 async function abandonedUpload(core: TestCore, user: string): Promise<UserId> {
   const [userId, version] = [await createTestUser(core, user), createVersion()]

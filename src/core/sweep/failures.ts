@@ -1,6 +1,6 @@
-import { AppError, isAppError } from './errors.ts'
-import type { Ledger } from './ledger/ledger.ts'
-import type { UserId } from './users/user-id.ts'
+import { AppError, isAppError } from '../errors.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { UserId } from '../users/user-id.ts'
 
 /** What has failed in one sweep, so that the rest of its work goes on. */
 export interface Failures {

@@ -1,5 +1,5 @@
-import { pause } from './async/sleep.ts'
-import type { Chore, SweepLedger } from './ledger/sweep-ledger.ts'
+import { pause } from '../async/sleep.ts'
+import type { Chore, SweepLedger } from '../ledger/sweep-ledger.ts'
 
 /** A chore that one instance does for all, and the lease that says which. */
 export interface KeptChore {

@@ -1,10 +1,10 @@
-import { isDatabaseFull } from './errors.ts'
-import { inParallel } from './async/for-each-concurrent.ts'
-import type { ObjectKey } from './objects/object-key.ts'
-import type { ObjectStore } from './objects/object-store.ts'
-import type { Failures } from './sweep-failures.ts'
-import type { AbortedUpload, Garbage, Removals, SweepLedger } from './ledger/sweep-ledger.ts'
-import type { UserId } from './users/user-id.ts'
+import { isDatabaseFull } from '../errors.ts'
+import { inParallel } from '../async/for-each-concurrent.ts'
+import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import type { Failures } from './failures.ts'
+import type { AbortedUpload, Garbage, Removals, SweepLedger } from '../ledger/sweep-ledger.ts'
+import type { UserId } from '../users/user-id.ts'
 
 /** What the removals of a sweep need, and whom they tell. */
 export interface RemovalRun {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { isDatabaseFull } from './errors.ts'
-import { keepChore, type KeptChore } from './kept-chore.ts'
-import type { Ledger } from './ledger/ledger.ts'
-import type { ObjectStore } from './objects/object-store.ts'
-import { pause } from './async/sleep.ts'
-import { createFailures, type Failures } from './sweep-failures.ts'
-import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './sweep-removals.ts'
-import type { UserId } from './users/user-id.ts'
+import { isDatabaseFull } from '../errors.ts'
+import { keepChore, type KeptChore } from './leader-lease.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import { pause } from '../async/sleep.ts'
+import { createFailures, type Failures } from './failures.ts'
+import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './removals.ts'
+import type { UserId } from '../users/user-id.ts'
 
 export interface SweeperOptions {
   readonly ledger: Ledger
