@@ -4,7 +4,7 @@ import type { Rebuilder } from '../core/rebuild.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
-import type { Verifier } from '../core/verify.ts'
+import type { Verifier } from '../core/verify/verifier.ts'
 import type { Result } from './render.ts'
 
 /** The use cases that commands call; the same as the server's. */

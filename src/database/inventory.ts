@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Balance, FiledObject, Inventory, TracedObject } from '../core/inventory.ts'
+import type { Balance, FiledObject, Inventory, TracedObject } from '../core/verify/inventory.ts'
 import { type ObjectKey, versionOf } from '../core/objects/object-key.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import { type Clocked, lockUser } from './books.ts'

@@ -13,7 +13,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
 import { faultyStore, outage } from '../support/faults.ts'
 import { bytesOf, never } from '../support/objects.ts'
-import { openBed, type VerifyAdapters, type VerifyBed } from './verify-fixture.ts'
+import { openBed, type VerifyAdapters, type VerifyBed } from './verify/fixture.ts'
 
 /** A database in use, an empty one to rebuild into, and the objects of the first. */
 export interface RebuildAdapters extends VerifyAdapters {

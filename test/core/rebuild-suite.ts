@@ -19,7 +19,7 @@ import {
   type RebuildBed,
   uploadAfter,
 } from './rebuild-fixture.ts'
-import { ALICE, BOB, strayKey } from './verify-fixture.ts'
+import { ALICE, BOB, strayKey } from './verify/fixture.ts'
 
 const NAMES = ['plain.txt', 'résumé 100%.pdf', '日本語', '💾'.repeat(63), "a&b=c+d?e#f'(g)!*~", ' ']
 

@@ -1,12 +1,12 @@
-import type { Finding } from '../../src/core/finding.ts'
-import type { Inventory } from '../../src/core/inventory.ts'
+import type { Finding } from '../../src/core/verify/finding.ts'
+import type { Inventory } from '../../src/core/verify/inventory.ts'
 import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import {
   createVerifier,
   type Verification,
   type Verifier,
   type VerifyRequest,
-} from '../../src/core/verify.ts'
+} from '../../src/core/verify/verifier.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createInventory } from '../../src/database/inventory.ts'
 import { GARBAGE_DELAY_MS } from './test-core.ts'

@@ -1,12 +1,12 @@
 import { describe, inject } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
-import { createDatabase } from '../support/postgres.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
-import type { VerifyAdapters } from './verify-fixture.ts'
-import { verifyRaceSuite } from './verify-race-suite.ts'
-import { verifySuite } from './verify-suite.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openPostgres } from '../../../src/database/postgres.ts'
+import { createS3Store } from '../../../src/object-store/s3.ts'
+import { createDatabase } from '../../support/postgres.ts'
+import { freshBucket, removeBucket } from '../../support/test-bucket.ts'
+import type { VerifyAdapters } from './fixture.ts'
+import { verifyRaceSuite } from './race-suite.ts'
+import { verifySuite } from './suite.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')

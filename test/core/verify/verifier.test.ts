@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
-import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
-import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
-import { createMemoryStore } from '../../src/object-store/memory.ts'
-import type { VerifyAdapters } from './verify-fixture.ts'
-import { verifyRaceSuite } from './verify-race-suite.ts'
-import { verifySuite } from './verify-suite.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import { createFilesystemStore } from '../../../src/object-store/filesystem.ts'
+import { createMemoryStore } from '../../../src/object-store/memory.ts'
+import type { VerifyAdapters } from './fixture.ts'
+import { verifyRaceSuite } from './race-suite.ts'
+import { verifySuite } from './suite.ts'
 
 async function openEmbedded(createStore: (folder: string) => ObjectStore): Promise<VerifyAdapters> {
   const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-verify-'))

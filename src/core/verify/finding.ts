@@ -1,6 +1,6 @@
-import type { FileName } from './files/file-name.ts'
-import type { ObjectKey } from './objects/object-key.ts'
-import type { UserId } from './users/user-id.ts'
+import type { FileName } from '../files/file-name.ts'
+import type { ObjectKey } from '../objects/object-key.ts'
+import type { UserId } from '../users/user-id.ts'
 
 /** The closed list of what `verify` can find (docs/backup.md, "Verifying"). */
 export const FINDING_KINDS = [

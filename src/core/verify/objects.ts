@@ -1,11 +1,11 @@
 import type { Balance, TracedObject } from './inventory.ts'
-import { inBatches } from './async/chunks.ts'
-import { inParallel } from './async/for-each-concurrent.ts'
-import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './objects/object-key.ts'
-import type { ListedObject } from './objects/object-store.ts'
-import type { UserId } from './users/user-id.ts'
-import { isVersion } from './objects/version.ts'
-import type { VerifyRun } from './verify.ts'
+import { inBatches } from '../async/chunks.ts'
+import { inParallel } from '../async/for-each-concurrent.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../objects/object-key.ts'
+import type { ListedObject } from '../objects/object-store.ts'
+import type { UserId } from '../users/user-id.ts'
+import { isVersion } from '../objects/version.ts'
+import type { VerifyRun } from './verifier.ts'
 
 const OBJECTS_PER_BATCH = 500
 const PARALLEL_HEADS = 8

@@ -1,12 +1,12 @@
-import { AppError } from './errors.ts'
+import { AppError } from '../errors.ts'
 import { type Finding, FINDING_KINDS, type FindingKind } from './finding.ts'
-import { inParallel } from './async/for-each-concurrent.ts'
+import { inParallel } from '../async/for-each-concurrent.ts'
 import type { Balance, Inventory } from './inventory.ts'
-import type { ObjectStore } from './objects/object-store.ts'
-import type { UserId } from './users/user-id.ts'
-import { verifyFiles } from './verify-files.ts'
-import { verifyObjects, verifyStrangers } from './verify-objects.ts'
-import { verifyQuota } from './verify-quota.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import type { UserId } from '../users/user-id.ts'
+import { verifyFiles } from './files.ts'
+import { verifyObjects, verifyStrangers } from './objects.ts'
+import { verifyQuota } from './quota.ts'
 
 export interface VerifierOptions {
   readonly inventory: Inventory

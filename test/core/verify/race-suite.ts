@@ -2,11 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { isAppError } from '../../src/core/errors.ts'
-import type { Finding } from '../../src/core/finding.ts'
-import type { UserId } from '../../src/core/users/user-id.ts'
-import { verify } from '../support/verify.ts'
-import { ALICE, BOB, openBed, type OpenVerifyAdapters, type VerifyBed } from './verify-fixture.ts'
+import { isAppError } from '../../../src/core/errors.ts'
+import type { Finding } from '../../../src/core/verify/finding.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
+import { verify } from '../../support/verify.ts'
+import { ALICE, BOB, openBed, type OpenVerifyAdapters, type VerifyBed } from './fixture.ts'
 
 interface Step {
   readonly operation: keyof typeof OPERATIONS

@@ -1,12 +1,12 @@
-import { callerNamed } from '../support/caller.ts'
+import { callerNamed } from '../../support/caller.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import { objectKey } from '../../src/core/objects/object-key.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion, type Version } from '../../src/core/objects/version.ts'
-import { never } from '../support/objects.ts'
-import { kindsFound, verify } from '../support/verify.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createVersion, type Version } from '../../../src/core/objects/version.ts'
+import { never } from '../../support/objects.ts'
+import { kindsFound, verify } from '../../support/verify.ts'
 import {
   ALICE,
   BOB,
@@ -14,7 +14,7 @@ import {
   type OpenVerifyAdapters,
   strayKey,
   type VerifyBed,
-} from './verify-fixture.ts'
+} from './fixture.ts'
 
 const REPAIR = { repair: true }
 const CAROL = parseUserId('carol')

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { AppError } from './errors.ts'
-import type { FileName } from './files/file-name.ts'
+import { AppError } from '../errors.ts'
+import type { FileName } from '../files/file-name.ts'
 import type { Finding } from './finding.ts'
-import { inParallel } from './async/for-each-concurrent.ts'
+import { inParallel } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
-import { lookTwice } from './objects/confirm-missing.ts'
-import type { OpenedObject } from './objects/object-store.ts'
-import type { UserId } from './users/user-id.ts'
-import type { VerifyRun } from './verify.ts'
+import { lookTwice } from '../objects/confirm-missing.ts'
+import type { OpenedObject } from '../objects/object-store.ts'
+import type { UserId } from '../users/user-id.ts'
+import type { VerifyRun } from './verifier.ts'
 
 const FILES_PER_PAGE = 500
 const PARALLEL_FILES = 8
