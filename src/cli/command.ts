@@ -1,6 +1,6 @@
 import type { AccessTokens } from '../core/auth/access-tokens.ts'
 import type { Grants } from '../core/quota/grants.ts'
-import type { Rebuilder } from '../core/rebuild.ts'
+import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'

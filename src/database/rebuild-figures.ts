@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { RebuildFigures } from '../core/rebuild-journal.ts'
+import type { RebuildFigures } from '../core/rebuild/journal.ts'
 import type { Database } from './database.ts'
 import { isAfter, type RebuildRow, toObject } from './rebuild-row.ts'
 

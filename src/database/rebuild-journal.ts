@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { type ObjectKey, versionOf } from '../core/objects/object-key.ts'
-import type { FoundObject, RebuildJournal } from '../core/rebuild-journal.ts'
+import type { FoundObject, RebuildJournal } from '../core/rebuild/journal.ts'
 import type { Database, Fragments } from './database.ts'
 import { countJournal } from './rebuild-figures.ts'
 import { isAfter, isNewest, type RebuildRow, toObject } from './rebuild-row.ts'

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { RebuildJournal, SettledObject } from '../core/rebuild-journal.ts'
+import type { RebuildJournal, SettledObject } from '../core/rebuild/journal.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import { bigint, lockUser } from './books.ts'
 import type { Fragments } from './database.ts'

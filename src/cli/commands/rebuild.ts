@@ -3,7 +3,7 @@ import {
   REBUILD_FINDING_KINDS,
   type RebuildCounts,
   type RebuildFinding,
-} from '../../core/rebuild.ts'
+} from '../../core/rebuild/rebuilder.ts'
 import type { Command } from '../command.ts'
 import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'

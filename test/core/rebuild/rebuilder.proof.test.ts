@@ -1,6 +1,6 @@
 import { describe, inject } from 'vitest'
-import { openOnPostgres } from './rebuild-production.ts'
-import { rebuildSuite } from './rebuild-suite.ts'
+import { openOnPostgres } from './production.ts'
+import { rebuildSuite } from './suite.ts'
 
 const versitygw = inject('versitygw')
 const missing = versitygw === undefined || inject('postgres') === undefined

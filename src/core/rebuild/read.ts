@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { AppError } from './errors.ts'
-import { inParallel } from './async/for-each-concurrent.ts'
-import { lookTwice } from './objects/confirm-missing.ts'
-import type { FoundObject, RebuildPosition } from './rebuild-journal.ts'
-import type { RebuildRun } from './rebuild.ts'
+import { AppError } from '../errors.ts'
+import { inParallel } from '../async/for-each-concurrent.ts'
+import { lookTwice } from '../objects/confirm-missing.ts'
+import type { FoundObject, RebuildPosition } from './journal.ts'
+import type { RebuildRun } from './rebuilder.ts'
 
 /** So many digests are lost at most when the process is killed. */
 const OBJECTS_PER_PAGE = 64

@@ -1,11 +1,11 @@
 import { inject } from 'vitest'
-import { migrate } from '../../src/database/migrate.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
-import { createDatabase } from '../support/postgres.ts'
-import type { S3Address } from '../support/s3-server.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
-import type { RebuildAdapters } from './rebuild-fixture.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openPostgres } from '../../../src/database/postgres.ts'
+import { createS3Store } from '../../../src/object-store/s3.ts'
+import { createDatabase } from '../../support/postgres.ts'
+import type { S3Address } from '../../support/s3-server.ts'
+import { freshBucket, removeBucket } from '../../support/test-bucket.ts'
+import type { RebuildAdapters } from './fixture.ts'
 
 /** Two new databases on PostgreSQL, and a new bucket of that server. */
 export async function openOnPostgres(address: S3Address | undefined): Promise<RebuildAdapters> {

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
-import type { Database } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
-import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
-import { createMemoryStore } from '../../src/object-store/memory.ts'
-import { createFolder } from '../support/local-server.ts'
-import type { RebuildAdapters } from './rebuild-fixture.ts'
-import { rebuildSuite } from './rebuild-suite.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openSqlite } from '../../../src/database/sqlite.ts'
+import { createFilesystemStore } from '../../../src/object-store/filesystem.ts'
+import { createMemoryStore } from '../../../src/object-store/memory.ts'
+import { createFolder } from '../../support/local-server.ts'
+import type { RebuildAdapters } from './fixture.ts'
+import { rebuildSuite } from './suite.ts'
 
 rebuildSuite('SQLite and memory', () => openEmbedded(() => createMemoryStore()))
 rebuildSuite('SQLite and files', () =>

@@ -1,19 +1,19 @@
 import { setTimeout } from 'node:timers/promises'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import {
   createRebuilder,
   type RebuildFinding,
   type RebuildRequest,
   type Rebuilt,
-} from '../../src/core/rebuild.ts'
-import type { RebuildJournal } from '../../src/core/rebuild-journal.ts'
-import type { UserId } from '../../src/core/users/user-id.ts'
-import type { Database } from '../../src/database/database.ts'
-import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
-import { faultyStore, outage } from '../support/faults.ts'
-import { bytesOf, never } from '../support/objects.ts'
-import { openBed, type VerifyAdapters, type VerifyBed } from './verify/fixture.ts'
+} from '../../../src/core/rebuild/rebuilder.ts'
+import type { RebuildJournal } from '../../../src/core/rebuild/journal.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { createRebuildJournal } from '../../../src/database/rebuild-journal.ts'
+import { faultyStore, outage } from '../../support/faults.ts'
+import { bytesOf, never } from '../../support/objects.ts'
+import { openBed, type VerifyAdapters, type VerifyBed } from '../verify/fixture.ts'
 
 /** A database in use, an empty one to rebuild into, and the objects of the first. */
 export interface RebuildAdapters extends VerifyAdapters {

@@ -1,12 +1,12 @@
-import { AppError } from './errors.ts'
-import { inParallel } from './async/for-each-concurrent.ts'
-import { inBatches } from './async/chunks.ts'
-import { lookTwice } from './objects/confirm-missing.ts'
-import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from './objects/object-key.ts'
-import { nameIn } from './objects/object-metadata.ts'
-import type { RebuildRun } from './rebuild.ts'
-import type { FoundObject } from './rebuild-journal.ts'
-import { isVersion, timeOf } from './objects/version.ts'
+import { AppError } from '../errors.ts'
+import { inParallel } from '../async/for-each-concurrent.ts'
+import { inBatches } from '../async/chunks.ts'
+import { lookTwice } from '../objects/confirm-missing.ts'
+import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../objects/object-key.ts'
+import { nameIn } from '../objects/object-metadata.ts'
+import type { RebuildRun } from './rebuilder.ts'
+import type { FoundObject } from './journal.ts'
+import { isVersion, timeOf } from '../objects/version.ts'
 
 const OBJECTS_PER_BATCH = 500
 const PARALLEL_HEADS = 16

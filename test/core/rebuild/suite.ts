@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isAppError } from '../../src/core/errors.ts'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import { type ObjectKey, versionOf } from '../../src/core/objects/object-key.ts'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
-import { isVersion, timeOf } from '../../src/core/objects/version.ts'
-import { contentOf } from '../support/incoming-file.ts'
-import { digest, never } from '../support/objects.ts'
-import { createRebuildJournal } from '../../src/database/rebuild-journal.ts'
-import { faultyStore, onceFailing, outage } from '../support/faults.ts'
-import { kindsFound, verify } from '../support/verify.ts'
+import { isAppError } from '../../../src/core/errors.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { type ObjectKey, versionOf } from '../../../src/core/objects/object-key.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import { isVersion, timeOf } from '../../../src/core/objects/version.ts'
+import { contentOf } from '../../support/incoming-file.ts'
+import { digest, never } from '../../support/objects.ts'
+import { createRebuildJournal } from '../../../src/database/rebuild-journal.ts'
+import { faultyStore, onceFailing, outage } from '../../support/faults.ts'
+import { kindsFound, verify } from '../../support/verify.ts'
 import {
   contentIn,
   emptyAgain,
@@ -18,8 +18,8 @@ import {
   type OpenRebuildAdapters,
   type RebuildBed,
   uploadAfter,
-} from './rebuild-fixture.ts'
-import { ALICE, BOB, strayKey } from './verify/fixture.ts'
+} from './fixture.ts'
+import { ALICE, BOB, strayKey } from '../verify/fixture.ts'
 
 const NAMES = ['plain.txt', 'résumé 100%.pdf', '日本語', '💾'.repeat(63), "a&b=c+d?e#f'(g)!*~", ' ']
 

@@ -1,10 +1,10 @@
-import type { FileName } from './files/file-name.ts'
-import type { ObjectKey } from './objects/object-key.ts'
-import type { ObjectStore } from './objects/object-store.ts'
-import { collectObjects } from './rebuild-collect.ts'
-import type { RebuildFigures, RebuildJournal, RebuildPosition } from './rebuild-journal.ts'
-import { readDigests } from './rebuild-read.ts'
-import type { UserId } from './users/user-id.ts'
+import type { FileName } from '../files/file-name.ts'
+import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import { collectObjects } from './collect.ts'
+import type { RebuildFigures, RebuildJournal, RebuildPosition } from './journal.ts'
+import { readDigests } from './read.ts'
+import type { UserId } from '../users/user-id.ts'
 
 /** The closed list of what a rebuild tells of single objects (docs/backup.md, "Rebuilding the database"). */
 export const REBUILD_FINDING_KINDS = [
