@@ -10,7 +10,7 @@ import { type FileOrder, type FilePosition, positionOf } from '../src/core/files
 import type { Ledger } from '../src/core/ledger/ledger.ts'
 import { parseUserId, type UserId } from '../src/core/users/user-id.ts'
 import type { Database } from '../src/database/database.ts'
-import { createLedger } from '../src/database/ledger.ts'
+import { createLedger } from '../src/database/ledger/ledger.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openPostgres } from '../src/database/postgres.ts'
 import { openSqlite } from '../src/database/sqlite.ts'

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Grant, GrantFilter, GrantKey, NewGrant, UserStore } from '../core/users/user-store.ts'
-import type { Clocked } from './books.ts'
+import type { Clocked } from './ledger/ledger-sql.ts'
 import type { GrantRow, Tables } from './schema.ts'
 
 /** Call it under the user's lock: `created` is told from what stood there before. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { GuessCount } from '../core/auth/failed-attempts.ts'
 import type { GuessCounts, SharedCounts } from '../core/auth/failed-attempt-store.ts'
-import type { Clocked } from './books.ts'
+import type { Clocked } from './ledger/ledger-sql.ts'
 import type { Database } from './database.ts'
 import type { GuessRow } from './schema.ts'
 

@@ -1,7 +1,7 @@
 // What the thread does that `writer-thread.ts` starts; as `main.ts` it does its work when it is loaded.
 import { parentPort, workerData } from 'node:worker_threads'
 import { databaseUnavailable } from './database.ts'
-import { createLedger } from './ledger.ts'
+import { createLedger } from './ledger/ledger.ts'
 import { Outbox } from './outbox.ts'
 import { packError } from './packed-error.ts'
 import { openSqlite } from './sqlite.ts'

@@ -7,7 +7,7 @@ import { parseUserId, parseUserIdPrefix } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/objects/version.ts'
 import { createDatabase, type Database } from '../../src/database/database.ts'
 import { createGuessCounts } from '../../src/database/guess-counts.ts'
-import { createLedger } from '../../src/database/ledger.ts'
+import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger/fixture.ts'
 

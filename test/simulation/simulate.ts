@@ -1,4 +1,4 @@
-import { createLedger } from '../../src/database/ledger.ts'
+import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../src/database/user-store.ts'
 import { FakeS3 } from '../support/fake-s3.ts'
 import { createChecker } from './checker.ts'

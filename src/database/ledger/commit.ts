@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { File } from '../core/files/file.ts'
-import type { CommittedUpload, CommitUpload, Usage } from '../core/ledger/ledger.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import { AHEAD } from './ahead.ts'
+import type { File } from '../../core/files/file.ts'
+import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import { AHEAD } from '../ahead.ts'
 import {
   bigint,
   type Books,
@@ -15,9 +15,9 @@ import {
   type UsageRow,
   whyLost,
   whyRefused,
-} from './books.ts'
+} from './ledger-sql.ts'
 import { garbageBytes, isGarbageBounded } from './garbage-bound.ts'
-import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './ledger-reads.ts'
+import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './reads.ts'
 
 /**
  * Commits under the user's lock: settles the upload, moves the figures, swaps the file, hands the

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTurns } from '../../src/database/turns.ts'
+import { createTurns } from '../../../src/database/ledger/keyed-semaphore.ts'
 
 const PATIENCE_MS = 10_000
 

@@ -7,12 +7,12 @@ import type {
   Ledger,
   RenewUpload,
   Settled,
-} from '../core/ledger/ledger.ts'
-import type { File } from '../core/files/file.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import type { Version } from '../core/objects/version.ts'
+} from '../../core/ledger/ledger.ts'
+import type { File } from '../../core/files/file.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { Version } from '../../core/objects/version.ts'
 import * as accounts from './accounts.ts'
-import { AHEAD } from './ahead.ts'
+import { AHEAD } from '../ahead.ts'
 import {
   bigint,
   type Books,
@@ -26,23 +26,23 @@ import {
   uploadLost,
   whyLost,
   whyRefused,
-} from './books.ts'
-import type { Database } from './database.ts'
+} from './ledger-sql.ts'
+import type { Database } from '../database.ts'
 import { isGarbageBounded, whyGarbage } from './garbage-bound.ts'
-import { measureBacklog, measureJournal } from './ledger-backlog.ts'
-import { changeFile, removeFile } from './ledger-change.ts'
-import { commit } from './ledger-commit.ts'
-import { holdChore, leaveChore, proveWritable } from './ledger-chores.ts'
-import { listFiles } from './ledger-list.ts'
-import { findUserToPurge, purgeDeletedUsers } from './ledger-purge.ts'
-import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './ledger-reads.ts'
-import { PREPARED } from './prepared.ts'
-import * as sweep from './ledger-sweep.ts'
-import type { RunBatch } from './batch.ts'
-import { createUploadBatches, type UploadLedger } from './upload-batches.ts'
-import { createReadBatches } from './read-batches.ts'
-import { uploadStatements } from './upload-statements.ts'
-import { createTurns } from './turns.ts'
+import { measureBacklog, measureJournal } from './backlog.ts'
+import { changeFile, removeFile } from './update-file.ts'
+import { commit } from './commit.ts'
+import { holdChore, leaveChore, proveWritable } from './leader-lease.ts'
+import { listFiles } from './list.ts'
+import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
+import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './reads.ts'
+import { PREPARED } from '../prepared.ts'
+import * as sweep from './sweep.ts'
+import type { RunBatch } from '../batch.ts'
+import { createUploadBatches, type UploadLedger } from '../upload-batches.ts'
+import { createReadBatches } from '../read-batches.ts'
+import { uploadStatements } from '../upload-statements.ts'
+import { createTurns } from './keyed-semaphore.ts'
 
 /** As long as a connection is waited for. */
 const TURN_PATIENCE_MS = 10_000

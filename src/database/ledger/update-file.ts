@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { Caller } from '../core/users/caller.ts'
-import { AppError } from '../core/errors.ts'
-import { fileNotFound, type File } from '../core/files/file.ts'
-import type { ChangeFile, RemoveFile } from '../core/ledger/ledger.ts'
-import { bigint, type Books, demand, isActive, lockUser, whyInactive } from './books.ts'
+import type { Caller } from '../../core/users/caller.ts'
+import { AppError } from '../../core/errors.ts'
+import { fileNotFound, type File } from '../../core/files/file.ts'
+import type { ChangeFile, RemoveFile } from '../../core/ledger/ledger.ts'
+import { bigint, type Books, demand, isActive, lockUser, whyInactive } from './ledger-sql.ts'
 import { garbageBytes } from './garbage-bound.ts'
-import { FILE_COLUMNS, fileNamed, toFile } from './ledger-reads.ts'
-import type { FileRow } from './schema.ts'
+import { FILE_COLUMNS, fileNamed, toFile } from './reads.ts'
+import type { FileRow } from '../schema.ts'
 
 /** Removes a file under its user's lock. */
 export async function removeFile(books: Books, request: RemoveFile): Promise<void> {

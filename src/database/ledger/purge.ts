@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import { type Books, lockUser } from './books.ts'
+import type { Ledger } from '../../core/ledger/ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import { type Books, lockUser } from './ledger-sql.ts'
 
 /** One call works on one user, so that it holds one user's lock and only for a while. */
 export async function purgeDeletedUsers(

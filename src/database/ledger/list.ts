@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
-import { MAX_BYTES } from '../core/byte-size.ts'
-import type { File } from '../core/files/file.ts'
-import { MAX_FILE_NAME_BYTES } from '../core/files/file-name.ts'
-import type { FileOrder } from '../core/files/listing.ts'
-import type { ListFiles } from '../core/ledger/ledger.ts'
-import type { Books } from './books.ts'
-import { createdAt, toFile, VISIBLE_TO } from './ledger-reads.ts'
-import { isInRange, isBelow, successorOf } from './prefix-range.ts'
-import type { FileRow } from './schema.ts'
+import { MAX_BYTES } from '../../core/byte-size.ts'
+import type { File } from '../../core/files/file.ts'
+import { MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
+import type { FileOrder } from '../../core/files/listing.ts'
+import type { ListFiles } from '../../core/ledger/ledger.ts'
+import type { Books } from './ledger-sql.ts'
+import { createdAt, toFile, VISIBLE_TO } from './reads.ts'
+import { isInRange, isBelow, successorOf } from '../prefix-range.ts'
+import type { FileRow } from '../schema.ts'
 
 /**
  * A page by keyset: the index of its order (or, for others than the owner, of what others may see) is entered at the

@@ -1,11 +1,11 @@
 import { type CompiledQuery, sql } from 'kysely'
-import { objectKey } from '../../src/core/objects/object-key.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/objects/version.ts'
-import type { Database } from '../../src/database/database.ts'
-import { createLedger } from '../../src/database/ledger.ts'
-import { createUserStore } from '../../src/database/user-store.ts'
-import { explainAll, recording } from './hot-reads.ts'
+import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createVersion } from '../../../src/core/objects/version.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createUserStore } from '../../../src/database/user-store.ts'
+import { explainAll, recording } from '../hot-reads.ts'
 
 export interface SweepPlan {
   /** The one index from which the rows are to be read. */

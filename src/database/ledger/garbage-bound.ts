@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import { AppError } from '../core/errors.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import type { Books } from './books.ts'
+import { AppError } from '../../core/errors.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { Books } from './ledger-sql.ts'
 
 /** What a user's garbage may hold whatever the capacity, in bytes, so that small repositories can be overwritten too. */
 const LEAST_GARBAGE_BYTES = 64 * 2 ** 20

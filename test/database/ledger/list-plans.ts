@@ -1,11 +1,11 @@
 import { type CompiledQuery, sql } from 'kysely'
-import { parseFileName, parseFileNamePrefix } from '../../src/core/files/file-name.ts'
-import { type Audience, FILE_ORDERS, type FileOrder } from '../../src/core/files/listing.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import type { Database } from '../../src/database/database.ts'
-import { createLedger } from '../../src/database/ledger.ts'
-import { createUserStore } from '../../src/database/user-store.ts'
-import { explainAll, recording } from './hot-reads.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
+import { type Audience, FILE_ORDERS, type FileOrder } from '../../../src/core/files/listing.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createUserStore } from '../../../src/database/user-store.ts'
+import { explainAll, recording } from '../hot-reads.ts'
 
 export interface ListPlan {
   /** What is listed, in words. */

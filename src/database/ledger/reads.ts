@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { File } from '../core/files/file.ts'
-import type { Audience } from '../core/files/listing.ts'
-import type { FileName } from '../core/files/file-name.ts'
-import type { CommittedUpload, FindFile } from '../core/ledger/ledger.ts'
-import type { ObjectKey } from '../core/objects/object-key.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import type { Version } from '../core/objects/version.ts'
-import type { Books } from './books.ts'
-import type { FileRow, UploadRow } from './schema.ts'
+import type { File } from '../../core/files/file.ts'
+import type { Audience } from '../../core/files/listing.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { CommittedUpload, FindFile } from '../../core/ledger/ledger.ts'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { Version } from '../../core/objects/version.ts'
+import type { Books } from './ledger-sql.ts'
+import type { FileRow, UploadRow } from '../schema.ts'
 
 /** The database's time; reading it proves that the database answers. */
 export async function readClock({ db, now }: Books): Promise<number> {

@@ -1,11 +1,18 @@
 import { sql } from 'kysely'
-import type { Account, AccountPage, CapacityReport, FindFile } from '../core/ledger/ledger.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import { type Books, capacityInForce, isInForce, toUsage, toUser, type UsageRow } from './books.ts'
-import { toGrant } from './grants.ts'
-import { createdAt } from './ledger-reads.ts'
-import { isInRange } from './prefix-range.ts'
-import type { GrantRow, UserRow } from './schema.ts'
+import type { Account, AccountPage, CapacityReport, FindFile } from '../../core/ledger/ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import {
+  type Books,
+  capacityInForce,
+  isInForce,
+  toUsage,
+  toUser,
+  type UsageRow,
+} from './ledger-sql.ts'
+import { toGrant } from '../grants.ts'
+import { createdAt } from './reads.ts'
+import { isInRange } from '../prefix-range.ts'
+import type { GrantRow, UserRow } from '../schema.ts'
 
 type AccountRow = UserRow & UsageRow
 

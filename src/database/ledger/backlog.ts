@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { Backlog, Journal } from '../core/ledger/sweep-ledger.ts'
-import type { Books } from './books.ts'
+import type { Ledger } from '../../core/ledger/ledger.ts'
+import type { Backlog, Journal } from '../../core/ledger/sweep-ledger.ts'
+import type { Books } from './ledger-sql.ts'
 
 /** Three statements, each of which reads at most `cap` rows of the index in which its work lies. */
 export async function measureBacklog(

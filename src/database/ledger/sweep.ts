@@ -1,11 +1,11 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { ObjectKey } from '../core/objects/object-key.ts'
-import type { AbortedUpload, Garbage } from '../core/ledger/sweep-ledger.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import type { Version } from '../core/objects/version.ts'
-import { type Books, lockUser } from './books.ts'
-import type { GarbageRow, UploadRow } from './schema.ts'
+import type { Ledger } from '../../core/ledger/ledger.ts'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { AbortedUpload, Garbage } from '../../core/ledger/sweep-ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { Version } from '../../core/objects/version.ts'
+import { type Books, lockUser } from './ledger-sql.ts'
+import type { GarbageRow, UploadRow } from '../schema.ts'
 
 export async function endLeases({ db, now }: Books): Promise<number> {
   const { numAffectedRows } = await sql`

@@ -1,6 +1,6 @@
-import { Deadline } from '../core/async/deadline.ts'
-import type { AppError } from '../core/errors.ts'
-import { databaseUnavailable } from './database.ts'
+import { Deadline } from '../../core/async/deadline.ts'
+import type { AppError } from '../../core/errors.ts'
+import { databaseUnavailable } from '../database.ts'
 
 export interface TurnsOptions {
   /** How many works of one key are done at a time. */

@@ -1,18 +1,22 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { MAX_BYTES } from '../core/byte-size.ts'
-import type { Caller } from '../core/users/caller.ts'
-import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from '../core/quota/capacity.ts'
-import { AppError } from '../core/errors.ts'
-import type { File } from '../core/files/file.ts'
-import type { Usage } from '../core/ledger/ledger.ts'
-import { notActive } from '../core/users/inactive-user.ts'
-import { isMet, type Precondition, preconditionFailed } from '../core/files/precondition.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import type { User, UserStatus } from '../core/users/user-store.ts'
-import { AHEAD } from './ahead.ts'
-import type { Fragments } from './database.ts'
+import { MAX_BYTES } from '../../core/byte-size.ts'
+import type { Caller } from '../../core/users/caller.ts'
+import {
+  capacityExceeded,
+  fileCountExceeded,
+  uploadCountExceeded,
+} from '../../core/quota/capacity.ts'
+import { AppError } from '../../core/errors.ts'
+import type { File } from '../../core/files/file.ts'
+import type { Usage } from '../../core/ledger/ledger.ts'
+import { notActive } from '../../core/users/inactive-user.ts'
+import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { User, UserStatus } from '../../core/users/user-store.ts'
+import { AHEAD } from '../ahead.ts'
+import type { Fragments } from '../database.ts'
 import { whyGarbage } from './garbage-bound.ts'
-import type { Tables, UserRow } from './schema.ts'
+import type { Tables, UserRow } from '../schema.ts'
 
 /** What a statement needs that asks for the time. */
 export type Clocked = Pick<Books, 'db' | 'now'>

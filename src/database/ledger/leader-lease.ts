@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { Clocked } from './books.ts'
+import type { Ledger } from '../../core/ledger/ledger.ts'
+import type { Clocked } from './ledger-sql.ts'
 
 /** Takes the chore or prolongs its lease: the WHERE of the UPDATE decides, so of all who ask at once one has it. */
 export async function holdChore(
