@@ -19,7 +19,7 @@ import type * as Ledgers from '../src/database/ledger/ledger.ts'
 import type * as Migrations from '../src/database/migrate.ts'
 import type * as Postgres from '../src/database/postgres.ts'
 import type * as Sqlite from '../src/database/sqlite.ts'
-import type * as UserStores from '../src/database/user-store.ts'
+import type * as UserStores from '../src/database/users/user-store.ts'
 import { createDatabase, startPostgres } from '../test/support/postgres.ts'
 
 const { values: settings } = parseArgs({

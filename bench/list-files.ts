@@ -14,7 +14,7 @@ import { createLedger } from '../src/database/ledger/ledger.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openPostgres } from '../src/database/postgres.ts'
 import { openSqlite } from '../src/database/sqlite.ts'
-import { createUserStore } from '../src/database/user-store.ts'
+import { createUserStore } from '../src/database/users/user-store.ts'
 import { createDatabase, startPostgres } from '../test/support/postgres.ts'
 
 const { values: settings } = parseArgs({

@@ -5,7 +5,7 @@ import { createLedger } from './ledger/ledger.ts'
 import { Outbox } from './outbox.ts'
 import { packError } from './packed-error.ts'
 import { openSqlite } from './sqlite.ts'
-import { createUserStore } from './user-store.ts'
+import { createUserStore } from './users/user-store.ts'
 import type {
   Methods,
   WriterAnswer,

@@ -6,7 +6,7 @@ import { backUp } from '../../src/database/backup.ts'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
-import { createUserStore } from '../../src/database/user-store.ts'
+import { createUserStore } from '../../src/database/users/user-store.ts'
 import { createFolder } from './sqlite-harness.ts'
 
 let folder: Awaited<ReturnType<typeof createFolder>>

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { createGuessCounts } from '../../src/database/guess-counts.ts'
+import { createGuessCounts } from '../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
-import { createUserStore } from '../../src/database/user-store.ts'
+import { createUserStore } from '../../src/database/users/user-store.ts'
 import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger/fixture.ts'
 
 interface HarnessOptions {

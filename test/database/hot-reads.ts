@@ -6,9 +6,9 @@ import { objectKey } from '../../src/core/objects/object-key.ts'
 import { parseUserId, parseUserIdPrefix } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/objects/version.ts'
 import { createDatabase, type Database } from '../../src/database/database.ts'
-import { createGuessCounts } from '../../src/database/guess-counts.ts'
+import { createGuessCounts } from '../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
-import { createUserStore } from '../../src/database/user-store.ts'
+import { createUserStore } from '../../src/database/users/user-store.ts'
 import { accountOf, BASE_CAPACITY, digestOf } from '../core/ledger/fixture.ts'
 
 /**

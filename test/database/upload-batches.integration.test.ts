@@ -8,7 +8,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres.ts'
-import { createUserStore } from '../../src/database/user-store.ts'
+import { createUserStore } from '../../src/database/users/user-store.ts'
 import { type Account, accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger/fixture.ts'
 import { createDatabase } from '../support/postgres.ts'
 

@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite.ts'
-import { createUserStore } from '../../src/database/user-store.ts'
+import { createUserStore } from '../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../src/object-store/memory.ts'
 import { createMemoryFolder } from './local-server.ts'
 

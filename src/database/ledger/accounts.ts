@@ -9,7 +9,7 @@ import {
   toUser,
   type UsageRow,
 } from './ledger-sql.ts'
-import { toGrant } from '../grants.ts'
+import { toGrant } from '../users/grants.ts'
 import { createdAt } from './reads.ts'
 import { isInRange } from '../prefix-range.ts'
 import type { GrantRow, UserRow } from '../schema.ts'

@@ -7,7 +7,7 @@ import {
   createGuessLimiter,
   type GuessLimiter,
 } from '../../../src/core/auth/failed-attempt-limiter.ts'
-import { createGuessCounts } from '../../../src/database/guess-counts.ts'
+import { createGuessCounts } from '../../../src/database/users/failed-attempts.ts'
 import { outage } from '../../support/faults.ts'
 import { openTestCore, type TestCore } from '../../support/test-core.ts'
 

@@ -8,7 +8,7 @@ import { createGuessLimiter } from '../../../src/core/auth/failed-attempt-limite
 import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
-import { createGuessCounts } from '../../../src/database/guess-counts.ts'
+import { createGuessCounts } from '../../../src/database/users/failed-attempts.ts'
 import { outage } from '../../support/faults.ts'
 import { openTestCore, type TestCore } from '../../support/test-core.ts'
 import { createTestUser } from '../../support/test-repository.ts'

@@ -10,7 +10,7 @@ import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres.ts'
-import { createUserStore } from '../../../src/database/user-store.ts'
+import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
 import { createDatabase } from '../../support/postgres.ts'
 

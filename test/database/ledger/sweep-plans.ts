@@ -4,7 +4,7 @@ import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
-import { createUserStore } from '../../../src/database/user-store.ts'
+import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { explainAll, recording } from '../hot-reads.ts'
 
 export interface SweepPlan {

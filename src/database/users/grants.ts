@@ -1,7 +1,13 @@
 import { type Kysely, sql } from 'kysely'
-import type { Grant, GrantFilter, GrantKey, NewGrant, UserStore } from '../core/users/user-store.ts'
-import type { Clocked } from './ledger/ledger-sql.ts'
-import type { GrantRow, Tables } from './schema.ts'
+import type {
+  Grant,
+  GrantFilter,
+  GrantKey,
+  NewGrant,
+  UserStore,
+} from '../../core/users/user-store.ts'
+import type { Clocked } from '../ledger/ledger-sql.ts'
+import type { GrantRow, Tables } from '../schema.ts'
 
 /** Call it under the user's lock: `created` is told from what stood there before. */
 export async function put(

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { GuessCount } from '../core/auth/failed-attempts.ts'
-import type { GuessCounts, SharedCounts } from '../core/auth/failed-attempt-store.ts'
-import type { Clocked } from './ledger/ledger-sql.ts'
-import type { Database } from './database.ts'
-import type { GuessRow } from './schema.ts'
+import type { GuessCount } from '../../core/auth/failed-attempts.ts'
+import type { GuessCounts, SharedCounts } from '../../core/auth/failed-attempt-store.ts'
+import type { Clocked } from '../ledger/ledger-sql.ts'
+import type { Database } from '../database.ts'
+import type { GuessRow } from '../schema.ts'
 
 /** What instances share of guessing, on a SQL database. */
 export function createGuessCounts(database: Database): GuessCounts {

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely'
-import { AppError } from '../core/errors.ts'
-import type { UserId } from '../core/users/user-id.ts'
+import { AppError } from '../../core/errors.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import type {
   AccessToken,
   AccessTokenKey,
   AccessTokenUse,
   AccessTokenUser,
   NewAccessToken,
-} from '../core/users/user-store.ts'
-import { bigint, type Clocked, toUser } from './ledger/ledger-sql.ts'
-import type { AccessTokenRow, Tables, UserRow } from './schema.ts'
+} from '../../core/users/user-store.ts'
+import { bigint, type Clocked, toUser } from '../ledger/ledger-sql.ts'
+import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
 
 export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<AccessToken> {
   const expiresAt = token.expiresInMs === undefined ? sql`NULL` : sql`${now} + ${token.expiresInMs}`

@@ -1,13 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { AppError } from '../core/errors.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import type { User, UserStatus, UserStore } from '../core/users/user-store.ts'
+import { AppError } from '../../core/errors.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
 import * as accessTokens from './access-tokens.ts'
-import { type Clocked, lockUser, toUser } from './ledger/ledger-sql.ts'
-import type { Database } from './database.ts'
+import { type Clocked, lockUser, toUser } from '../ledger/ledger-sql.ts'
+import type { Database } from '../database.ts'
 import * as grants from './grants.ts'
-import { PREPARED } from './prepared.ts'
-import type { Tables, UserRow } from './schema.ts'
+import { PREPARED } from '../prepared.ts'
+import type { Tables, UserRow } from '../schema.ts'
 
 /**
  * Users, access tokens and grants on a SQL database. What changes a user holds the lock of their
