@@ -8,7 +8,7 @@ import {
   type VerifyRequest,
 } from '../../src/core/verify/verifier.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createInventory } from '../../src/database/inventory.ts'
+import { createInventory } from '../../src/database/verify/inventory.ts'
 import { GARBAGE_DELAY_MS } from './test-core.ts'
 
 export interface VerifiedPorts {

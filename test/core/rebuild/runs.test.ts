@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRebuilder } from '../../../src/core/rebuild/rebuilder.ts'
 import type { FoundObject } from '../../../src/core/rebuild/journal.ts'
-import { createRebuildJournal } from '../../../src/database/rebuild-journal.ts'
+import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
 import { faultyStore } from '../../support/faults.ts'
 import { contentOf } from '../../support/incoming-file.ts'
 import { freshKey, never } from '../../support/objects.ts'

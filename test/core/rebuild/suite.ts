@@ -6,7 +6,7 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { isVersion, timeOf } from '../../../src/core/objects/version.ts'
 import { contentOf } from '../../support/incoming-file.ts'
 import { digest, never } from '../../support/objects.ts'
-import { createRebuildJournal } from '../../../src/database/rebuild-journal.ts'
+import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
 import { faultyStore, onceFailing, outage } from '../../support/faults.ts'
 import { kindsFound, verify } from '../../support/verify.ts'
 import {

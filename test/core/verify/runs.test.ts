@@ -6,7 +6,7 @@ import { objectKey, type ObjectKey } from '../../../src/core/objects/object-key.
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
-import { createInventory } from '../../../src/database/inventory.ts'
+import { createInventory } from '../../../src/database/verify/inventory.ts'
 import { faultyStore, onceFailing, outage } from '../../support/faults.ts'
 import { brokenContent } from '../../support/incoming-file.ts'
 import { never } from '../../support/objects.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { RebuildFigures } from '../core/rebuild/journal.ts'
-import type { Database } from './database.ts'
-import { isAfter, type RebuildRow, toObject } from './rebuild-row.ts'
+import type { RebuildFigures } from '../../core/rebuild/journal.ts'
+import type { Database } from '../database.ts'
+import { isAfter, type RebuildRow, toObject } from './row.ts'
 
 type CountedRow = RebuildRow & { readonly settled: number }
 

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
-import type { RebuildJournal, SettledObject } from '../core/rebuild/journal.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import { bigint, lockUser } from './ledger/ledger-sql.ts'
-import type { Fragments } from './database.ts'
-import { isAfter, type RebuildRow, toObject } from './rebuild-row.ts'
-import type { Tables } from './schema.ts'
+import type { RebuildJournal, SettledObject } from '../../core/rebuild/journal.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import { bigint, lockUser } from '../ledger/ledger-sql.ts'
+import type { Fragments } from '../database.ts'
+import { isAfter, type RebuildRow, toObject } from './row.ts'
+import type { Tables } from '../schema.ts'
 
 interface Settling extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly db: Kysely<Tables>

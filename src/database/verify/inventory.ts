@@ -1,11 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Balance, FiledObject, Inventory, TracedObject } from '../core/verify/inventory.ts'
-import { type ObjectKey, versionOf } from '../core/objects/object-key.ts'
-import type { UserId } from '../core/users/user-id.ts'
-import { type Clocked, lockUser } from './ledger/ledger-sql.ts'
-import type { Database } from './database.ts'
-import { hasJournal } from './rebuild-journal.ts'
-import type { FileRow, Tables } from './schema.ts'
+import type { Balance, FiledObject, Inventory, TracedObject } from '../../core/verify/inventory.ts'
+import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
+import type { Database } from '../database.ts'
+import { hasJournal } from '../rebuild/journal.ts'
+import type { FileRow, Tables } from '../schema.ts'
 
 /** The inventory on a SQL database. */
 export function createInventory(database: Database): Inventory {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createInventory } from '../../src/database/inventory.ts'
-import { freshKey } from '../support/objects.ts'
-import { openTestCore } from '../support/test-core.ts'
-import { createTestUser } from '../support/test-repository.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createInventory } from '../../../src/database/verify/inventory.ts'
+import { freshKey } from '../../support/objects.ts'
+import { openTestCore } from '../../support/test-core.ts'
+import { createTestUser } from '../../support/test-repository.ts'
 
 /** Files in a page of those in which keys are looked for. */
 const PAGE = 50_000

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
-import { type ObjectKey, versionOf } from '../core/objects/object-key.ts'
-import type { FoundObject, RebuildJournal } from '../core/rebuild/journal.ts'
-import type { Database, Fragments } from './database.ts'
-import { countJournal } from './rebuild-figures.ts'
-import { isAfter, isNewest, type RebuildRow, toObject } from './rebuild-row.ts'
-import { settleObjects } from './rebuild-settle.ts'
-import type { Tables } from './schema.ts'
+import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
+import type { FoundObject, RebuildJournal } from '../../core/rebuild/journal.ts'
+import type { Database, Fragments } from '../database.ts'
+import { countJournal } from './figures.ts'
+import { isAfter, isNewest, type RebuildRow, toObject } from './row.ts'
+import { settleObjects } from './settle.ts'
+import type { Tables } from '../schema.ts'
 
 /** The journal of a rebuild, in the table `rebuild_objects`, which is no part of the schema: it comes and goes. */
 export function createRebuildJournal(database: Database): RebuildJournal {
