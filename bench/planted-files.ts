@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../src/database/database.ts'
-import { openPostgres } from '../src/database/postgres.ts'
+import { openPostgres } from '../src/database/postgres/postgres.ts'
 import { openSqlite } from '../src/database/sqlite.ts'
 
 const SQLITE = 'sqlite:'

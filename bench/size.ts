@@ -10,7 +10,7 @@ import { createVersion } from '../src/core/objects/version.ts'
 import type { Database } from '../src/database/database.ts'
 import { createLedger } from '../src/database/ledger/ledger.ts'
 import { migrate } from '../src/database/migrate.ts'
-import { openPostgres } from '../src/database/postgres.ts'
+import { openPostgres } from '../src/database/postgres/postgres.ts'
 import { createDatabase, startPostgres } from '../test/support/postgres.ts'
 
 const { values: settings } = parseArgs({

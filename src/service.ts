@@ -288,7 +288,7 @@ function fileOf(databaseUrl: string): string {
 /** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
 export async function openDatabase(url: string): Promise<Database> {
   if (!isEmbedded(url)) {
-    const { openPostgres } = await import('./database/postgres.ts')
+    const { openPostgres } = await import('./database/postgres/postgres.ts')
     return openPostgres({ url })
   }
   const file = fileOf(url)

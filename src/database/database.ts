@@ -3,7 +3,7 @@ import type { Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
 import type { Transact } from './group-commit.ts'
 import type { Tables } from './schema.ts'
-import type { RunBatch } from './batch.ts'
+import type { RunBatch } from './postgres/batch.ts'
 
 /** An open database, the same for every engine. */
 export interface Database extends Fragments {

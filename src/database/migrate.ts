@@ -8,7 +8,7 @@ import { listFiles } from './migrations/2026-11-21-list-files.ts'
 import { sweepInOrder } from './migrations/2026-11-21-sweep-in-order.ts'
 import { countGarbage } from './migrations/2026-11-23-count-garbage.ts'
 import { guessing } from './migrations/2026-11-22-guessing.ts'
-import { buildIndexes, lockTables } from './postgres-migration.ts'
+import { buildIndexes, lockTables } from './postgres/migration.ts'
 import type { Tables } from './schema.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
+import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
 import { ask, uploadPieces } from '../http/fixture.ts'
 import { createFolder, firstOf } from '../support/local-server.ts'

@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { migrate, migrations, runMigrations } from '../../src/database/migrate.ts'
 import type { Database } from '../../src/database/database.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
+import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 

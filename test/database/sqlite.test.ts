@@ -25,7 +25,7 @@ import { ledgerPreconditionContract } from '../core/ledger/precondition-contract
 import { ledgerRaceContract } from '../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../core/ledger/sweep-contract.ts'
 import { userStoreContract } from '../core/users/user-store-contract.ts'
-import { explainHotReads } from './hot-reads.ts'
+import { explainHotReads } from './postgres/hot-reads.ts'
 import { explainListings, fillWithFiles } from './ledger/list-plans.ts'
 import { explainUserLists, fillWithUsers } from './users/user-plans.ts'
 import { explainSweeps, fillWithLeftovers } from './ledger/sweep-plans.ts'

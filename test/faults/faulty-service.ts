@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { openPostgres } from '../../src/database/postgres.ts'
+import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import type { S3Deadlines } from '../../src/object-store/s3-bucket.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import { createDatabase } from '../support/postgres.ts'

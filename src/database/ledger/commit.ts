@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { AHEAD } from '../ahead.ts'
+import { AHEAD } from '../postgres/ahead.ts'
 import {
   bigint,
   type Books,

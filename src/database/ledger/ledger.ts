@@ -12,7 +12,7 @@ import type { File } from '../../core/files/file.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
 import * as accounts from './accounts.ts'
-import { AHEAD } from '../ahead.ts'
+import { AHEAD } from '../postgres/ahead.ts'
 import {
   bigint,
   type Books,
@@ -36,12 +36,12 @@ import { holdChore, leaveChore, proveWritable } from './leader-lease.ts'
 import { listFiles } from './list.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
 import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './reads.ts'
-import { PREPARED } from '../prepared.ts'
+import { PREPARED } from '../postgres/prepared-statement.ts'
 import * as sweep from './sweep.ts'
-import type { RunBatch } from '../batch.ts'
-import { createUploadBatches, type UploadLedger } from '../upload-batches.ts'
-import { createReadBatches } from '../read-batches.ts'
-import { uploadStatements } from '../upload-statements.ts'
+import type { RunBatch } from '../postgres/batch.ts'
+import { createUploadBatches, type UploadLedger } from '../postgres/upload-batcher.ts'
+import { createReadBatches } from '../postgres/batch-loader.ts'
+import { uploadStatements } from '../postgres/upload-statements.ts'
 import { createTurns } from './keyed-semaphore.ts'
 
 /** As long as a connection is waited for. */

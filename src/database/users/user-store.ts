@@ -6,7 +6,7 @@ import * as accessTokens from './access-tokens.ts'
 import { type Clocked, lockUser, toUser } from '../ledger/ledger-sql.ts'
 import type { Database } from '../database.ts'
 import * as grants from './grants.ts'
-import { PREPARED } from '../prepared.ts'
+import { PREPARED } from '../postgres/prepared-statement.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /**

@@ -5,7 +5,7 @@ import { createVersion } from '../../../src/core/objects/version.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
-import { explainAll, recording } from '../hot-reads.ts'
+import { explainAll, recording } from '../postgres/hot-reads.ts'
 
 export interface SweepPlan {
   /** The one index from which the rows are to be read. */

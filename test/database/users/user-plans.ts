@@ -2,7 +2,7 @@ import { type CompiledQuery, sql } from 'kysely'
 import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
-import { explainAll, recording } from '../hot-reads.ts'
+import { explainAll, recording } from '../postgres/hot-reads.ts'
 
 export interface UserPlan {
   /** What is listed, in words. */

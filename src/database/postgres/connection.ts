@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
 import type { PoolClient, QueryConfig } from 'pg'
 import { isAhead } from './ahead.ts'
-import { isPrepared } from './prepared.ts'
+import { isPrepared } from './prepared-statement.ts'
 
 const BEGIN: QueryConfig = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' }
 

@@ -1,18 +1,18 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import type { BeginUpload, CommittedUpload, CommitUpload } from '../core/ledger/ledger.ts'
-import type { Precondition } from '../core/files/precondition.ts'
-import type { UserId } from '../core/users/user-id.ts'
+import type { BeginUpload, CommittedUpload, CommitUpload } from '../../core/ledger/ledger.ts'
+import type { Precondition } from '../../core/files/precondition.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import {
   type Books,
   isActive,
   runningUploads,
   toUsage,
   type UsageRow,
-} from './ledger/ledger-sql.ts'
-import { garbageBytes, isGarbageBounded } from './ledger/garbage-bound.ts'
-import { FILE_COLUMNS, toFile } from './ledger/reads.ts'
-import type { FileRow, Tables } from './schema.ts'
-import { compileOnce, type Slot, type Statement } from './statement.ts'
+} from '../ledger/ledger-sql.ts'
+import { garbageBytes, isGarbageBounded } from '../ledger/garbage-bound.ts'
+import { FILE_COLUMNS, toFile } from '../ledger/reads.ts'
+import type { FileRow, Tables } from '../schema.ts'
+import { compileOnce, type Slot, type Statement } from './compiled-statement.ts'
 
 type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
 

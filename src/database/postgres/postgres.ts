@@ -1,10 +1,10 @@
 import { Kysely, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, type PoolConfig, TypeOverrides } from 'pg'
-import { createDatabase, type Database, type Fault } from './database.ts'
-import { createRunBatch } from './postgres-batch.ts'
-import { postgresDialect } from './postgres-dialect.ts'
-import { migrateAlone, type PatientDatabase } from './postgres-migration.ts'
-import type { Tables } from './schema.ts'
+import { createDatabase, type Database, type Fault } from '../database.ts'
+import { createRunBatch } from './run-batch.ts'
+import { postgresDialect } from './dialect.ts'
+import { migrateAlone, type PatientDatabase } from './migration.ts'
+import type { Tables } from '../schema.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { UserId } from '../core/users/user-id.ts'
+import type { Ledger } from '../../core/ledger/ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
 import type { RunBatch } from './batch.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
-import { createTurns, tooLate, type Turns } from './ledger/keyed-semaphore.ts'
+import { createTurns, tooLate, type Turns } from '../ledger/keyed-semaphore.ts'
 
 /** What of the ledger uploads do in batches. */
 export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>

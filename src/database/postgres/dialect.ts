@@ -13,7 +13,7 @@ import {
   PostgresConnection,
   ROLLBACK,
   StatementNames,
-} from './postgres-connection.ts'
+} from './connection.ts'
 
 interface PostgresDialectOptions extends ConnectionOptions {
   readonly pool: Pool

@@ -1,5 +1,5 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Tables } from './schema.ts'
+import type { Tables } from '../schema.ts'
 
 /** A statement, given its values. */
 export type Statement<V> = (values: V) => CompiledQuery

@@ -9,7 +9,7 @@ import {
   ROLLBACK,
   RolledBack,
   StatementNames,
-} from './postgres-connection.ts'
+} from './connection.ts'
 
 /** Each batch has a connection of its own from the pool. */
 export function createRunBatch({

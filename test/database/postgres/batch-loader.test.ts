@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReadBatches } from '../../src/database/read-batches.ts'
+import { createReadBatches } from '../../../src/database/postgres/batch-loader.ts'
 
 /** Reads that answer with ten times the key, and what was read together. */
 function bed() {
