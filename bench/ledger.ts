@@ -18,7 +18,7 @@ import type { Database } from '../src/database/database.ts'
 import type * as Ledgers from '../src/database/ledger/ledger.ts'
 import type * as Migrations from '../src/database/migrate.ts'
 import type * as Postgres from '../src/database/postgres/postgres.ts'
-import type * as Sqlite from '../src/database/sqlite.ts'
+import type * as Sqlite from '../src/database/sqlite/sqlite.ts'
 import type * as UserStores from '../src/database/users/user-store.ts'
 import { createDatabase, startPostgres } from '../test/support/postgres.ts'
 

@@ -13,7 +13,7 @@ import type { Database } from '../src/database/database.ts'
 import { createLedger } from '../src/database/ledger/ledger.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openPostgres } from '../src/database/postgres/postgres.ts'
-import { openSqlite } from '../src/database/sqlite.ts'
+import { openSqlite } from '../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../src/database/users/user-store.ts'
 import { createDatabase, startPostgres } from '../test/support/postgres.ts'
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../src/database/database.ts'
 import { openPostgres } from '../src/database/postgres/postgres.ts'
-import { openSqlite } from '../src/database/sqlite.ts'
+import { openSqlite } from '../src/database/sqlite/sqlite.ts'
 
 const SQLITE = 'sqlite:'
 const LOAD_TIMEOUT_MS = 1_800_000

@@ -11,7 +11,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../src/database/database.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openPostgres } from '../src/database/postgres/postgres.ts'
-import { openSqlite } from '../src/database/sqlite.ts'
+import { openSqlite } from '../src/database/sqlite/sqlite.ts'
 import { createDatabase, startPostgres } from '../test/support/postgres.ts'
 import { compareForeground } from './sweep-foreground.ts'
 

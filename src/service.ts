@@ -18,15 +18,15 @@ import { createUploadMemory } from './core/uploads/memory/budget.ts'
 import type { UserId } from './core/users/user-id.ts'
 import { createUsers, type Users } from './core/users/users.ts'
 import { createVerifier, type Verifier } from './core/verify/verifier.ts'
-import { backUp } from './database/backup.ts'
+import { backUp } from './database/sqlite/backup.ts'
 import type { Database } from './database/database.ts'
 import { createGuessCounts } from './database/users/failed-attempts.ts'
 import { createInventory } from './database/verify/inventory.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
-import { openSqlite } from './database/sqlite.ts'
-import { SqliteInstances } from './database/sqlite-instances.ts'
+import { openSqlite } from './database/sqlite/sqlite.ts'
+import { SqliteInstances } from './database/sqlite/instances.ts'
 import { createUserStore } from './database/users/user-store.ts'
 import { Writer } from './database/writer.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
@@ -48,7 +48,7 @@ export interface Service {
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
   readonly readiness: Readiness
-  /** Copies the embedded database to a file that does not exist; see `database/backup.ts`. */
+  /** Copies the embedded database to a file that does not exist; see `database/sqlite/backup.ts`. */
   backup(file: string): Promise<{ readonly bytes: number }>
   readonly metrics: Metrics
   /**

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
-import type { Transact } from './group-commit.ts'
+import type { Transact } from './sqlite/group-commit.ts'
 import type { Tables } from './schema.ts'
 import type { RunBatch } from './postgres/batch.ts'
 

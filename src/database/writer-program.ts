@@ -4,7 +4,7 @@ import { databaseUnavailable } from './database.ts'
 import { createLedger } from './ledger/ledger.ts'
 import { Outbox } from './outbox.ts'
 import { packError } from './packed-error.ts'
-import { openSqlite } from './sqlite.ts'
+import { openSqlite } from './sqlite/sqlite.ts'
 import { createUserStore } from './users/user-store.ts'
 import type {
   Methods,

@@ -15,7 +15,7 @@ import {
   type TestCore,
 } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
-import { backUp } from '../../src/database/backup.ts'
+import { backUp } from '../../src/database/sqlite/backup.ts'
 import { createTestRebuilder } from '../support/rebuild.ts'
 import { createTestVerifier } from '../support/verify.ts'
 

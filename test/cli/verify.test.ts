@@ -11,7 +11,7 @@ import { contentOf } from '../support/incoming-file.ts'
 import { never } from '../support/objects.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
-import { backUp } from '../../src/database/backup.ts'
+import { backUp } from '../../src/database/sqlite/backup.ts'
 import { createTestRebuilder } from '../support/rebuild.ts'
 import { createTestVerifier } from '../support/verify.ts'
 

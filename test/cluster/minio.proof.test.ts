@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import { createFolder, findProgram } from '../support/local-server.ts'
 import { type MinioCluster, startMinioCluster } from '../support/minio-cluster.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { openSqlite } from '../../src/database/sqlite.ts'
-import { createFolder } from './sqlite-harness.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
+import { createFolder } from './sqlite/harness.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
 migrateSuite('SQLite', async () => {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
 import { migrations, runMigrations } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 
 // Runs the migrations of the database that it is given and one that stops in its middle, and says so when it is there.
 const [, , address = ''] = process.argv

@@ -7,7 +7,7 @@ import type { Ledger, Settled } from '../../src/core/ledger/ledger.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import { Writer } from '../../src/database/writer.ts'
 import { BASE_CAPACITY, openAccount, outcomeOf, refusalOf } from '../core/ledger/fixture.ts'
@@ -22,7 +22,7 @@ import { ledgerPreconditionContract } from '../core/ledger/precondition-contract
 import { ledgerRaceContract } from '../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../core/ledger/sweep-contract.ts'
 import { userStoreContract } from '../core/users/user-store-contract.ts'
-import { createFolder, openWriterHarness } from './sqlite-harness.ts'
+import { createFolder, openWriterHarness } from './sqlite/harness.ts'
 
 const NAME = 'SQLite that a thread writes'
 

@@ -109,7 +109,7 @@ describe.skipIf(skipped)('F07 transactions at once on SQLite, seen by their syst
     const folder = await temporaryFolder(opened)
     const trace = join(folder, 'trace')
     const [command = '', ...under] = straceCommand(trace, [...WRITES, ...SYNCS])
-    const program = [process.execPath, 'test/database/writes-program.ts']
+    const program = [process.execPath, 'test/database/sqlite/writes-program.ts']
     const args = [...under, ...program, join(folder, 'database.sqlite')]
     await promisify(execFile)(command, args, { env: { UV_USE_IO_URING: '0' } })
     const calls = parseTrace(await readWhole(trace))

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createS3Store } from '../../src/object-store/s3.ts'
 import { FakeS3 } from '../support/fake-s3.ts'
 import { createFolder } from '../support/local-server.ts'

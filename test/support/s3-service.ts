@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
 import { createMemoryFolder } from './local-server.ts'
 import type { S3Address } from './s3-server.ts'

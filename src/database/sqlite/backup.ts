@@ -1,6 +1,6 @@
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Database } from './database.ts'
+import type { Database } from '../database.ts'
 
 /**
  * Guarantees, once it resolves, that `file` is a whole and durable copy of the embedded database as it was at one moment

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Tables } from './schema.ts'
+import type { Tables } from '../schema.ts'
 
 export interface GroupCommitOptions {
   readonly kysely: Kysely<Tables>

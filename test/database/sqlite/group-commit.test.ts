@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
-import { createGroupCommit, type Transact } from '../../src/database/group-commit.ts'
-import type { Tables } from '../../src/database/schema.ts'
-import { sqliteDialect } from '../../src/database/sqlite-dialect.ts'
-import { createFolder } from './sqlite-harness.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { createGroupCommit, type Transact } from '../../../src/database/sqlite/group-commit.ts'
+import type { Tables } from '../../../src/database/schema.ts'
+import { sqliteDialect } from '../../../src/database/sqlite/dialect.ts'
+import { createFolder } from './harness.ts'
 
 describe('group commit', () => {
   let folder: Awaited<ReturnType<typeof createFolder>>

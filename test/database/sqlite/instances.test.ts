@@ -1,8 +1,8 @@
 import { readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { SqliteInstances } from '../../src/database/sqlite-instances.ts'
-import { createFolder } from './sqlite-harness.ts'
+import { SqliteInstances } from '../../../src/database/sqlite/instances.ts'
+import { createFolder } from './harness.ts'
 
 describe('the processes that serve one SQLite database', () => {
   let file: string

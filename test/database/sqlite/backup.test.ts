@@ -1,13 +1,13 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { backUp } from '../../src/database/backup.ts'
-import type { Database } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
-import { createUserStore } from '../../src/database/users/user-store.ts'
-import { createFolder } from './sqlite-harness.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { backUp } from '../../../src/database/sqlite/backup.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { createUserStore } from '../../../src/database/users/user-store.ts'
+import { createFolder } from './harness.ts'
 
 let folder: Awaited<ReturnType<typeof createFolder>>
 let database: Database

@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { Kysely, sql } from 'kysely'
-import { AppError } from '../core/errors.ts'
-import { createDatabase, type Database, type Fault, withRepeats } from './database.ts'
+import { AppError } from '../../core/errors.ts'
+import { createDatabase, type Database, type Fault, withRepeats } from '../database.ts'
 import { createGroupCommit } from './group-commit.ts'
-import type { Tables } from './schema.ts'
-import { sqliteDialect } from './sqlite-dialect.ts'
+import type { Tables } from '../schema.ts'
+import { sqliteDialect } from './dialect.ts'
 
 export interface SqliteOptions {
   /** Path of the database file, in a folder that exists. Several processes may use it at once. */

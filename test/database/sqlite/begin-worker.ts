@@ -1,10 +1,10 @@
-import { callerNamed } from '../support/caller.ts'
+import { callerNamed } from '../../support/caller.ts'
 import { parentPort, workerData } from 'node:worker_threads'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createLedger } from '../../src/database/ledger/ledger.ts'
-import { openSqlite } from '../../src/database/sqlite.ts'
-import { createUserStore } from '../../src/database/users/user-store.ts'
-import { accountOf, BASE_CAPACITY, outcomeOf } from '../core/ledger/fixture.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { createUserStore } from '../../../src/database/users/user-store.ts'
+import { accountOf, BASE_CAPACITY, outcomeOf } from '../../core/ledger/fixture.ts'
 
 // Begins ten tenths of the capacity of the user `shared` at once and posts the outcomes.
 const database = await openSqlite({ file: String(workerData) })
