@@ -1,7 +1,7 @@
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { UserStore } from '../core/users/user-store.ts'
-import type { Methods, WriterCall, WriterPorts, WriterSettings } from './writer-messages.ts'
-import { WriterThread } from './writer-thread.ts'
+import type { Ledger } from '../../../core/ledger/ledger.ts'
+import type { UserStore } from '../../../core/users/user-store.ts'
+import type { Methods, WriterCall, WriterPorts, WriterSettings } from './protocol.ts'
+import { WriterThread } from './thread.ts'
 
 /**
  * Has the changes of an embedded database made in a thread of their own, with a connection of its own: what they compute and

@@ -1,16 +1,16 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { Deadline } from '../core/async/deadline.ts'
-import { databaseUnavailable } from './database.ts'
-import { Outbox } from './outbox.ts'
-import { unpackError } from './packed-error.ts'
+import { Deadline } from '../../../core/async/deadline.ts'
+import { databaseUnavailable } from '../../database.ts'
+import { Outbox } from './message-buffer.ts'
+import { unpackError } from './serialized-error.ts'
 import type {
   WriterAnswer,
   WriterCall,
   WriterMessage,
   WriterReply,
   WriterSettings,
-} from './writer-messages.ts'
+} from './protocol.ts'
 
 interface Waiting {
   readonly deadline: Deadline
@@ -118,7 +118,7 @@ function tooLate(): Error {
 }
 
 /** With the extension of this file: the source, or what was emitted. */
-const PROGRAM = new URL(`writer-program${extname(import.meta.filename)}`, import.meta.url)
+const PROGRAM = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
 
 /** Enough for what a group of transactions leaves behind, where no flag of V8 says otherwise. */
 const LIMITS = { maxYoungGenerationSizeMb: 8 }

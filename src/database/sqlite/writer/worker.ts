@@ -1,11 +1,11 @@
 // What the thread does that `writer-thread.ts` starts; as `main.ts` it does its work when it is loaded.
 import { parentPort, workerData } from 'node:worker_threads'
-import { databaseUnavailable } from './database.ts'
-import { createLedger } from './ledger/ledger.ts'
-import { Outbox } from './outbox.ts'
-import { packError } from './packed-error.ts'
-import { openSqlite } from './sqlite/sqlite.ts'
-import { createUserStore } from './users/user-store.ts'
+import { databaseUnavailable } from '../../database.ts'
+import { createLedger } from '../../ledger/ledger.ts'
+import { Outbox } from './message-buffer.ts'
+import { packError } from './serialized-error.ts'
+import { openSqlite } from '../sqlite.ts'
+import { createUserStore } from '../../users/user-store.ts'
 import type {
   Methods,
   WriterAnswer,
@@ -13,7 +13,7 @@ import type {
   WriterMessage,
   WriterReply,
   WriterSettings,
-} from './writer-messages.ts'
+} from './protocol.ts'
 
 /** Others hold the lock for a few milliseconds as a rule; for longer, what else the thread is asked has its turn in between. */
 const BUSY_TIMEOUT_MS = 20

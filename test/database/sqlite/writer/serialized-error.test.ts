@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
-import { packError, unpackError } from '../../src/database/packed-error.ts'
+import { AppError } from '../../../../src/core/errors.ts'
+import { packError, unpackError } from '../../../../src/database/sqlite/writer/serialized-error.ts'
 
 /** As it arrives in another thread. */
 function sent(error: unknown): Error {

@@ -1,6 +1,6 @@
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { UserStore } from '../core/users/user-store.ts'
-import type { PackedError } from './packed-error.ts'
+import type { Ledger } from '../../../core/ledger/ledger.ts'
+import type { UserStore } from '../../../core/users/user-store.ts'
+import type { PackedError } from './serialized-error.ts'
 
 /** With what the writer's thread opens its database. */
 export interface WriterSettings {

@@ -1,4 +1,4 @@
-import { AppError, type AppErrorOptions, type ErrorCode } from '../core/errors.ts'
+import { AppError, type AppErrorOptions, type ErrorCode } from '../../../core/errors.ts'
 
 /** An error as plain data. A copy by structured clone is no `AppError` any more, and has lost what a driver says beside words. */
 export interface PackedError {
