@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { createIndex, type MigrationIndex, type SchemaMigration } from '../migration-index.ts'
+import { createIndex, type MigrationIndex, type SchemaMigration } from './index-definition.ts'
 
 /**
  * An index for each order of a listing; again for what other users may see, and again for what anyone may, so that

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { createIndex, type SchemaMigration } from '../migration-index.ts'
+import { createIndex, type SchemaMigration } from './index-definition.ts'
 
 /**
  * What the sweeper takes up, in the order in which it is due: nothing that is not due yet costs it anything. And the

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
-import type { MigrationIndex } from '../migration-index.ts'
+import type { MigrationIndex } from '../migrations/index-definition.ts'
 import type { Tables } from '../schema.ts'
 
 /** A database for migrations alone, whose statements may take as long as they need. */
