@@ -1,5 +1,5 @@
-import type { Blocks } from './blocks.ts'
-import { freeChunk } from './free-chunk.ts'
+import type { Blocks } from './buffer-pool.ts'
+import { freeChunk } from './detach-buffer.ts'
 import { PartContent } from './part-content.ts'
 
 /** A piece of an object as lib-storage's `Upload` sends it. */

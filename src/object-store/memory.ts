@@ -10,8 +10,8 @@ import type {
   PutObject,
 } from '../core/objects/object-store.ts'
 import type { ObjectKey } from '../core/objects/object-key.ts'
-import { receive } from './receive.ts'
-import { unavailable } from './unavailable.ts'
+import { receive } from './consume-body.ts'
+import { unavailable } from './store-error.ts'
 
 /**
  * Keeps objects in this process's memory, for tests and trials: the port's promises hold but that of surviving

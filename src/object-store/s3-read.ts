@@ -1,4 +1,4 @@
-import { freeChunk } from './free-chunk.ts'
+import { freeChunk } from './detach-buffer.ts'
 import { heldObject } from './held-object.ts'
 import type {
   NamedObject,
@@ -11,7 +11,7 @@ import type { S3Bucket } from './s3-bucket.ts'
 import type { DirectS3 } from './s3-direct.ts'
 import { orMissing } from './s3-errors.ts'
 import type { S3Headers } from './s3-transport.ts'
-import { unavailable } from './unavailable.ts'
+import { unavailable } from './store-error.ts'
 
 /** What the store states of an object, or `undefined` when it holds no such object. */
 export async function headObject(

@@ -12,7 +12,7 @@ import type {
 } from '../core/objects/object-store.ts'
 import { isAppError } from '../core/errors.ts'
 import { withDeadline } from './deadline.ts'
-import { Blocks } from './blocks.ts'
+import { Blocks } from './buffer-pool.ts'
 import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
 import { DEFAULT_PART_SIZE } from './part-size.ts'
 import { PartChecksums, type PartChecksumsOptions } from './part-checksums.ts'
@@ -23,7 +23,7 @@ import { headObject, openObject } from './s3-read.ts'
 import { removeObject } from './s3-remove.ts'
 import { createS3Transport, type S3Transport } from './s3-transport.ts'
 import { uploadObject, type UploadOptions } from './s3-upload.ts'
-import { unavailable } from './unavailable.ts'
+import { unavailable } from './store-error.ts'
 
 /** Each costs a file descriptor, and while its reader dawdles little else. */
 const READER_SOCKETS = 1000

@@ -6,7 +6,7 @@ import {
   smallestBudget,
   type UploadMemory,
 } from '../../../../src/core/uploads/memory/budget.ts'
-import { freeChunk } from '../../../../src/object-store/free-chunk.ts'
+import { freeChunk } from '../../../../src/object-store/detach-buffer.ts'
 
 const MIB = 2 ** 20
 const PART = MIB

@@ -7,7 +7,7 @@ import {
   createUploadMemory,
   type UploadMemory,
 } from '../../../../src/core/uploads/memory/budget.ts'
-import { Blocks } from '../../../../src/object-store/blocks.ts'
+import { Blocks } from '../../../../src/object-store/buffer-pool.ts'
 import { gatherParts } from '../../../../src/object-store/gather-parts.ts'
 import { createRandom } from '../../../simulation/random.ts'
 

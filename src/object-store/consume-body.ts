@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { unavailable } from './unavailable.ts'
+import { unavailable } from './store-error.ts'
 
 /** A body on its way into a store. */
 export interface Source {
