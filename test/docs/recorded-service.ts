@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
+import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
 import { GUESS_POLICY } from '../../src/core/auth/failed-attempts.ts'
 import { createFolder } from '../support/local-server.ts'
 import { startTestService } from '../support/test-service.ts'

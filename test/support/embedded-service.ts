@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
+import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
 import { createMemoryFolder } from './local-server.ts'
 import {
   startTestService,

@@ -1,5 +1,5 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
-import type { ObjectHead } from '../core/objects/object-store.ts'
+import type { ObjectHead } from '../../core/objects/object-store.ts'
 
 type Metadata = ObjectHead['metadata']
 

@@ -1,11 +1,11 @@
 import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { EvenShare } from '../core/async/fair-share.ts'
-import type { OpenedObject, OpenObject } from '../core/objects/object-store.ts'
-import { BLOCK_BYTES, Blocks } from './buffer-pool.ts'
-import { freeChunk } from './detach-buffer.ts'
-import { unavailable } from './store-error.ts'
+import { EvenShare } from '../../core/async/fair-share.ts'
+import type { OpenedObject, OpenObject } from '../../core/objects/object-store.ts'
+import { BLOCK_BYTES, Blocks } from '../buffer-pool.ts'
+import { freeChunk } from '../detach-buffer.ts'
+import { unavailable } from '../store-error.ts'
 
 type Opening = Pick<OpenObject, 'signal'> & { readonly range: OpenObject['range'] | undefined }
 

@@ -10,14 +10,14 @@ import type {
   OpenedObject,
   OpenObject,
   PutObject,
-} from '../core/objects/object-store.ts'
-import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../core/objects/object-key.ts'
-import { ensureFolder, syncFolder } from './durable-folder.ts'
-import { FileBodies } from './file-body.ts'
-import { freeChunk } from './detach-buffer.ts'
-import { readMetadata, removeMetadata, writeMetadata } from './metadata-link.ts'
-import { receive, type Source } from './consume-body.ts'
-import { unavailable } from './store-error.ts'
+} from '../../core/objects/object-store.ts'
+import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
+import { ensureFolder, syncFolder } from './fsync-directory.ts'
+import { FileBodies } from './file-stream.ts'
+import { freeChunk } from '../detach-buffer.ts'
+import { readMetadata, removeMetadata, writeMetadata } from './symlink-metadata.ts'
+import { receive, type Source } from '../consume-body.ts'
+import { unavailable } from '../store-error.ts'
 
 /**
  * Keeps objects as files, `<directory>/users/<user_id>/<version>`, for one machine. An object is written beside

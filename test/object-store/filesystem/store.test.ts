@@ -13,10 +13,10 @@ import { join, relative } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { ObjectKey } from '../../src/core/objects/object-key.ts'
-import { createFilesystemStore } from '../../src/object-store/filesystem.ts'
-import { objectStoreContract } from '../core/objects/object-store-contract.ts'
-import { bytesOf, chunked, freshKey, never, put } from '../support/objects.ts'
+import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
+import { objectStoreContract } from '../../core/objects/object-store-contract.ts'
+import { bytesOf, chunked, freshKey, never, put } from '../../support/objects.ts'
 
 objectStoreContract('the filesystem store', async () => {
   const directory = await temporaryFolder()
