@@ -68,7 +68,7 @@ export interface ServiceTimes {
    * write that was repeated can still land.
    */
   readonly garbageDelayMs: number
-  /** Longer than any request to the object store may take (see `object-store/s3.ts`), several times over. */
+  /** Longer than any request to the object store may take (see `object-store/s3/store.ts`), several times over. */
   readonly retentionMs: number
 }
 
@@ -307,6 +307,6 @@ export async function openObjectStore(
   { maxFileSize, warn }: Pick<Config, 'maxFileSize'> & Pick<ServiceOptions, 'warn'>,
 ): Promise<ObjectStore> {
   if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
-  const { createS3Store } = await import('./object-store/s3.ts')
+  const { createS3Store } = await import('./object-store/s3/store.ts')
   return createS3Store({ ...config, maxFileSize, warn })
 }

@@ -14,7 +14,7 @@ export function sha256(content: Uint8Array): string {
 const KIB = 2 ** 10
 const MIB = 2 ** 20
 
-/** As `object-store/s3-upload.ts` has it: what is larger goes up in parts. */
+/** As `object-store/s3/put-object.ts` has it: what is larger goes up in parts. */
 const PART = 8 * MIB
 
 /** Mostly small, as files are; every kind of upload to S3 occurs, and so do the sizes where one becomes another. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
+import { createS3Store } from '../../src/object-store/s3/store.ts'
 import { FakeS3 } from '../support/fake-s3.ts'
 import { type BooksReader, openBooks } from './books.ts'
 

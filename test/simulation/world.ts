@@ -4,7 +4,7 @@ import { createRepository, type Repository } from '../../src/core/files/reposito
 import { createSweeper, type Sweeper } from '../../src/core/sweep/sweeper.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
+import { createS3Store } from '../../src/object-store/s3/store.ts'
 import type { FakeS3 } from '../support/fake-s3.ts'
 import type { BooksReader } from './books.ts'
 import { type BucketGate, gateBucket } from './bucket-gate.ts'

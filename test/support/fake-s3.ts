@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { S3StoreOptions } from '../../src/object-store/s3.ts'
+import type { S3StoreOptions } from '../../src/object-store/s3/store.ts'
 import { chunked } from './objects.ts'
 import {
   answer,

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
-import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
+import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
 import { createDatabase } from './postgres.ts'
 import { freshBucket, removeBucket } from './test-bucket.ts'
 import {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
+import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
 import { createMemoryFolder } from './local-server.ts'
 import type { S3Address } from './s3-server.ts'
 import { freshBucket, removeBucket } from './test-bucket.ts'

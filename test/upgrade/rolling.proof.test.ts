@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createS3Store } from '../../src/object-store/s3.ts'
+import { createS3Store } from '../../src/object-store/s3/store.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { runSql } from '../support/run-sql.ts'
 import { digest } from '../support/objects.ts'

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { createS3Store } from '../../../src/object-store/s3.ts'
+import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import type { S3Address } from '../../support/s3-server.ts'
 import { freshBucket, removeBucket } from '../../support/test-bucket.ts'

@@ -1,7 +1,7 @@
 import { describe, inject } from 'vitest'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
-import { createS3Store } from '../../../src/object-store/s3.ts'
+import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import { freshBucket, removeBucket } from '../../support/test-bucket.ts'
 import type { VerifyAdapters } from './fixture.ts'

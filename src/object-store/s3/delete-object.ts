@@ -4,10 +4,10 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
 } from '@aws-sdk/client-s3'
-import type { NamedObject } from '../core/objects/object-store.ts'
-import { withDeadline } from './deadline.ts'
-import type { S3Bucket } from './s3-bucket.ts'
-import { hasName } from './s3-errors.ts'
+import type { NamedObject } from '../../core/objects/object-store.ts'
+import { withDeadline } from '../deadline.ts'
+import type { S3Bucket } from './bucket.ts'
+import { hasName } from './errors.ts'
 
 /** How many nodes are asked, so that a removal is believed of one that may be blind. */
 const LOOKS = 2

@@ -1,5 +1,5 @@
 import { CreateBucketCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
-import { isObjectKey } from '../core/objects/object-key.ts'
+import { isObjectKey } from '../../core/objects/object-key.ts'
 import type {
   ListedObject,
   ListObjects,
@@ -9,21 +9,21 @@ import type {
   OpenedObject,
   OpenObject,
   PutObject,
-} from '../core/objects/object-store.ts'
-import { isAppError } from '../core/errors.ts'
-import { withDeadline } from './deadline.ts'
-import { Blocks } from './buffer-pool.ts'
-import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './s3-bucket.ts'
-import { DEFAULT_PART_SIZE } from './part-size.ts'
-import { PartChecksums, type PartChecksumsOptions } from './part-checksums.ts'
-import { createS3Client, type S3ClientOptions } from './s3-client.ts'
-import { DirectS3 } from './s3-direct.ts'
-import { findBucket, hasName } from './s3-errors.ts'
-import { headObject, openObject } from './s3-read.ts'
-import { removeObject } from './s3-remove.ts'
-import { createS3Transport, type S3Transport } from './s3-transport.ts'
-import { uploadObject, type UploadOptions } from './s3-upload.ts'
-import { unavailable } from './store-error.ts'
+} from '../../core/objects/object-store.ts'
+import { isAppError } from '../../core/errors.ts'
+import { withDeadline } from '../deadline.ts'
+import { Blocks } from '../buffer-pool.ts'
+import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './bucket.ts'
+import { DEFAULT_PART_SIZE } from '../part-size.ts'
+import { PartChecksums, type PartChecksumsOptions } from '../part-checksums.ts'
+import { createS3Client, type S3ClientOptions } from '../s3-client.ts'
+import { DirectS3 } from '../s3-direct.ts'
+import { findBucket, hasName } from './errors.ts'
+import { headObject, openObject } from './get-object.ts'
+import { removeObject } from './delete-object.ts'
+import { createS3Transport, type S3Transport } from '../s3-transport.ts'
+import { uploadObject, type UploadOptions } from './put-object.ts'
+import { unavailable } from '../store-error.ts'
 
 /** Each costs a file descriptor, and while its reader dawdles little else. */
 const READER_SOCKETS = 1000

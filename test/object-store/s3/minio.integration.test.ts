@@ -1,4 +1,4 @@
 import { inject } from 'vitest'
-import { s3ServerSuite } from './s3-server-suite.ts'
+import { s3ServerSuite } from './server-suite.ts'
 
 s3ServerSuite('MinIO', inject('minio'))

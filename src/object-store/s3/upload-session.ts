@@ -4,16 +4,16 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import type { PutObject } from '../core/objects/object-store.ts'
-import { rejection, withDeadline } from './deadline.ts'
-import { CRC32_HEADER, crc32Of } from './part-checksums.ts'
-import { isMd5 } from './md5-tag.ts'
-import { PartContent } from './part-content.ts'
-import type { Source } from './consume-body.ts'
-import { DEFAULT_PART_SIZE } from './part-size.ts'
-import type { S3Bucket } from './s3-bucket.ts'
-import type { DirectRequest } from './s3-direct.ts'
-import { headObject, META } from './s3-read.ts'
+import type { PutObject } from '../../core/objects/object-store.ts'
+import { rejection, withDeadline } from '../deadline.ts'
+import { CRC32_HEADER, crc32Of } from '../part-checksums.ts'
+import { isMd5 } from '../md5-tag.ts'
+import { PartContent } from '../part-content.ts'
+import type { Source } from '../consume-body.ts'
+import { DEFAULT_PART_SIZE } from '../part-size.ts'
+import type { S3Bucket } from './bucket.ts'
+import type { DirectRequest } from '../s3-direct.ts'
+import { headObject, META } from './get-object.ts'
 
 interface Sending extends Pick<PutObject, 'key' | 'metadata'> {
   /** Bytes. */

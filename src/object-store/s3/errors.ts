@@ -1,8 +1,8 @@
 import { HeadBucketCommand, S3ServiceException } from '@aws-sdk/client-s3'
-import { withDeadline } from './deadline.ts'
-import type { S3Bucket } from './s3-bucket.ts'
-import type { DirectS3 } from './s3-direct.ts'
-import { unavailable } from './store-error.ts'
+import { withDeadline } from '../deadline.ts'
+import type { S3Bucket } from './bucket.ts'
+import type { DirectS3 } from '../s3-direct.ts'
+import { unavailable } from '../store-error.ts'
 
 interface Call<T> {
   readonly signal: AbortSignal

@@ -1,17 +1,17 @@
-import { freeChunk } from './detach-buffer.ts'
-import { heldObject } from './held-object.ts'
+import { freeChunk } from '../detach-buffer.ts'
+import { heldObject } from '../held-object.ts'
 import type {
   NamedObject,
   ObjectHead,
   OpenedObject,
   OpenObject,
-} from '../core/objects/object-store.ts'
-import { createS3Body } from './s3-body.ts'
-import type { S3Bucket } from './s3-bucket.ts'
-import type { DirectS3 } from './s3-direct.ts'
-import { orMissing } from './s3-errors.ts'
-import type { S3Headers } from './s3-transport.ts'
-import { unavailable } from './store-error.ts'
+} from '../../core/objects/object-store.ts'
+import { createS3Body } from '../s3-body.ts'
+import type { S3Bucket } from './bucket.ts'
+import type { DirectS3 } from '../s3-direct.ts'
+import { orMissing } from './errors.ts'
+import type { S3Headers } from '../s3-transport.ts'
+import { unavailable } from '../store-error.ts'
 
 /** What the store states of an object, or `undefined` when it holds no such object. */
 export async function headObject(

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3.ts'
+import { createS3Store, type S3StoreOptions } from '../../../src/object-store/s3/store.ts'
 import {
   objectStoreContract,
   PART_SIZE,
   type StoreUnderTest,
-} from '../core/objects/object-store-contract.ts'
-import { digest, freshKey, never, put, read } from '../support/objects.ts'
-import { failure } from '../support/s3-faults.ts'
-import type { S3Address } from '../support/s3-server.ts'
-import { spyOnParts } from '../support/spying-transport.ts'
-import { freshBucket, openUploads, removeBucket } from '../support/test-bucket.ts'
+} from '../../core/objects/object-store-contract.ts'
+import { digest, freshKey, never, put, read } from '../../support/objects.ts'
+import { failure } from '../../support/s3-faults.ts'
+import type { S3Address } from '../../support/s3-server.ts'
+import { spyOnParts } from '../../support/spying-transport.ts'
+import { freshBucket, openUploads, removeBucket } from '../../support/test-bucket.ts'
 
 /** What the S3 store has to do on every server that it is said to work with; skipped without one. */
 export function s3ServerSuite(name: string, address: S3Address | undefined): void {

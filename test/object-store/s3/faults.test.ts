@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
-import { createS3Store } from '../../src/object-store/s3.ts'
-import { PART_SIZE } from '../core/objects/object-store-contract.ts'
-import { FakeS3 } from '../support/fake-s3.ts'
-import { bytesOf, digest, freshKey, never, put, read, stalledBody } from '../support/objects.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import { createS3Store } from '../../../src/object-store/s3/store.ts'
+import { PART_SIZE } from '../../core/objects/object-store-contract.ts'
+import { FakeS3 } from '../../support/fake-s3.ts'
+import { bytesOf, digest, freshKey, never, put, read, stalledBody } from '../../support/objects.ts'
 import {
   answer,
   type FakeRequest,
@@ -19,7 +19,7 @@ import {
   say,
   skewClock,
   xml,
-} from '../support/s3-faults.ts'
+} from '../../support/s3-faults.ts'
 
 const SMALL = randomBytes(70_000)
 const LARGE = randomBytes(2 * PART_SIZE + 1)
