@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import type { PartChecksums } from '../part-checksums.ts'
+import type { PartChecksums } from './parts/checksums.ts'
 import type { DirectS3 } from '../s3-direct.ts'
 
 /** How long the store may take, in milliseconds, the SDK's repeats included. */

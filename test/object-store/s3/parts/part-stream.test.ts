@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { Blocks } from '../../src/object-store/buffer-pool.ts'
-import { type GatherOptions, gatherParts } from '../../src/object-store/gather-parts.ts'
+import { Blocks } from '../../../../src/object-store/buffer-pool.ts'
+import {
+  type GatherOptions,
+  gatherParts,
+} from '../../../../src/object-store/s3/parts/part-stream.ts'
 
 const PART = 10
 

@@ -1,6 +1,6 @@
-import type { Blocks } from './buffer-pool.ts'
-import { freeChunk } from './detach-buffer.ts'
-import { PartContent } from './part-content.ts'
+import type { Blocks } from '../../buffer-pool.ts'
+import { freeChunk } from '../../detach-buffer.ts'
+import { PartContent } from './part-buffer.ts'
 
 /** A piece of an object as lib-storage's `Upload` sends it. */
 export interface Part {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { PartContent } from './part-content.ts'
+import type { PartContent } from './part-buffer.ts'
 
 /** Up to here it costs less to digest what was sent than to ask the store for its size. */
 const MAX_DIGESTED_BYTES = 64 * 1024

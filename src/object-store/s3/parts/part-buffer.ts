@@ -1,4 +1,4 @@
-import { BLOCK_BYTES, type Blocks } from './buffer-pool.ts'
+import { BLOCK_BYTES, type Blocks } from '../../buffer-pool.ts'
 
 /** Up to here pieces are kept as they came, so many at a time: most files need no block, and hardly a copy. */
 const MAX_LOOSE_BYTES = 64 * 1024
