@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { PartChecksums } from './parts/checksums.ts'
-import type { DirectS3 } from '../s3-direct.ts'
+import type { DirectS3 } from './client/client.ts'
 
 /** How long the store may take, in milliseconds, the SDK's repeats included. */
 export interface S3Deadlines {

@@ -1,7 +1,7 @@
 import { HeadBucketCommand, S3ServiceException } from '@aws-sdk/client-s3'
 import { withDeadline } from '../deadline.ts'
 import type { S3Bucket } from './bucket.ts'
-import type { DirectS3 } from '../s3-direct.ts'
+import type { DirectS3 } from './client/client.ts'
 import { unavailable } from '../store-error.ts'
 
 interface Call<T> {

@@ -1,16 +1,16 @@
 import { freeChunk } from '../detach-buffer.ts'
-import { heldObject } from '../held-object.ts'
+import { heldObject } from './client/buffered-object.ts'
 import type {
   NamedObject,
   ObjectHead,
   OpenedObject,
   OpenObject,
 } from '../../core/objects/object-store.ts'
-import { createS3Body } from '../s3-body.ts'
+import { createS3Body } from './client/response-body.ts'
 import type { S3Bucket } from './bucket.ts'
-import type { DirectS3 } from '../s3-direct.ts'
+import type { DirectS3 } from './client/client.ts'
 import { orMissing } from './errors.ts'
-import type { S3Headers } from '../s3-transport.ts'
+import type { S3Headers } from './client/transport.ts'
 import { unavailable } from '../store-error.ts'
 
 /** What the store states of an object, or `undefined` when it holds no such object. */

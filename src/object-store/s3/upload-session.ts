@@ -12,7 +12,7 @@ import { PartContent } from './parts/part-buffer.ts'
 import type { Source } from '../consume-body.ts'
 import { DEFAULT_PART_SIZE } from './parts/part-size.ts'
 import type { S3Bucket } from './bucket.ts'
-import type { DirectRequest } from '../s3-direct.ts'
+import type { DirectRequest } from './client/client.ts'
 import { headObject, META } from './get-object.ts'
 
 interface Sending extends Pick<PutObject, 'key' | 'metadata'> {

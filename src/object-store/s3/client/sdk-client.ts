@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { type S3Transport, TRANSPORT_DEFAULTS } from './s3-transport.ts'
+import { type S3Transport, TRANSPORT_DEFAULTS } from './transport.ts'
 
 export interface S3ClientOptions {
   readonly region: string

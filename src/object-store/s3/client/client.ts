@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import { type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
-import type { ObjectKey } from '../core/objects/object-key.ts'
-import { pause } from '../core/async/sleep.ts'
-import { type S3Location, locateBucket } from './s3-location.ts'
-import { payloadSha256, S3Signer } from './s3-signature.ts'
-import type { S3Headers, S3Response, S3Transport } from './s3-transport.ts'
+import type { ObjectKey } from '../../../core/objects/object-key.ts'
+import { pause } from '../../../core/async/sleep.ts'
+import { type S3Location, locateBucket } from './endpoint.ts'
+import { payloadSha256, S3Signer } from './signer.ts'
+import type { S3Headers, S3Response, S3Transport } from './transport.ts'
 
 export interface DirectRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT'

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
-import { S3Answering } from './s3-answer.ts'
-import { formatQuery } from './s3-signature.ts'
+import { S3Answering } from './response.ts'
+import { formatQuery } from './signer.ts'
 
 /** A request as it goes out: signed, and with a body that can be sent again. */
 export interface S3Request {

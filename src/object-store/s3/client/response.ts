@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import type { S3Headers, S3Response } from './s3-transport.ts'
+import type { S3Headers, S3Response } from './transport.ts'
 
 /** A content up to here is answered when it has come whole: no stream is worth its price for that. */
 const MAX_HELD_BYTES = 64 * 1024

@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createS3Transport, type S3Response } from '../../src/object-store/s3-transport.ts'
+import {
+  createS3Transport,
+  type S3Response,
+} from '../../../../src/object-store/s3/client/transport.ts'
 
 let opened = new AsyncDisposableStack()
 

@@ -1,6 +1,6 @@
 import { addAbortSignal, Readable } from 'node:stream'
-import { Deadline, timeoutError } from '../core/async/deadline.ts'
-import { unavailable } from './store-error.ts'
+import { Deadline, timeoutError } from '../../../core/async/deadline.ts'
+import { unavailable } from '../../store-error.ts'
 
 export interface S3BodyOptions {
   /** Bytes that have to come. */
