@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import type { OpenConnections } from './http/open-connections.ts'
+import type { OpenConnections } from './http/server/connection-tracker.ts'
 
 /** Balancers ask `/readyz`, or learn from their orchestrator, within that time that they should look elsewhere. */
 export const DRAIN_MS = 3_000

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { emptyQueue } from '../src/drain.ts'
-import type { OpenConnections } from '../src/http/open-connections.ts'
+import type { OpenConnections } from '../src/http/server/connection-tracker.ts'
 
 it('a listener is not closed at the end of a long turn, in which someone may have come', async () => {
   const longTurns = (async () => {

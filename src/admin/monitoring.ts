@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from '../core/readiness.ts'
-import { createListener, type ListenerOptions } from '../http/listener.ts'
+import { createListener, type ListenerOptions } from '../http/server/listener.ts'
 import { fallbackRoutes } from '../http/routes/fallback.ts'
 import { healthRoutes } from '../http/routes/health.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'

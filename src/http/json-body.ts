@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
 import { assertIdentity } from './content-headers.ts'
-import { tellToContinue } from './plugins/expect-continue.ts'
+import { tellToContinue } from './server/plugins/expect-continue.ts'
 
 export interface TakeJsonOptions {
   /** How long a body may stop coming, in milliseconds. */

@@ -3,7 +3,7 @@ import { Deadline } from '../core/async/deadline.ts'
 import { AppError } from '../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
-import { tellToContinue } from './plugins/expect-continue.ts'
+import { tellToContinue } from './server/plugins/expect-continue.ts'
 
 export type PassBodyOptions = Pick<CheckedBodyOptions, 'signal' | 'idleTimeoutMs'>
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 import { docsPage } from '../../src/http/docs/page.ts'
 import type { Json } from '../../src/http/openapi/operation.ts'
-import { statusOf } from '../../src/http/problem.ts'
+import { statusOf } from '../../src/http/server/problem.ts'
 import { DOCUMENT_FILES } from '../openapi/documents.ts'
 
 interface Document extends Json {

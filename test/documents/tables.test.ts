@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/cli.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { ERROR_CODES } from '../../src/core/errors.ts'
-import { statusOf } from '../../src/http/problem.ts'
+import { statusOf } from '../../src/http/server/problem.ts'
 import { allOf } from './pages.ts'
 
 const readme = await readFile('README.md', 'utf8')

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import { AppError, isAppError } from '../../src/core/errors.ts'
-import { chunkThrottlePlugin } from '../../src/http/plugins/chunk-throttle.ts'
+import { chunkThrottlePlugin } from '../../src/http/server/plugins/chunk-throttle.ts'
 import {
   multipartUploadPlugin,
   openFileForm,

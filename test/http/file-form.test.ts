@@ -1,7 +1,7 @@
 import fastify, { type FastifyRequest } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { AppError, isAppError } from '../../src/core/errors.ts'
-import { chunkThrottlePlugin } from '../../src/http/plugins/chunk-throttle.ts'
+import { chunkThrottlePlugin } from '../../src/http/server/plugins/chunk-throttle.ts'
 import {
   leastFileSize,
   multipartUploadPlugin,

@@ -4,19 +4,19 @@ import fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { bearerPlugin, type BearerOptions } from '../../src/admin/plugins/bearer.ts'
 import { strictBodyPlugin } from '../../src/admin/plugins/strict-body.ts'
-import { createConnections } from '../../src/http/connections.ts'
+import { createConnections } from '../../src/http/server/pipelining-guard.ts'
 import {
   accessTokenPlugin,
   type AccessTokenOptions,
   requireUser,
 } from '../../src/http/plugins/access-token.ts'
-import { expectContinuePlugin } from '../../src/http/plugins/expect-continue.ts'
-import { lingerPlugin } from '../../src/http/plugins/linger.ts'
-import { preflightPlugin } from '../../src/http/plugins/preflight.ts'
-import { requestHeadPlugin } from '../../src/http/plugins/request-head.ts'
-import { createRequestLog } from '../../src/http/plugins/request-log.ts'
-import { traceRequests } from '../../src/http/plugins/request-trace.ts'
-import { sameSitePlugin } from '../../src/http/plugins/same-site.ts'
+import { expectContinuePlugin } from '../../src/http/server/plugins/expect-continue.ts'
+import { lingerPlugin } from '../../src/http/server/plugins/lingering-close.ts'
+import { preflightPlugin } from '../../src/http/server/plugins/preflight.ts'
+import { requestHeadPlugin } from '../../src/http/server/plugins/request-head.ts'
+import { createRequestLog } from '../../src/http/server/plugins/request-log.ts'
+import { traceRequests } from '../../src/http/server/plugins/request-trace.ts'
+import { sameSitePlugin } from '../../src/http/server/plugins/same-site.ts'
 
 const FP = /\bfp(?:<\w+>)?\(/g
 /** `name` and the list of `dependencies`, where `decorators` are there, too. */

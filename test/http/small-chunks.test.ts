@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { CheckedBody } from '../../src/http/checked-body.ts'
-import { createListener } from '../../src/http/listener.ts'
+import { createListener } from '../../src/http/server/listener.ts'
 import { rawRequest } from '../support/raw-http.ts'
 
 const BLOCK = '1\r\nA\r\n'.repeat(10_900)

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { AppError, ERROR_CODES, type ErrorCode } from '../../core/errors.ts'
-import { PROBLEM_MEDIA_TYPE, problemOf, statusOf } from '../problem.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf, statusOf } from '../server/problem.ts'
 import { type HeaderName, headerRefs } from './headers.ts'
 import type { Json } from './operation.ts'
 import { FACTS, PROBLEM_CATALOG } from './problem-catalog.ts'

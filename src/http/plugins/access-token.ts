@@ -4,9 +4,9 @@ import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
-import { clientAddressOf } from '../request-address.ts'
+import { clientAddressOf } from '../server/request-address.ts'
 import { shownValues } from '../session-cookie.ts'
-import { addVary } from '../vary.ts'
+import { addVary } from '../server/vary.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

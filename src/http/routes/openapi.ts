@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { docsPage, styleSource } from '../docs/page.ts'
-import { INERT_HEADERS } from '../inert-headers.ts'
+import { INERT_HEADERS } from '../server/security-headers.ts'
 import type { Json, Operation } from '../openapi/operation.ts'
 
 export interface OpenApiOptions {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { chooseCoding } from '../content-coding.ts'
 import { parseIfNoneMatch } from '../entity-tag-list.ts'
-import { addVary } from '../vary.ts'
+import { addVary } from '../server/vary.ts'
 import type { PageFile, WebPage } from '../web-page.ts'
 
 export interface PageOptions {

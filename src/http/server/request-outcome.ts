@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AppError, ErrorCode, Part } from '../core/errors.ts'
+import type { AppError, ErrorCode, Part } from '../../core/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, isAppError } from '../core/errors.ts'
-import { breakerOf } from './request-end.ts'
+import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts'
+import { breakerOf } from './request-outcome.ts'
 
 /** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
 export interface Problem {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createListener } from '../../src/http/listener.ts'
-import { RequestGate } from '../../src/http/request-gate.ts'
+import { createListener } from '../../../src/http/server/listener.ts'
+import { RequestGate } from '../../../src/http/server/request-gate.ts'
 
 it('a request waits before a shut gate, and is served when it opens', async () => {
   const gate = new RequestGate()

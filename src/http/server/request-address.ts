@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { type ClientAddress, parseClientAddress } from '../core/auth/client-address.ts'
+import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
 
 /**
  * The address that a request comes from: what a trusted proxy says in `X-Forwarded-For`, as long as that is an IP

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { addressOf, clientAddressOf } from '../../src/http/request-address.ts'
+import { addressOf, clientAddressOf } from '../../../src/http/server/request-address.ts'
 
 const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.1' })
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ErrorCode } from '../core/errors.ts'
-import { statusOf } from './request-end.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import { statusOf } from './request-outcome.ts'
 
 /** What a listener tells its requests to, for counting. */
 export interface RequestMeter {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import fp from 'fastify-plugin'
-import { AppError } from '../../core/errors.ts'
+import { AppError } from '../../../core/errors.ts'
 
 /**
  * Refuses with `format_error` what the HTTP parser lets through and others could read in another way (sections of RFC

@@ -6,13 +6,13 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { AppError } from '../core/errors.ts'
-import { createConnections } from './connections.ts'
-import { shareAnswer } from './cross-origin.ts'
-import { INERT_HEADERS } from './inert-headers.ts'
+import { AppError } from '../../core/errors.ts'
+import { createConnections } from './pipelining-guard.ts'
+import { shareAnswer } from './cors.ts'
+import { INERT_HEADERS } from './security-headers.ts'
 import { chunkThrottlePlugin } from './plugins/chunk-throttle.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
-import { lingerPlugin } from './plugins/linger.ts'
+import { lingerPlugin } from './plugins/lingering-close.ts'
 import { requestHeadPlugin } from './plugins/request-head.ts'
 import { createRequestLog } from './plugins/request-log.ts'
 import { type RequestTraces, traceRequests } from './plugins/request-trace.ts'

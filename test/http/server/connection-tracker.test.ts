@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { watchConnections } from '../../src/http/open-connections.ts'
+import { watchConnections } from '../../../src/http/server/connection-tracker.ts'
 
 it('tells when a connection was accepted or an answer was over last', async () => {
   const asked = Promise.withResolvers<ServerResponse>()

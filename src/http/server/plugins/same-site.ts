@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { AppError } from '../../core/errors.ts'
+import { AppError } from '../../../core/errors.ts'
 import { addVary } from '../vary.ts'
 
 export interface SameSiteOptions {

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { createConnections } from '../../src/http/connections.ts'
-import { createRequestLog } from '../../src/http/plugins/request-log.ts'
-import { traceRequests } from '../../src/http/plugins/request-trace.ts'
-import { rawRequest } from '../support/raw-http.ts'
+import { createConnections } from '../../../../src/http/server/pipelining-guard.ts'
+import { createRequestLog } from '../../../../src/http/server/plugins/request-log.ts'
+import { traceRequests } from '../../../../src/http/server/plugins/request-trace.ts'
+import { rawRequest } from '../../../support/raw-http.ts'
 
 describe('traceRequests', () => {
   it('has what the bytes of a body bring about belong to the request that they are of', async () => {

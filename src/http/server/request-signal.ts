@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { AppError } from '../core/errors.ts'
+import { AppError } from '../../core/errors.ts'
 
 /**
  * Returns a signal that aborts when the client goes away before its answer was sent, or when `shutdown` does.

@@ -1,6 +1,6 @@
 import type { FastifyRequest, HTTPMethods } from 'fastify'
 import fp from 'fastify-plugin'
-import { AppError } from '../../core/errors.ts'
+import { AppError } from '../../../core/errors.ts'
 import { addVary } from '../vary.ts'
 
 declare module 'fastify' {

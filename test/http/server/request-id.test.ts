@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { requestIds } from '../../src/http/request-id.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { ask, jsonOf } from './fixture.ts'
+import { requestIds } from '../../../src/http/server/request-id.ts'
+import { openEmbedded } from '../../support/embedded-service.ts'
+import { ask, jsonOf } from '../fixture.ts'
 
 const GIVEN = '0ddba11a-0000-4000-8000-00000000cafe'
 

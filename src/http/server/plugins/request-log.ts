@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { addressOf } from '../request-address.ts'
-import { endOf, type RequestEnd } from '../request-end.ts'
+import { endOf, type RequestEnd } from '../request-outcome.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

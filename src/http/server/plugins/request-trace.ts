@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { RequestEnd } from '../request-end.ts'
+import type { RequestEnd } from '../request-outcome.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
