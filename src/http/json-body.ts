@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
-import { assertIdentity } from './content-headers.ts'
+import { assertIdentity } from './headers/content-headers.ts'
 import { tellToContinue } from './server/plugins/expect-continue.ts'
 
 export interface TakeJsonOptions {

@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type BodyCheck, CheckedBody, type ContentOutlet, malformed } from '../checked-body.ts'
-import { contentLength } from '../content-headers.ts'
+import { contentLength } from '../headers/content-headers.ts'
 import { parseFormBoundary } from '../form-boundary.ts'
 import {
   MAX_FIELD_BYTES,

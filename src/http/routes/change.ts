@@ -12,7 +12,7 @@ import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../openapi/parameter
 import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox, type Static } from '../openapi/type.ts'
 import { requireUser } from '../plugins/access-token.ts'
-import { parseWritePrecondition } from '../preconditions.ts'
+import { parseWritePrecondition } from '../headers/preconditions.ts'
 
 export interface ChangeOptions extends TakeJsonOptions {
   readonly repository: Repository

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
-import { chooseCoding } from '../content-coding.ts'
-import { parseIfNoneMatch } from '../entity-tag-list.ts'
+import { chooseCoding } from '../headers/accept-encoding.ts'
+import { parseIfNoneMatch } from '../headers/entity-tags.ts'
 import { addVary } from '../server/vary.ts'
 import type { PageFile, WebPage } from '../web-page.ts'
 

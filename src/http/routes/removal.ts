@@ -5,7 +5,7 @@ import { requireUser } from '../plugins/access-token.ts'
 import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
 import { FILE_NAME, PRECONDITIONS } from '../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
-import { parseWritePrecondition } from '../preconditions.ts'
+import { parseWritePrecondition } from '../headers/preconditions.ts'
 import { passBody } from '../unused-body.ts'
 
 const Params = Type.Object({ file_name: Type.String() })

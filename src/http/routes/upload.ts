@@ -14,9 +14,9 @@ import { requireUser } from '../plugins/access-token.ts'
 import { expectsContinue, tellToContinue } from '../server/plugins/expect-continue.ts'
 import { leastFileSize, openFileForm } from '../plugins/multipart-upload.ts'
 import { openRawBody } from '../raw-body.ts'
-import { parseReprDigest } from '../repr-digest.ts'
+import { parseReprDigest } from '../headers/repr-digest.ts'
 import { requestSignal } from '../server/request-signal.ts'
-import { parseWritePrecondition } from '../preconditions.ts'
+import { parseWritePrecondition } from '../headers/preconditions.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload-operations.ts'
 
 export interface UploadOptions {

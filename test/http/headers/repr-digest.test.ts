@@ -1,7 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cpuMsOf } from '../support/cpu-time.ts'
-import { formatReprDigest, parseReprDigest, wantsReprDigest } from '../../src/http/repr-digest.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
+import {
+  formatReprDigest,
+  parseReprDigest,
+  wantsReprDigest,
+} from '../../../src/http/headers/repr-digest.ts'
 
 /** Of the content `hello`. */
 const SHA256 = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'

@@ -1,11 +1,11 @@
-import { cpuMsOf } from '../support/cpu-time.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   parseIfMatch,
   parseIfNoneMatch,
   parseStrongEntityTag,
-} from '../../src/http/entity-tag-list.ts'
+} from '../../../src/http/headers/entity-tags.ts'
 
 const WELL_FORMED: readonly (readonly [
   header: string | undefined,

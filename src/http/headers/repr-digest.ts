@@ -1,5 +1,5 @@
 import { type Item, type InnerList, parseDictionary } from 'structured-headers'
-import { AppError } from '../core/errors.ts'
+import { AppError } from '../../core/errors.ts'
 
 const ALGORITHM = 'sha-256'
 const SHA256_BYTES = 32

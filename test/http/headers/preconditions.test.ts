@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { evaluatePreconditions, parsePreconditions } from '../../src/http/preconditions.ts'
+import {
+  evaluatePreconditions,
+  parsePreconditions,
+} from '../../../src/http/headers/preconditions.ts'
 
 const LAST_MODIFIED = Date.UTC(2026, 10, 21, 12, 0, 0, 789)
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { MAX_BYTES } from '../core/byte-size.ts'
-import { AppError } from '../core/errors.ts'
+import { MAX_BYTES } from '../../core/byte-size.ts'
+import { AppError } from '../../core/errors.ts'
 
 /** Throws `format_error` unless the body comes as it is: neither compressed nor in another coding than chunks. */
 export function assertIdentity(headers: IncomingHttpHeaders): void {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { File } from '../../src/core/files/file.ts'
-import { parseFileName } from '../../src/core/files/file-name.ts'
-import { objectKey } from '../../src/core/objects/object-key.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/objects/version.ts'
-import { selectContent } from '../../src/http/select-content.ts'
+import type { File } from '../../../src/core/files/file.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createVersion } from '../../../src/core/objects/version.ts'
+import { selectContent } from '../../../src/http/headers/conditional-get.ts'
 
 const UPDATED_AT = Date.UTC(2026, 10, 21, 12)
 const DATE = 'Sat, 21 Nov 2026 12:00:00 GMT'

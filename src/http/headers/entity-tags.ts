@@ -1,5 +1,5 @@
-import { AppError } from '../core/errors.ts'
-import type { EntityTags } from '../core/files/precondition.ts'
+import { AppError } from '../../core/errors.ts'
+import type { EntityTags } from '../../core/files/precondition.ts'
 
 /**
  * Returns the entity-tags of an `If-Match` that can match at all, or `undefined` without the header. The comparison

@@ -1,4 +1,4 @@
-import type { ByteRange } from '../core/objects/object-store.ts'
+import type { ByteRange } from '../../core/objects/object-store.ts'
 
 /**
  * Returns what a `Range` header asks of a content of `size` bytes: one range, cut to the content's end; the whole; or

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { AppError } from '../core/errors.ts'
-import type { File } from '../core/files/file.ts'
-import { preconditionFailed } from '../core/files/precondition.ts'
-import type { Selection } from '../core/files/repository.ts'
+import { AppError } from '../../core/errors.ts'
+import type { File } from '../../core/files/file.ts'
+import { preconditionFailed } from '../../core/files/precondition.ts'
+import type { Selection } from '../../core/files/repository.ts'
 import { selectRange } from './byte-range.ts'
-import { parseStrongEntityTag } from './entity-tag-list.ts'
+import { parseStrongEntityTag } from './entity-tags.ts'
 import { evaluatePreconditions, parsePreconditions } from './preconditions.ts'
 
 /**

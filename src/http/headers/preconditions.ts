@@ -3,8 +3,8 @@ import {
   includesEntityTag,
   isModifiedSince,
   type Precondition,
-} from '../core/files/precondition.ts'
-import { parseIfMatch, parseIfNoneMatch } from './entity-tag-list.ts'
+} from '../../core/files/precondition.ts'
+import { parseIfMatch, parseIfNoneMatch } from './entity-tags.ts'
 import { parseHttpDate } from './http-date.ts'
 
 /** All that the headers of a request can demand. A write knows but the `Precondition` in it. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatHttpDate, parseHttpDate } from '../../src/http/http-date.ts'
+import { formatHttpDate, parseHttpDate } from '../../../src/http/headers/http-date.ts'
 
 const EXAMPLE = Date.UTC(1994, 10, 6, 8, 49, 37)
 const NOW = Date.UTC(2026, 10, 21)

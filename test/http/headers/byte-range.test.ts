@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cpuMsOf } from '../support/cpu-time.ts'
-import { selectRange } from '../../src/http/byte-range.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
+import { selectRange } from '../../../src/http/headers/byte-range.ts'
 
 const SIZE = 1000
 const HUGE = '9'.repeat(400)

@@ -1,4 +1,4 @@
-import type { FileName } from '../core/files/file-name.ts'
+import type { FileName } from '../../core/files/file-name.ts'
 
 /**
  * The header that makes a browser save a download under its name (RFC 6266): an ASCII name for old clients, and the
