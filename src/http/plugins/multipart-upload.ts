@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
-import { type BodyCheck, CheckedBody, type ContentOutlet, malformed } from '../checked-body.ts'
+import { type BodyCheck, CheckedBody, type ContentOutlet, malformed } from '../body/request-body.ts'
 import { contentLength } from '../headers/content-headers.ts'
 import { parseFormBoundary } from '../form-boundary.ts'
 import {

@@ -6,7 +6,7 @@ import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
 import { FILE_NAME, PRECONDITIONS } from '../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { parseWritePrecondition } from '../headers/preconditions.ts'
-import { passBody } from '../unused-body.ts'
+import { passBody } from '../body/discard-body.ts'
 
 const Params = Type.Object({ file_name: Type.String() })
 

@@ -2,14 +2,14 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyContextConfig } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { AppError } from '../../core/errors.ts'
-import { takeJson, type TakeJsonOptions } from '../json-body.ts'
+import { takeJson, type TakeJsonOptions } from '../body/json-body.ts'
 import { jsonRequestBody } from '../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../plugins/access-token.ts'
 import { clientAddressOf } from '../server/request-address.ts'
 import { forgetSession, keepSession } from '../session-cookie.ts'
-import { passBody } from '../unused-body.ts'
+import { passBody } from '../body/discard-body.ts'
 
 export interface SessionOptions extends TakeJsonOptions {
   readonly accessTokens: AccessTokens

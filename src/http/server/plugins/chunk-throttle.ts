@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { ChunkThrottle, type Intake } from '../../chunk-throttle.ts'
+import { ChunkThrottle, type Intake } from '../../body/chunk-throttle.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

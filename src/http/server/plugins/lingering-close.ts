@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { isSmall } from '../../chunk-throttle.ts'
+import { isSmall } from '../../body/chunk-throttle.ts'
 
 export interface LingerOptions {
   /** Bytes of a refused body that are read and thrown away after the answer. */

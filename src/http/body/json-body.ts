@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../core/errors.ts'
+import { AppError } from '../../core/errors.ts'
 import { atMost } from './body-limit.ts'
-import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
-import { assertIdentity } from './headers/content-headers.ts'
-import { tellToContinue } from './server/plugins/expect-continue.ts'
+import { CheckedBody, type CheckedBodyOptions } from './request-body.ts'
+import { assertIdentity } from '../headers/content-headers.ts'
+import { tellToContinue } from '../server/plugins/expect-continue.ts'
 
 export interface TakeJsonOptions {
   /** How long a body may stop coming, in milliseconds. */

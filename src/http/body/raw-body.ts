@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../core/errors.ts'
-import type { IncomingFile } from '../core/uploads/store-content.ts'
-import { type BodyCheck, CheckedBody } from './checked-body.ts'
-import { assertIdentity, contentLength } from './headers/content-headers.ts'
+import { AppError } from '../../core/errors.ts'
+import type { IncomingFile } from '../../core/uploads/store-content.ts'
+import { type BodyCheck, CheckedBody } from './request-body.ts'
+import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 
 /** A file that is the whole body of its request. Whoever opened it disposes of it, whatever happens. */
 export interface RawBody extends IncomingFile, Disposable {

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CheckedBody } from '../../src/http/checked-body.ts'
-import { createListener } from '../../src/http/server/listener.ts'
-import { rawRequest } from '../support/raw-http.ts'
+import { CheckedBody } from '../../../src/http/body/request-body.ts'
+import { createListener } from '../../../src/http/server/listener.ts'
+import { rawRequest } from '../../support/raw-http.ts'
 
 const BLOCK = '1\r\nA\r\n'.repeat(10_900)
 /** What one read of a connection takes, and what the kernel adds before the reading stops. */

@@ -1,5 +1,5 @@
-import { AppError } from '../core/errors.ts'
-import type { BodyCheck } from './checked-body.ts'
+import { AppError } from '../../core/errors.ts'
+import type { BodyCheck } from './request-body.ts'
 
 /** Refuses a body of more than `maxBytes` bytes with `format_error`, and takes any other. */
 export function atMost(maxBytes: number): BodyCheck {

@@ -1,10 +1,10 @@
 import { addAbortListener } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { AppError, isAppError } from '../core/errors.ts'
+import { AppError, isAppError } from '../../core/errors.ts'
 import type { Intake } from './chunk-throttle.ts'
 import { GatheredChunks } from './gathered-chunks.ts'
-import { type Pace, watchPace } from './pace.ts'
+import { type Pace, watchPace } from './min-rate.ts'
 
 /** Judges the bytes of a body as they pass, and throws at the first that is wrong. Small chunks come joined. */
 export interface BodyCheck {

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Deadline } from '../core/async/deadline.ts'
-import { AppError } from '../core/errors.ts'
+import { Deadline } from '../../core/async/deadline.ts'
+import { AppError } from '../../core/errors.ts'
 import { atMost } from './body-limit.ts'
-import { CheckedBody, type CheckedBodyOptions } from './checked-body.ts'
-import { tellToContinue } from './server/plugins/expect-continue.ts'
+import { CheckedBody, type CheckedBodyOptions } from './request-body.ts'
+import { tellToContinue } from '../server/plugins/expect-continue.ts'
 
 export type PassBodyOptions = Pick<CheckedBodyOptions, 'signal' | 'idleTimeoutMs'>
 

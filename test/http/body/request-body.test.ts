@@ -1,12 +1,12 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { ChunkThrottle } from '../../src/http/chunk-throttle.ts'
+import { ChunkThrottle } from '../../../src/http/body/chunk-throttle.ts'
 import {
   type BodyCheck,
   CheckedBody,
   type CheckedBodyOptions,
-} from '../../src/http/checked-body.ts'
+} from '../../../src/http/body/request-body.ts'
 
 const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 5_000 }
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { GatheredChunks } from '../../src/http/gathered-chunks.ts'
+import { GatheredChunks } from '../../../src/http/body/gathered-chunks.ts'
 
 function gather(): { readonly chunks: GatheredChunks; readonly delivered: Buffer[] } {
   const delivered: Buffer[] = []

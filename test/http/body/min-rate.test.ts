@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { watchPace } from '../../src/http/pace.ts'
+import { watchPace } from '../../../src/http/body/min-rate.ts'
 
 const idleTimeoutMs = 60_000
 const onTooSlow = vi.fn<() => void>()
