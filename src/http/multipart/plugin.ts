@@ -6,14 +6,9 @@ import { AppError, isAppError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type BodyCheck, CheckedBody, type ContentOutlet, malformed } from '../body/request-body.ts'
 import { contentLength } from '../headers/content-headers.ts'
-import { parseFormBoundary } from '../form-boundary.ts'
-import {
-  MAX_FIELD_BYTES,
-  MAX_FIELDS,
-  MAX_OVERHEAD_BYTES,
-  MultipartFraming,
-} from '../multipart-framing.ts'
-import { MAX_PART_HEADERS } from '../part-head.ts'
+import { parseFormBoundary } from './boundary.ts'
+import { MAX_FIELD_BYTES, MAX_FIELDS, MAX_OVERHEAD_BYTES, MultipartFraming } from './framing.ts'
+import { MAX_PART_HEADERS } from './part-head.ts'
 
 /**
  * Lets routes take a file from a form with `openFileForm`. The form's parser is @fastify/multipart in stream

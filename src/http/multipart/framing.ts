@@ -1,5 +1,5 @@
-import { AppError, type ErrorCode } from '../core/errors.ts'
-import { ContentTail } from './content-tail.ts'
+import { AppError, type ErrorCode } from '../../core/errors.ts'
+import { ContentTail } from './part-body.ts'
 import { DelimiterSearch } from './delimiter-search.ts'
 import { parsePartHead } from './part-head.ts'
 

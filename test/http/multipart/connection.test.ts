@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
+import { AppError } from '../../../src/core/errors.ts'
 import {
   fileBody,
   filePart,
   httpChunk,
   multipartBody,
   uploadHead,
-} from '../support/multipart-body.ts'
-import { rawRequest, type Piece, type RawExchange } from '../support/raw-http.ts'
+} from '../../support/multipart-body.ts'
+import { rawRequest, type Piece, type RawExchange } from '../../support/raw-http.ts'
 import {
   codeOf,
   eventually,

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
-import { AppError, isAppError } from '../../src/core/errors.ts'
-import { chunkThrottlePlugin } from '../../src/http/server/plugins/chunk-throttle.ts'
+import { AppError, isAppError } from '../../../src/core/errors.ts'
+import { chunkThrottlePlugin } from '../../../src/http/server/plugins/chunk-throttle.ts'
 import {
   multipartUploadPlugin,
   openFileForm,
   type FileForm,
-} from '../../src/http/plugins/multipart-upload.ts'
-import type { RawExchange } from '../support/raw-http.ts'
+} from '../../../src/http/multipart/plugin.ts'
+import type { RawExchange } from '../../support/raw-http.ts'
 
 export interface FormAppOptions {
   readonly idleTimeoutMs?: number

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, nat, property, uniqueArray } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type FormOutlet, MultipartFraming } from '../../src/http/multipart-framing.ts'
+import { type FormOutlet, MultipartFraming } from '../../../src/http/multipart/framing.ts'
 
 const BOUNDARY = 'XB'
 const HEAD = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`

@@ -2,10 +2,16 @@ import fastifyMultipart from '@fastify/multipart'
 import fastify from 'fastify'
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { cpuMsOf } from '../support/cpu-time.ts'
-import { isAppError } from '../../src/core/errors.ts'
-import { MAX_OVERHEAD_BYTES, MultipartFraming } from '../../src/http/multipart-framing.ts'
-import { BOUNDARY, fileBody, filePart, multipartBody, repeated } from '../support/multipart-body.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
+import { isAppError } from '../../../src/core/errors.ts'
+import { MAX_OVERHEAD_BYTES, MultipartFraming } from '../../../src/http/multipart/framing.ts'
+import {
+  BOUNDARY,
+  fileBody,
+  filePart,
+  multipartBody,
+  repeated,
+} from '../../support/multipart-body.ts'
 
 const D = `--${BOUNDARY}`
 const HEAD = 'Content-Disposition: form-data; name="file"; filename="a.bin"'

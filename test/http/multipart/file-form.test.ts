@@ -1,14 +1,14 @@
 import fastify, { type FastifyRequest } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
-import { AppError, isAppError } from '../../src/core/errors.ts'
-import { chunkThrottlePlugin } from '../../src/http/server/plugins/chunk-throttle.ts'
+import { AppError, isAppError } from '../../../src/core/errors.ts'
+import { chunkThrottlePlugin } from '../../../src/http/server/plugins/chunk-throttle.ts'
 import {
   leastFileSize,
   multipartUploadPlugin,
   openFileForm,
   type OpenFileFormOptions,
-} from '../../src/http/plugins/multipart-upload.ts'
-import { BOUNDARY, fileBody } from '../support/multipart-body.ts'
+} from '../../../src/http/multipart/plugin.ts'
+import { BOUNDARY, fileBody } from '../../support/multipart-body.ts'
 
 const FORM = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
 const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 2_000 }
