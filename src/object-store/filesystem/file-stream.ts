@@ -18,7 +18,7 @@ const openFile = promisify(open)
 export class FileBodies {
   readonly #memory: FileMemory = {
     blocks: new Blocks(),
-    // Beside what waits to be sent (`http/release-sent.ts`).
+    // Beside what waits to be sent (`http/download/recycling-pipe.ts`).
     share: new EvenShare({
       totalBytes: 16 * 1024 * 1024,
       leastBytes: BLOCK_BYTES / 16,
@@ -124,7 +124,7 @@ function createFileBody(options: FileBodyOptions): Readable {
     else letGo()
   }
 
-  // What waits for a reader waits where it is sent (`http/release-sent.ts`), so a paused body reads nothing ahead.
+  // What waits for a reader waits where it is sent (`http/download/recycling-pipe.ts`), so a paused body reads nothing ahead.
   const body = new Readable({ read: readNext, destroy, highWaterMark: 0 })
   return body
 }

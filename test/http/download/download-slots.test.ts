@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type DownloadSlot, DownloadSlots } from '../../src/http/download-slots.ts'
+import { type DownloadSlot, DownloadSlots } from '../../../src/http/download/download-slots.ts'
 
 interface Reader extends DownloadSlot {
   bytes: number

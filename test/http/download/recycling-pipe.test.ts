@@ -4,8 +4,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EvenShare } from '../../src/core/async/fair-share.ts'
-import { releaseSent } from '../../src/http/release-sent.ts'
+import { EvenShare } from '../../../src/core/async/fair-share.ts'
+import { releaseSent } from '../../../src/http/download/recycling-pipe.ts'
 
 const CHUNK_BYTES = 64 * 1024
 /** More than the kernel's buffers hold on both sides. */

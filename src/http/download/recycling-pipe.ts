@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { EvenShare } from '../core/async/fair-share.ts'
+import type { EvenShare } from '../../core/async/fair-share.ts'
 
 export interface ReleaseSentOptions {
   /** Where `body` will be piped to. */

@@ -1,4 +1,4 @@
-import { AppError } from '../core/errors.ts'
+import { AppError } from '../../core/errors.ts'
 
 export interface DownloadLimits {
   /** Downloads in progress of one user, or of one address without a token. */

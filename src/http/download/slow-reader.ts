@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { watchPace } from './body/min-rate.ts'
+import { watchPace } from '../body/min-rate.ts'
 
 export interface ReaderPaceOptions {
   /** How long the sender of a body may be silent, in milliseconds; a reader may be so for three times as long. */

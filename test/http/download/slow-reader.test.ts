@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { watchReader } from '../../src/http/reader-pace.ts'
+import { watchReader } from '../../../src/http/download/slow-reader.ts'
 
 const KIB = 1024
 const idleTimeoutMs = 60_000
