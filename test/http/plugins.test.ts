@@ -9,7 +9,7 @@ import {
   accessTokenPlugin,
   type AccessTokenOptions,
   requireUser,
-} from '../../src/http/plugins/access-token.ts'
+} from '../../src/http/public/access-token.ts'
 import { expectContinuePlugin } from '../../src/http/server/plugins/expect-continue.ts'
 import { lingerPlugin } from '../../src/http/server/plugins/lingering-close.ts'
 import { preflightPlugin } from '../../src/http/server/plugins/preflight.ts'

@@ -1,4 +1,4 @@
-import type { ApiDescription } from './openapi/document.ts'
+import type { ApiDescription } from '../openapi/document.ts'
 
 /** What the OpenAPI document of the public listener says of it as a whole. */
 export const PUBLIC_API = {

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
-import type { Answer, Operation, Parameter } from '../openapi/operation.ts'
-import { FILE_NAME, PRECONDITIONS, USER_ID } from '../openapi/parameters.ts'
-import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
+import type { Answer, Operation, Parameter } from '../../openapi/operation.ts'
+import { FILE_NAME, PRECONDITIONS, USER_ID } from '../../openapi/parameters.ts'
+import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
 
 const CONDITIONS: readonly Parameter[] = [
   ...PRECONDITIONS,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
-import { AppError } from '../../core/errors.ts'
-import { requireUser } from '../plugins/access-token.ts'
+import { AppError } from '../../../core/errors.ts'
+import { requireUser } from '../access-token.ts'
 
 interface Params {
   readonly user_id: string

@@ -1,12 +1,12 @@
 import type { FastifyContextConfig } from 'fastify'
-import type { Repository } from '../../core/files/repository.ts'
+import type { Repository } from '../../../core/files/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
-import { requireUser } from '../plugins/access-token.ts'
-import { ALWAYS, OWN_WRITE } from '../openapi/problem-responses.ts'
-import { FILE_NAME, PRECONDITIONS } from '../openapi/parameters.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
-import { parseWritePrecondition } from '../headers/preconditions.ts'
-import { passBody } from '../body/discard-body.ts'
+import { requireUser } from '../access-token.ts'
+import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
+import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { parseWritePrecondition } from '../../headers/preconditions.ts'
+import { passBody } from '../../body/discard-body.ts'
 
 const Params = Type.Object({ file_name: Type.String() })
 

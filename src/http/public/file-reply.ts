@@ -1,7 +1,7 @@
-import { type File, VISIBILITIES } from '../core/files/file.ts'
-import { formatTimestamp } from '../core/timestamp.ts'
-import { Bytes, OneOf, Time } from './openapi/reply-schemas.ts'
-import { Type } from './openapi/type.ts'
+import { type File, VISIBILITIES } from '../../core/files/file.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
+import { Bytes, OneOf, Time } from '../openapi/reply-schemas.ts'
+import { Type } from '../openapi/type.ts'
 
 /** A file as replies describe it; sizes in bytes, times RFC 3339 in UTC, `etag` without its quotes. */
 export const FileReply = Type.Object(

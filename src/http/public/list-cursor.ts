@@ -1,6 +1,6 @@
-import { AppError } from '../core/errors.ts'
-import { parseFileName } from '../core/files/file-name.ts'
-import type { FileOrder, FilePosition } from '../core/files/listing.ts'
+import { AppError } from '../../core/errors.ts'
+import { parseFileName } from '../../core/files/file-name.ts'
+import type { FileOrder, FilePosition } from '../../core/files/listing.ts'
 
 /** Writes a place in a listing as text without meaning to anyone else. */
 export function formatListCursor({ name, value }: FilePosition, order: FileOrder): string {

@@ -1,13 +1,13 @@
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
+import { availableBytes, CAPACITY_STATES, capacityState } from '../../../core/quota/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
-import type { CapacityReport, Ledger } from '../../core/ledger/ledger.ts'
-import { notActive } from '../../core/users/inactive-user.ts'
-import { formatTimestamp } from '../../core/timestamp.ts'
-import type { Grant } from '../../core/users/user-store.ts'
-import { ALWAYS, TOKEN } from '../openapi/problem-responses.ts'
-import { Bytes, Count, OneOf, TimeOrNull } from '../openapi/reply-schemas.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../openapi/type.ts'
-import { requireUser } from '../plugins/access-token.ts'
+import type { CapacityReport, Ledger } from '../../../core/ledger/ledger.ts'
+import { notActive } from '../../../core/users/inactive-user.ts'
+import { formatTimestamp } from '../../../core/timestamp.ts'
+import type { Grant } from '../../../core/users/user-store.ts'
+import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
+import { Bytes, Count, OneOf, TimeOrNull } from '../../openapi/reply-schemas.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { requireUser } from '../access-token.ts'
 
 export interface CapacityOptions {
   readonly ledger: Ledger
