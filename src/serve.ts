@@ -11,7 +11,7 @@ import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { buildApp } from './http/public/app.ts'
 import { type OpenConnections, watchConnections } from './http/server/connection-tracker.ts'
 import { RequestGate } from './http/server/request-gate.ts'
-import { readWebPage, type WebPage } from './http/web-page.ts'
+import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
 import type { Service } from './service.ts'
 import type { Tracing } from './tracing/tracing.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from '../core/readiness.ts'
 import { createListener, type ListenerOptions } from '../http/server/listener.ts'
-import { fallbackRoutes } from '../http/routes/fallback.ts'
-import { healthRoutes } from '../http/routes/health.ts'
+import { fallbackRoutes } from '../http/shared-routes/method-not-allowed.ts'
+import { healthRoutes } from '../http/shared-routes/health.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 
 export interface MonitoringOptions extends Pick<

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { readWebPage, type WebPage } from '../../src/http/web-page.ts'
+import { readWebPage, type WebPage } from '../../src/http/pages/static-assets.ts'
 
 /** What is served where nothing was built: the session, and no page. */
 export const NO_BUILD: WebPage = { document: undefined, assets: new Map() }

@@ -2,7 +2,7 @@ import type { FastifyContextConfig } from 'fastify'
 import { jsonRequestBody } from '../../http/openapi/json-request-body.ts'
 import { ALWAYS } from '../../http/openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../http/openapi/type.ts'
-import { forgetSession, keepSession, shownValues } from '../../http/session-cookie.ts'
+import { forgetSession, keepSession, shownValues } from '../../http/pages/session-cookie.ts'
 import { ANY_WRITE } from '../admin-api.ts'
 import {
   ADMIN_SESSION_COOKIE,

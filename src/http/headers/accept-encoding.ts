@@ -1,4 +1,4 @@
-import { CODINGS, type Coding } from '../web-page.ts'
+import { CODINGS, type Coding } from '../pages/static-assets.ts'
 
 /**
  * The best coding that an `Accept-Encoding` allows (RFC 9110 section 12.5.3). Weights order nothing here but for 0, which

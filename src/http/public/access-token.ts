@@ -5,7 +5,7 @@ import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { clientAddressOf } from '../server/request-address.ts'
-import { shownValues } from '../session-cookie.ts'
+import { shownValues } from '../pages/session-cookie.ts'
 import { addVary } from '../server/vary.ts'
 
 declare module 'fastify' {

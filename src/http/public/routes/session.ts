@@ -8,7 +8,7 @@ import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../access-token.ts'
 import { clientAddressOf } from '../../server/request-address.ts'
-import { forgetSession, keepSession } from '../../session-cookie.ts'
+import { forgetSession, keepSession } from '../../pages/session-cookie.ts'
 import { passBody } from '../../body/discard-body.ts'
 
 export interface SessionOptions extends TakeJsonOptions {

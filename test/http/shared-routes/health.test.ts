@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { AppError } from '../../src/core/errors.ts'
-import { openTestCore } from '../support/test-core.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { openTestCore } from '../../support/test-core.ts'
 import {
   startTestService,
   type TestAdapters,
   type TestService,
   type TestServiceOptions,
-} from '../support/test-service.ts'
+} from '../../support/test-service.ts'
 
 let opened = new AsyncDisposableStack()
 

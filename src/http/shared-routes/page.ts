@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { chooseCoding } from '../headers/accept-encoding.ts'
 import { parseIfNoneMatch } from '../headers/entity-tags.ts'
 import { addVary } from '../server/vary.ts'
-import type { PageFile, WebPage } from '../web-page.ts'
+import type { PageFile, WebPage } from '../pages/static-assets.ts'
 
 export interface PageOptions {
   readonly page: WebPage

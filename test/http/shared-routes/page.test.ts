@@ -1,11 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { WebPage } from '../../src/http/web-page.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { buildPage, NO_BUILD } from '../support/page.ts'
-import type { TestService } from '../support/test-service.ts'
-import { ANSWERS, askFor } from './answers.ts'
-import { ask, download, expectProblem, placeFile, type Reply } from './fixture.ts'
+import type { WebPage } from '../../../src/http/pages/static-assets.ts'
+import { openEmbedded } from '../../support/embedded-service.ts'
+import { buildPage, NO_BUILD } from '../../support/page.ts'
+import type { TestService } from '../../support/test-service.ts'
+import { ANSWERS, askFor } from '../answers.ts'
+import { ask, download, expectProblem, placeFile, type Reply } from '../fixture.ts'
 
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
 
