@@ -30,7 +30,7 @@ const PRODUCTION = ['admin', 'changes', 'instances', 'quota', 'reads', 'writes']
   (name) => `production/${name}.integration.test.ts`,
 )
 const COMBINATIONS = [
-  { name: 'SQLite and local files', files: [...EMBEDDED, '../admin/embedded.test.ts'], except: [] },
+  { name: 'SQLite and local files', files: [...EMBEDDED, './admin/embedded.test.ts'], except: [] },
   { name: 'PostgreSQL and S3', files: PRODUCTION, except: ABOVE_THE_PORTS },
 ]
 

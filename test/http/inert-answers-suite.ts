@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
+import { ADMIN_OPTIONS, call, send } from './admin/fixture.ts'
 import { rawRequest } from '../support/raw-http.ts'
 import type { TestService } from '../support/test-service.ts'
 import { ANSWERS, askFor } from './answers.ts'

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { bearerPlugin, type BearerOptions } from '../../src/admin/plugins/bearer.ts'
-import { strictBodyPlugin } from '../../src/admin/plugins/strict-body.ts'
+import { bearerPlugin, type BearerOptions } from '../../src/http/admin/plugins/bearer.ts'
+import { strictBodyPlugin } from '../../src/http/admin/plugins/strict-body.ts'
 import { createConnections } from '../../src/http/server/pipelining-guard.ts'
 import {
   accessTokenPlugin,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../admin/fixture.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
 import { ask, download, expectProblem, MIB, pauseUpload, upload } from '../http/fixture.ts'
 import { faultyStore } from '../support/faults.ts'
 import { sampleOf } from '../support/metrics-text.ts'

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../admin/fixture.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
 import { ask } from '../http/fixture.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { parseMetrics } from '../support/metrics-text.ts'

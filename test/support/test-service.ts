@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { type AccessTokens, createAccessTokens } from '../../src/core/auth/access-tokens.ts'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { buildAdmin } from '../../src/admin/app.ts'
+import { buildAdmin } from '../../src/http/admin/app.ts'
 import { createGrants } from '../../src/core/quota/grants.ts'
 import { GUESS_POLICY, type GuessPolicy } from '../../src/core/auth/failed-attempts.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../admin/fixture.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../http/admin/fixture.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import { buildOperatorPage } from '../support/page.ts'
 import type { TestService, TestServiceOptions } from '../support/test-service.ts'

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADMIN_TOKEN, done } from '../admin/fixture.ts'
+import { ADMIN_TOKEN, done } from '../http/admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { describeInBrowser, type Visit } from './fixture.ts'

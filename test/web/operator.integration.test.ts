@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { ADMIN_TOKEN, call, done } from '../admin/fixture.ts'
+import { ADMIN_TOKEN, call, done } from '../http/admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/test-service.ts'
 import { startWebSite } from '../support/web-site.ts'

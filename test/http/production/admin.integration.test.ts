@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
-import { adminGrantsSuite } from '../../admin/grants-suite.ts'
-import { adminGuessingSuite } from '../../admin/guessing-suite.ts'
-import { adminUsersSuite } from '../../admin/users-suite.ts'
+import { adminGrantsSuite } from '../admin/grants-suite.ts'
+import { adminGuessingSuite } from '../admin/guessing-suite.ts'
+import { adminUsersSuite } from '../admin/users-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   adminUsersSuite(openProduction)

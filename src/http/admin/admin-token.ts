@@ -1,0 +1,44 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { ClientAddress } from '../../core/auth/client-address.ts'
+import { type GuessLimiter, tooManyGuesses } from '../../core/auth/failed-attempt-limiter.ts'
+
+/** The token of the deployment, which a request has to show. */
+export interface AdminToken {
+  /**
+   * Whether this is it, in a time that does not tell how much of it is right. A wrong one is counted as a guess, and
+   * throws `too_many_requests` where its address has shown too many; the right one is let in from everywhere.
+   */
+  isRight(shown: string, address: ClientAddress): boolean
+
+  /** Counts a guess of another kind as a wrong token is counted, or throws as for one. */
+  noteGuess(address: ClientAddress): void
+}
+
+export interface AdminTokenOptions {
+  readonly token: string
+  readonly guesses: GuessLimiter
+}
+
+export function createAdminToken({ token, guesses }: AdminTokenOptions): AdminToken {
+  const expected = digestOf(token)
+
+  function noteGuess(address: ClientAddress): void {
+    const blockedMs = guesses.blockedMs(address)
+    if (blockedMs > 0) throw tooManyGuesses(blockedMs)
+    guesses.note(address)
+  }
+
+  return {
+    noteGuess,
+    isRight(shown, address) {
+      if (timingSafeEqual(digestOf(shown), expected)) return true
+      noteGuess(address)
+      return false
+    },
+  }
+}
+
+// Digests are of one length, so that comparing them takes one time whatever was shown.
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}

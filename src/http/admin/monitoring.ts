@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify'
+import type { Readiness } from '../../core/readiness.ts'
+import { createListener, type ListenerOptions } from '../server/listener.ts'
+import { fallbackRoutes } from '../shared-routes/method-not-allowed.ts'
+import { healthRoutes } from '../shared-routes/health.ts'
+import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
+
+export interface MonitoringOptions extends Pick<
+  ListenerOptions,
+  'logger' | 'trustedProxies' | 'isStopping' | 'gate' | 'meter'
+> {
+  readonly metrics: ExposedMetrics
+  readonly readiness: Readiness
+}
+
+/**
+ * Builds the listener of Prometheus: metrics and probes, without a token, since the one of the admin API can do far more
+ * than read. Who reaches it can read what it tells, which names no user and no file.
+ */
+export async function buildMonitoring(options: MonitoringOptions): Promise<FastifyInstance> {
+  const app = await createListener({ ...options, server: SERVER })
+  app.addHook('onSend', async (_request, reply) => {
+    void reply.header('cache-control', 'no-store')
+  })
+  await app.register(healthRoutes, options)
+  await app.register(metricsRoutes, options)
+  await app.register(fallbackRoutes, {
+    allowed: {
+      '/livez': ['GET', 'HEAD'],
+      '/readyz': ['GET', 'HEAD'],
+      '/metrics': ['GET'],
+    },
+  })
+  return app
+}
+
+/** Nothing here has a body. */
+const SERVER = { requestTimeout: 20_000 } as const

@@ -1,0 +1,64 @@
+import { createHmac } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import {
+  ADMIN_SESSION_SECONDS,
+  createAdminSessions,
+} from '../../../src/http/admin/admin-session.ts'
+
+const token = 'an-admin-token-of-the-tests'
+const NOW_MS = Date.UTC(2026, 10, 23)
+const expiryMs = NOW_MS + ADMIN_SESSION_SECONDS * 1000
+
+function sessionsAt(nowMs: number, of = token) {
+  return createAdminSessions({ token: of, clock: () => nowMs })
+}
+
+describe('a session of the operator', () => {
+  const opened = sessionsAt(NOW_MS).open()
+
+  it('is its end and a signature of that, and nothing of the token', () => {
+    expect(opened).toMatch(new RegExp(`^${expiryMs / 1000}\\.[\\w-]{43}$`))
+    expect(opened).not.toContain(token)
+  })
+
+  it('is good on every instance with the same token until its end, and has expired from then on', () => {
+    expect(sessionsAt(NOW_MS).judge(opened)).toBe('good')
+    expect(sessionsAt(expiryMs - 1).judge(opened)).toBe('good')
+    expect(sessionsAt(expiryMs).judge(opened)).toBe('expired')
+    expect(sessionsAt(expiryMs + 10 * 365 * 86_400_000).judge(opened)).toBe('expired')
+  })
+
+  it('is forged where the token is another', () => {
+    expect(sessionsAt(NOW_MS, `${token}x`).judge(opened)).toBe('forged')
+  })
+
+  it('is signed by a key that is not the token', () => {
+    const [expiry = ''] = opened.split('.')
+    const byToken = createHmac('sha256', token).update(expiry).digest('base64url')
+    expect(sessionsAt(NOW_MS).judge(`${expiry}.${byToken}`)).toBe('forged')
+  })
+
+  it('is forged with any other end or signature', () => {
+    const [expiry = '', mac = ''] = opened.split('.')
+    const later = String(Number(expiry) + 1)
+    const forgeries = [
+      '',
+      '.',
+      token,
+      expiry,
+      `${expiry}.`,
+      `.${mac}`,
+      `${later}.${mac}`,
+      ` ${opened}`,
+      `${opened} `,
+      `${opened}.`,
+      `${opened}=`,
+      `0${opened}`,
+      `${expiry}.${mac.slice(1)}`,
+      `${expiry}.${mac.toLowerCase()}`,
+      `${expiry}.${'ä'.repeat(43)}`,
+      `Infinity.${mac}`,
+    ]
+    for (const forged of forgeries) expect(sessionsAt(NOW_MS).judge(forged)).toBe('forged')
+  })
+})

@@ -1,0 +1,182 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { jsonOf } from '../fixture.ts'
+import { openEmbedded } from '../../support/embedded-service.ts'
+import { NO_BUILD } from '../../support/page.ts'
+import type { TestService } from '../../support/test-service.ts'
+import {
+  ADMIN_OPTIONS,
+  ADMIN_TOKEN,
+  type Call,
+  call,
+  expiredCookie,
+  newUser,
+  send,
+  sessionCookie,
+} from './fixture.ts'
+
+const ADDRESSES = {
+  'signing in': '203.0.113.1',
+  'the cookie': '203.0.113.2',
+  'the header': '203.0.113.3',
+} as const
+
+const COOKIE = { cookie: sessionCookie() }
+
+describe('the audit log of the admin API', () => {
+  const lines: Record<string, unknown>[] = []
+  let service: TestService
+  let path: string
+  beforeAll(async () => {
+    const write = (line: string): void => {
+      lines.push(JSON.parse(line) as Record<string, unknown>)
+    }
+    const logger = pino({ level: 'warn' }, { write })
+    service = await openEmbedded({
+      ...ADMIN_OPTIONS,
+      operatorPage: NO_BUILD,
+      guessPolicy: GUESS_POLICY,
+      trustedProxies: ['127.0.0.1'],
+      logger,
+    })
+  })
+  afterAll(() => service.stop())
+  beforeEach(async () => {
+    path = await newUser(service)
+    lines.length = 0
+  })
+
+  const audits = () => lines.filter(({ audit }) => audit === true)
+  const make = (what: Call) => call(service, { ...what, path: `${path}${what.path ?? ''}` })
+
+  it('has a line for a user who is made, and none for one who was there', async () => {
+    await make({ method: 'PUT' })
+    expect(audits()).toEqual([])
+    const { user_id } = jsonOf(await call(service, { method: 'POST' }))
+    await call(service, { method: 'PUT', path: `/${String(user_id)}-2` })
+    expect(audits()).toMatchObject([
+      { action: 'user.create', user_id },
+      { action: 'user.create', user_id: `${String(user_id)}-2` },
+    ])
+  })
+
+  it.each<[string, Call, Record<string, unknown>]>([
+    [
+      'user.set_status',
+      { method: 'PATCH', body: { status: 'suspended' } },
+      { status: 'suspended' },
+    ],
+    ['user.delete', { method: 'DELETE' }, {}],
+    [
+      'access_token.issue',
+      { method: 'POST', path: '/access-tokens', body: { label: 'phone' } },
+      { label: 'phone', token_id: expect.any(String) as string },
+    ],
+    [
+      'device.put',
+      { method: 'PUT', path: '/devices/cam', body: { model: 'camera' } },
+      { device_id: 'cam', model: 'camera', bytes: 200, created: true },
+    ],
+    ['device.remove', { method: 'DELETE', path: '/devices/cam' }, { device_id: 'cam' }],
+    [
+      'grant.put',
+      {
+        method: 'PUT',
+        path: '/grants/gift/1',
+        body: { bytes: 5, ends_at: '2099-01-01T00:00:00Z' },
+      },
+      { source: 'gift', reference: '1', bytes: 5, ends_at: '2099-01-01T00:00:00Z', created: true },
+    ],
+    [
+      'grant.revoke',
+      { method: 'DELETE', path: '/grants/gift/1' },
+      { source: 'gift', reference: '1' },
+    ],
+  ])('has a line for %s, at any level of the log', async (action, what, terms) => {
+    const reply = await make(what)
+    expect(reply.status).toBeLessThan(300)
+    expect(audits()).toMatchObject([
+      {
+        msg: 'audit',
+        action,
+        user_id: path.slice(1),
+        ...terms,
+        request_id: reply.headers['x-request-id'],
+        address: '127.0.0.1',
+      },
+    ])
+  })
+
+  it('has a line for a token that is revoked, and never the secret of one', async () => {
+    const issued = jsonOf(await make({ method: 'POST', path: '/access-tokens' }))
+    const { token_id, access_token } = issued
+    await make({ method: 'DELETE', path: `/access-tokens/${String(token_id)}` })
+    expect(audits()).toMatchObject([{}, { action: 'access_token.revoke', token_id }])
+    expect(JSON.stringify(lines)).not.toContain(String(access_token))
+    expect(JSON.stringify(lines)).not.toContain(ADMIN_TOKEN)
+  })
+
+  it('has a line for each who signs in or out by the page, without the token', async () => {
+    const session = { at: '/session', headers: COOKIE }
+    const opened = await send(service, {
+      method: 'POST',
+      at: '/session',
+      body: { admin_token: ADMIN_TOKEN },
+    })
+    const closed = await send(service, { ...session, method: 'DELETE' })
+    expect(audits()).toMatchObject(
+      Object.entries({ 'session.open': opened, 'session.close': closed }).map(
+        ([action, reply]) => ({
+          msg: 'audit',
+          action,
+          request_id: reply.headers['x-request-id'],
+          address: '127.0.0.1',
+        }),
+      ),
+    )
+    expect(JSON.stringify(lines)).not.toContain(ADMIN_TOKEN)
+  })
+
+  it('has none for who signs out without having been signed in, which anyone may', async () => {
+    for (const cookie of ['', 'admin_session=wrong', 'admin_session=', expiredCookie()]) {
+      const headers = { cookie }
+      const reply = await send(service, { method: 'DELETE', at: '/session', headers })
+      expect(reply.status).toBe(204)
+    }
+    expect(audits()).toEqual([])
+  })
+
+  it.each<[keyof typeof ADDRESSES, (headers: Record<string, string>) => Call]>([
+    [
+      'signing in',
+      (headers) => ({ method: 'POST', at: '/session', body: { admin_token: 'wrong' }, headers }),
+    ],
+    [
+      'the cookie',
+      (headers) => ({ method: 'GET', headers: { ...headers, cookie: 'admin_session=wrong' } }),
+    ],
+    [
+      'the header',
+      (headers) => ({ method: 'GET', headers: { ...headers, authorization: 'Bearer wrong' } }),
+    ],
+  ])('has a line for each wrong token until its address is blocked: %s', async (how, show) => {
+    const address = ADDRESSES[how]
+    const guess = () => send(service, show({ 'x-forwarded-for': address }))
+    for (let tries = 0; tries < GUESS_POLICY.maxGuesses + 5; tries += 1) await guess()
+    expect((await guess()).status).toBe(429)
+    expect(audits()).toHaveLength(GUESS_POLICY.maxGuesses)
+    expect(audits()[0]).toMatchObject({ action: 'admin_token.refuse', address })
+    expect(JSON.stringify(lines)).not.toContain('wrong')
+  })
+
+  it('has none for what only reads, and none for what is refused', async () => {
+    await call(service, { method: 'GET' })
+    await make({ method: 'GET' })
+    await make({ method: 'PUT', path: '/devices/cam', body: { bytes: -1 } })
+    await make({ method: 'PATCH', body: { status: 'gone' } })
+    await call(service, { method: 'DELETE', path: '/unknown' })
+    await send(service, { method: 'DELETE', path })
+    expect(audits()).toEqual([])
+  })
+})

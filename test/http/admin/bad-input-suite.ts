@@ -1,0 +1,333 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectProblem, type OpenService } from '../fixture.ts'
+import type { TestService } from '../../support/test-service.ts'
+import { ADMIN_OPTIONS, allPages, type Call, call, expectFault, newUser, send } from './fixture.ts'
+
+const FORMAT_ERROR = { status: 400, code: 'format_error' } as const
+const NOT_FOUND = { status: 404, code: 'not_found' } as const
+const UNAUTHORIZED = { status: 401, code: 'unauthorized' } as const
+
+/** One call of each kind; `:id` is the user. */
+const CALLS: readonly Call[] = [
+  { method: 'POST' },
+  { method: 'GET' },
+  { method: 'PUT', path: '/:id' },
+  { method: 'GET', path: '/:id' },
+  { method: 'PATCH', path: '/:id', body: { status: 'active' } },
+  { method: 'DELETE', path: '/:id' },
+  { method: 'POST', path: '/:id/access-tokens' },
+  { method: 'GET', path: '/:id/access-tokens' },
+  { method: 'DELETE', path: '/:id/access-tokens/some' },
+  { method: 'GET', path: '/:id/devices' },
+  { method: 'PUT', path: '/:id/devices/cam' },
+  { method: 'DELETE', path: '/:id/devices/cam' },
+  { method: 'GET', path: '/:id/grants' },
+  { method: 'PUT', path: '/:id/grants/gift/1', body: { bytes: 5 } },
+  { method: 'DELETE', path: '/:id/grants/gift/1' },
+]
+
+const OF_ONE_USER = CALLS.filter(({ path }) => path !== undefined)
+const WITH_BODY = CALLS.filter(({ method }) => method !== 'GET' && method !== 'DELETE')
+const WITHOUT_BODY = CALLS.filter(({ method }) => method === 'GET' || method === 'DELETE')
+
+function each(calls: readonly Call[]): [string, Call][] {
+  return calls.map((call) => [`${call.method} ${call.path ?? '/'}`, call])
+}
+
+/** What is no number of bytes, as JSON. */
+const NO_BYTES = ['-1', '1.5', '"5"', 'null', 'true', '[]', '{}', '1e400', '9007199254740992']
+
+/** What is no time. */
+const NO_TIMES = [
+  '"2027-01-01"',
+  '"tomorrow"',
+  '"2027-02-30T00:00:00Z"',
+  '"2027-01-01T24:00:00Z"',
+  '"2027-01-01T00:00:00"',
+  '"0000-01-01T00:00:00+23:00"',
+  '""',
+  '1800000000000',
+  'null',
+]
+
+/** Whatever is sent is answered with a 4xx that says what is wrong and where, and changes nothing. */
+export function adminBadInputSuite(open: OpenService): void {
+  describe('admin: bad input', () => {
+    let service: TestService
+    let path: string
+    beforeAll(async () => {
+      service = await open(ADMIN_OPTIONS)
+      path = await newUser(service)
+    })
+    afterAll(async () => {
+      // Nothing of all this has had an effect.
+      const grants = await allPages(service, { path: `${path}/grants`, member: 'grants', limit: 5 })
+      expect(grants).toEqual([])
+      await service.stop()
+    })
+
+    const of = (what: Call, id = path.slice(1)): Call => ({
+      ...what,
+      path: (what.path ?? '').replace(':id', id),
+    })
+    const put = (below: string, raw: string) =>
+      call(service, { method: 'PUT', path: `${path}${below}`, raw })
+
+    describe('without the token', () => {
+      it.each(each(CALLS))('%s is 401', async (_name, what) => {
+        const reply = await send(service, of(what))
+        expectProblem(reply, UNAUTHORIZED)
+        expect(reply.headers['www-authenticate']).toBe('Bearer')
+      })
+
+      it.each([
+        '',
+        'Bearer',
+        'Bearer ',
+        'Bearer wrong',
+        `Bearer ${ADMIN_OPTIONS.adminToken}x`,
+        `Bearer ${ADMIN_OPTIONS.adminToken.slice(0, -1)}`,
+        `Bearer ${ADMIN_OPTIONS.adminToken} x`,
+        `Basic ${ADMIN_OPTIONS.adminToken}`,
+        ADMIN_OPTIONS.adminToken,
+      ])('"%s" is 401', async (authorization) => {
+        const reply = await send(service, { method: 'GET', headers: { authorization } })
+        expectProblem(reply, UNAUTHORIZED)
+      })
+
+      it('unknown paths and methods are 401 as well, and the scheme is of either case', async () => {
+        expectProblem(await send(service, { method: 'GET', path: '/a/b/c/d' }), UNAUTHORIZED)
+        expectProblem(await send(service, { method: 'PUT' }), UNAUTHORIZED)
+        const authorization = `bearer ${ADMIN_OPTIONS.adminToken}`
+        const reply = await send(service, { method: 'GET', headers: { authorization } })
+        expect(reply.status).toBe(200)
+      })
+
+      it('a body is refused before it is looked at', async () => {
+        const reply = await send(service, { method: 'POST', raw: 'x'.repeat(100_000) })
+        expectProblem(reply, UNAUTHORIZED)
+      })
+    })
+
+    it.each(each(OF_ONE_USER.filter(({ method, path }) => !(method === 'PUT' && path === '/:id'))))(
+      '%s of an unknown user is 404',
+      async (_name, what) => {
+        expectProblem(await call(service, of(what, randomUUID())), NOT_FOUND)
+      },
+    )
+
+    describe.each(each(OF_ONE_USER))('%s', (_name, what) => {
+      it.each(['me', 'a%20b', 'a.b', '%C3%A4', 'a%2Fb', 'a'.repeat(65), '%00', '..%2F'])(
+        'of the user id %s is 400',
+        async (id) => {
+          expectFault(await call(service, of(what, id)), 'user_id')
+        },
+      )
+    })
+
+    describe.each(each(CALLS))('%s', (_name, what) => {
+      it('with an unknown query parameter is 400', async () => {
+        const { path } = of(what)
+        expectFault(await call(service, { ...what, path: `${path}?dry_run=1` }), 'dry_run')
+      })
+    })
+
+    describe.each(each(WITH_BODY))('%s', (_name, what) => {
+      it.each([
+        ['malformed JSON', { raw: '{"bytes":' }],
+        ['a trailing comma', { raw: '{"bytes":5,}' }],
+        ['bytes that are no UTF-8', { raw: Buffer.from('7b2261223a22ff227d', 'hex') }],
+        ['a form', { raw: 'bytes=5', headers: { 'content-type': TYPES.form } }],
+        ['text', { raw: '{}', headers: { 'content-type': 'text/plain' } }],
+        ['a prototype', { raw: '{"__proto__":{"bytes":5}}' }],
+        ['a constructor', { raw: '{"constructor":{"prototype":{"bytes":5}}}' }],
+        ['17 KiB', { raw: JSON.stringify({ label: 'x'.repeat(17 * 1024) }) }],
+      ])('with %s is a format_error', async (_body, sent) => {
+        expectProblem(await call(service, { ...of(what), ...sent }), FORMAT_ERROR)
+      })
+
+      it.each(['[]', '5', '"text"', 'true', 'null'])('with the body %s is 400', async (raw) => {
+        expectFault(await call(service, { ...of(what), raw }), 'body')
+      })
+
+      it('with an unknown member is 400 and names it', async () => {
+        const body = { ...(what.body as object | undefined), colour: 'red' }
+        expectFault(await call(service, { ...of(what), body }), 'colour')
+      })
+    })
+
+    it.each(each(WITHOUT_BODY))('%s with a body is a format_error', async (_name, what) => {
+      expectProblem(await call(service, { ...of(what), raw: '{}' }), FORMAT_ERROR)
+    })
+
+    describe('bytes', () => {
+      it.each(NO_BYTES)('%s are no bytes of a device', async (bytes) => {
+        expectFault(await put('/devices/cam', `{"bytes":${bytes}}`), 'bytes')
+      })
+
+      it.each(NO_BYTES)('%s are no bytes of a grant', async (bytes) => {
+        expectFault(await put('/grants/gift/1', `{"bytes":${bytes}}`), 'bytes')
+      })
+
+      it('are required of a grant', async () => {
+        expectFault(await put('/grants/gift/1', '{}'), 'bytes')
+        expectFault(await put('/grants/gift/1', ''), 'bytes')
+      })
+    })
+
+    it.each(['5', 'null', 'true', '""', '"ä"', '"a\\u0000"', `"${'m'.repeat(129)}"`])(
+      'a model cannot be %s',
+      async (model) => {
+        expectFault(await put('/devices/cam', `{"model":${model}}`), 'model')
+      },
+    )
+
+    describe.each(['starts_at', 'ends_at'])('%s', (member) => {
+      it.each(NO_TIMES)('cannot be %s', async (time) => {
+        expectFault(await put('/grants/gift/1', `{"bytes":5,"${member}":${time}}`), member)
+      })
+    })
+
+    it.each(['2027-01-01T00:00:00Z', '2026-12-31T23:59:59.999Z', '2027-01-01T00:30:00+01:00'])(
+      'a grant cannot end when it starts or before: %s',
+      async (ends_at) => {
+        const terms = JSON.stringify({ bytes: 5, starts_at: '2027-01-01T00:00:00Z', ends_at })
+        expectFault(await put('/grants/gift/1', terms), 'ends_at')
+      },
+    )
+
+    it.each([
+      ['label', '5'],
+      ['label', 'null'],
+      ['label', '"a\\u0000"'],
+      ['label', '"\\ud800"'],
+      ['label', `"${'x'.repeat(201)}"`],
+      ['expires_in', '0'],
+      ['expires_in', '-1'],
+      ['expires_in', '1.5'],
+      ['expires_in', '"60"'],
+      ['expires_in', '1e15'],
+      ['expires_in', 'null'],
+    ])('the %s of a token cannot be %s', async (member, value) => {
+      const raw = `{"${member}":${value}}`
+      const issue = { method: 'POST', path: `${path}/access-tokens`, raw }
+      expectFault(await call(service, issue), member)
+    })
+
+    it.each([
+      '{}',
+      '{"status":"deleted"}',
+      '{"status":"Active"}',
+      '{"status":1}',
+      '{"status":null}',
+    ])('a status is not set by %s', async (raw) => {
+      expectFault(await call(service, { method: 'PATCH', path, raw }), 'status')
+    })
+
+    it.each([
+      ['device_id', '/devices/a%20b', undefined],
+      ['device_id', '/devices/a%2Fb', undefined],
+      ['device_id', '/devices/%00', undefined],
+      ['device_id', `/devices/${'a'.repeat(129)}`, undefined],
+      ['source', '/grants/Gift/1', { bytes: 5 }],
+      ['source', '/grants/1st/1', { bytes: 5 }],
+      ['source', `/grants/${'a'.repeat(33)}/1`, { bytes: 5 }],
+      ['reference', '/grants/gift/a%20b', { bytes: 5 }],
+      ['reference', '/grants/gift/%F0%9F%8E%81', { bytes: 5 }],
+      ['reference', `/grants/gift/${'a'.repeat(129)}`, { bytes: 5 }],
+    ])('a %s is not what is in %s', async (parameter, below, body) => {
+      const at = `${path}${below}`
+      expectFault(await call(service, { method: 'PUT', path: at, body }), parameter)
+      expectFault(await call(service, { method: 'DELETE', path: at }), parameter)
+    })
+
+    it.each(['a%20b', '%00', 'a'.repeat(65), 'a%2Fb'])('a token_id is not %s', async (id) => {
+      const at = `${path}/access-tokens/${id}`
+      expectFault(await call(service, { method: 'DELETE', path: at }), 'token_id')
+    })
+
+    it.each(['me', 'a.b'])('the list of users has no cursor of "%s"', async (id) => {
+      expectFault(await call(service, { method: 'GET', path: `?cursor=${cursor(id)}` }), 'cursor')
+    })
+
+    it.each(['a%20b', '%00', '%ff', '%', 'a%2Fb', '%C3%A4', 'a'.repeat(65), 'a&prefix=b'])(
+      'no user id begins with %s',
+      async (prefix) => {
+        expectFault(await call(service, { method: 'GET', path: `?prefix=${prefix}` }), 'prefix')
+      },
+    )
+
+    it.each(['access-tokens', 'devices', 'grants'])(
+      'a list of %s takes no prefix',
+      async (list) => {
+        const what = of({ method: 'GET', path: `/:id/${list}?prefix=a` })
+        expectFault(await call(service, what), 'prefix')
+      },
+    )
+
+    it('the list of tokens has no cursor without a time', async () => {
+      const what = of({ method: 'GET', path: `/:id/access-tokens?cursor=${cursor('a b')}` })
+      expectFault(await call(service, what), 'cursor')
+    })
+
+    describe.each(['', '/:id/access-tokens', '/:id/devices', '/:id/grants'])(
+      'the list under %s/',
+      (list) => {
+        it.each(['0', '1001', '-1', '1.5', 'x', '', '%205', '1e2', '0x5'])(
+          'has no pages of %s',
+          async (limit) => {
+            const what = of({ method: 'GET', path: `${list}?limit=${limit}` })
+            expectFault(await call(service, what), 'limit')
+          },
+        )
+
+        it.each(['', 'x', '*', 'AAAA', cursor('a b c'), cursor('\0'), cursor('ä ä'), cursor('')])(
+          'has no cursor %j',
+          async (text) => {
+            const at = `${list}?cursor=${encodeURIComponent(text)}`
+            expectFault(await call(service, of({ method: 'GET', path: at })), 'cursor')
+          },
+        )
+
+        it.each(['limit', 'cursor'])('takes no second %s', async (name) => {
+          const what = of({ method: 'GET', path: `${list}?${name}=1&${name}=2` })
+          expectFault(await call(service, what), name)
+        })
+      },
+    )
+
+    it.each([
+      ['POST', '/:id', 'GET, PUT, PATCH, DELETE'],
+      ['PUT', '', 'GET, POST'],
+      ['DELETE', '', 'GET, POST'],
+      ['HEAD', '/:id', 'GET, PUT, PATCH, DELETE'],
+      ['PUT', '/:id/devices', 'GET'],
+      ['GET', '/:id/devices/cam', 'PUT, DELETE'],
+      ['POST', '/:id/grants/gift/1', 'PUT, DELETE'],
+      ['GET', '/:id/access-tokens/some', 'DELETE'],
+    ])('%s %s is 405 and says what is allowed: %s', async (method, at, allowed) => {
+      const reply = await call(service, of({ method, path: at }))
+      expect([reply.status, reply.headers['allow']]).toEqual([405, allowed])
+    })
+
+    it('a method that the path does not have is 405, whatever its body', async () => {
+      const reply = await call(service, of({ method: 'GET', path: '/:id/devices/cam', body: {} }))
+      expect([reply.status, reply.headers['allow']]).toEqual([405, 'PUT, DELETE'])
+    })
+
+    it.each(['/a/b', '/a/devices/b/c', '/a/grants/b', '/a/files'])('%s is 404', async (at) => {
+      expectProblem(await call(service, { method: 'GET', path: at }), NOT_FOUND)
+    })
+
+    it('a path that is no UTF-8 is 400', async () => {
+      expectFault(await call(service, { method: 'GET', path: '/%ff' }), 'path')
+    })
+  })
+}
+
+const TYPES = { form: 'application/x-www-form-urlencoded' } as const
+
+function cursor(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}

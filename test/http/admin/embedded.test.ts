@@ -1,0 +1,17 @@
+import { describe } from 'vitest'
+import { openEmbedded } from '../../support/embedded-service.ts'
+import { adminBadInputSuite } from './bad-input-suite.ts'
+import { adminGrantsSuite } from './grants-suite.ts'
+import { adminMetricsSuite } from './metrics-suite.ts'
+import { adminGuessingSuite } from './guessing-suite.ts'
+import { adminSessionSuite } from './session-suite.ts'
+import { adminUsersSuite } from './users-suite.ts'
+
+describe('the admin API on SQLite and local files', () => {
+  adminUsersSuite(openEmbedded)
+  adminGrantsSuite(openEmbedded)
+  adminMetricsSuite(openEmbedded)
+  adminBadInputSuite(openEmbedded)
+  adminGuessingSuite(openEmbedded)
+  adminSessionSuite(openEmbedded)
+})

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
+import type { TestService } from '../../support/test-service.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'
+
+const { maxGuesses } = GUESS_POLICY
+const UNAUTHORIZED = { status: 401, code: 'unauthorized' } as const
+const TOO_MANY = { status: 429, code: 'too_many_requests' } as const
+
+/** Row C09 of the list of bad input: guessing the token of the admin API. */
+export function adminGuessingSuite(open: OpenService): void {
+  describe('guessing the admin token', () => {
+    let service: TestService
+    beforeEach(async () => {
+      const options = { guessPolicy: GUESS_POLICY, trustedProxies: ['127.0.0.0/8'] }
+      service = await open({ ...ADMIN_OPTIONS, ...options })
+    })
+    afterEach(() => service.stop())
+
+    function show(token: string, address = '203.0.113.7'): Promise<Reply> {
+      const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': address }
+      return send(service, { method: 'GET', headers })
+    }
+
+    it('C09 is refused with 401, then with 429 and the time to wait', async () => {
+      for (let guess = 0; guess < maxGuesses; guess += 1) {
+        const reply = await show(wrongToken(guess))
+        expectProblem(reply, UNAUTHORIZED)
+        expect(reply.headers['www-authenticate']).toBe('Bearer')
+      }
+      const reply = await show(wrongToken(99))
+      const { retry_after: seconds } = expectProblem(reply, TOO_MANY)
+      expect(reply.headers['retry-after']).toBe(String(seconds))
+      expect(seconds).toBeGreaterThan(GUESS_POLICY.firstBlockMs / 1000 - 30)
+      expect(seconds).toBeLessThanOrEqual(GUESS_POLICY.firstBlockMs / 1000)
+      expectProblem(await show(wrongToken(99), '203.0.113.8'), UNAUTHORIZED)
+    })
+
+    it('C09 does not keep out the right token, and whoever shows none is told so', async () => {
+      for (let guess = 0; guess < maxGuesses; guess += 1) await show(wrongToken(guess))
+      expectProblem(await show(wrongToken(99)), TOO_MANY)
+      expect((await show(ADMIN_TOKEN)).status).toBe(200)
+      const headers = { 'x-forwarded-for': '203.0.113.7' }
+      expect((await call(service, { method: 'GET', headers })).status).toBe(200)
+      expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
+    })
+
+    it('C09 looks for the token in its header alone', async () => {
+      const right = encodeURIComponent(ADMIN_TOKEN)
+      for (const path of [`?token=${right}`, `?access_token=${right}`, `?ADMIN_TOKEN=${right}`]) {
+        expectProblem(await send(service, { method: 'GET', path }), UNAUTHORIZED)
+      }
+      const headers = { cookie: `access_token=${ADMIN_TOKEN}`, 'x-api-key': ADMIN_TOKEN }
+      expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
+      expectProblem(await show(ADMIN_TOKEN.slice(0, -1)), UNAUTHORIZED)
+      expectProblem(await show(`${ADMIN_TOKEN}x`), UNAUTHORIZED)
+    })
+
+    it('C09 is not counted where no token is shown', async () => {
+      const headers = { 'x-forwarded-for': '203.0.113.7' }
+      for (let request = 0; request < 2 * maxGuesses; request += 1) {
+        expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
+      }
+      expectProblem(await show(wrongToken(1)), UNAUTHORIZED)
+    })
+  })
+}
+
+/** As long as the right one. */
+function wrongToken(seed: number): string {
+  return String(seed).padStart(ADMIN_TOKEN.length, 'x')
+}
