@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
 import { openEmbedded, openEmbeddedTwins } from '../../support/embedded-service.ts'
-import { parallelUploadsSuite } from '../parallel-uploads-suite.ts'
-import { quotaSuite } from '../quota-suite.ts'
-import { racesSuite } from '../races-suite.ts'
+import { parallelUploadsSuite } from '../quota/parallel-uploads-suite.ts'
+import { quotaSuite } from '../quota/quota-suite.ts'
+import { racesSuite } from '../quota/races-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   quotaSuite(openEmbedded)

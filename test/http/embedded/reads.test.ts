@@ -1,11 +1,11 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/embedded-service.ts'
-import { accessSuite } from '../access-suite.ts'
-import { downloadSuite } from '../download-suite.ts'
-import { everyCodeSuite } from '../every-code-suite.ts'
-import { inertAnswersSuite } from '../inert-answers-suite.ts'
-import { listingsSuite } from '../listings-suite.ts'
-import { downloadLimitsSuite, slowReadersSuite } from '../slow-readers-suite.ts'
+import { accessSuite } from '../reads/access-suite.ts'
+import { downloadSuite } from '../reads/download-suite.ts'
+import { everyCodeSuite } from '../reads/every-code-suite.ts'
+import { inertAnswersSuite } from '../reads/inert-answers-suite.ts'
+import { listingsSuite } from '../reads/listings-suite.ts'
+import { downloadLimitsSuite, slowReadersSuite } from '../reads/slow-readers-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   downloadSuite(openEmbedded)

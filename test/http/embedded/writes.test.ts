@@ -1,14 +1,14 @@
 import { describe } from 'vitest'
 import { openEmbedded } from '../../support/embedded-service.ts'
-import { changesSuite } from '../changes-suite.ts'
-import { conditionalWritesSuite } from '../conditional-writes-suite.ts'
-import { digestsSuite } from '../digests-suite.ts'
-import { fileNamesSuite } from '../file-names-suite.ts'
-import { rawUploadsSuite } from '../raw-uploads-suite.ts'
-import { removalsSuite } from '../removals-suite.ts'
-import { takenBackSuite } from '../taken-back-suite.ts'
-import { uploadsSuite } from '../uploads-suite.ts'
-import { visibilitySuite } from '../visibility-suite.ts'
+import { changesSuite } from '../writes/changes-suite.ts'
+import { conditionalWritesSuite } from '../writes/conditional-writes-suite.ts'
+import { digestsSuite } from '../writes/digests-suite.ts'
+import { fileNamesSuite } from '../writes/file-names-suite.ts'
+import { rawUploadsSuite } from '../writes/raw-uploads-suite.ts'
+import { removalsSuite } from '../writes/removals-suite.ts'
+import { takenBackSuite } from '../writes/taken-back-suite.ts'
+import { uploadsSuite } from '../writes/uploads-suite.ts'
+import { visibilitySuite } from '../writes/visibility-suite.ts'
 
 describe('the service on SQLite and local files', () => {
   uploadsSuite(openEmbedded)

@@ -1,10 +1,10 @@
 import { describe } from 'vitest'
 import { isWithoutProduction, openProductionTwins } from '../../support/production-service.ts'
-import { guessingSuite } from '../guessing-suite.ts'
-import { parallelUploadsSuite } from '../parallel-uploads-suite.ts'
-import { racesSuite } from '../races-suite.ts'
-import { revocationSuite } from '../revocation-suite.ts'
-import { writeRacesSuite } from '../write-races-suite.ts'
+import { guessingSuite } from '../connections/guessing-suite.ts'
+import { parallelUploadsSuite } from '../quota/parallel-uploads-suite.ts'
+import { racesSuite } from '../quota/races-suite.ts'
+import { revocationSuite } from '../connections/revocation-suite.ts'
+import { writeRacesSuite } from '../quota/write-races-suite.ts'
 
 describe.skipIf(isWithoutProduction())(
   'two instances of the service on PostgreSQL and MinIO',

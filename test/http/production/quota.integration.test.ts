@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
-import { cutOffUploadsSuite } from '../broken-uploads-suite.ts'
-import { quotaSuite } from '../quota-suite.ts'
-import { ledgerRefusalsSuite } from '../refusals-suite.ts'
+import { cutOffUploadsSuite } from '../refusals/broken-uploads-suite.ts'
+import { quotaSuite } from '../quota/quota-suite.ts'
+import { ledgerRefusalsSuite } from '../refusals/refusals-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   quotaSuite(openProduction)

@@ -1,10 +1,10 @@
 import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
-import { conditionalWritesSuite } from '../conditional-writes-suite.ts'
-import { digestsSuite } from '../digests-suite.ts'
-import { rawUploadsSuite } from '../raw-uploads-suite.ts'
-import { takenBackSuite } from '../taken-back-suite.ts'
-import { uploadsSuite } from '../uploads-suite.ts'
+import { conditionalWritesSuite } from '../writes/conditional-writes-suite.ts'
+import { digestsSuite } from '../writes/digests-suite.ts'
+import { rawUploadsSuite } from '../writes/raw-uploads-suite.ts'
+import { takenBackSuite } from '../writes/taken-back-suite.ts'
+import { uploadsSuite } from '../writes/uploads-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   uploadsSuite(openProduction)

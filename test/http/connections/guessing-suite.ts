@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TestUser,
+  TwinServices,
+} from '../../support/test-service.ts'
+import {
+  download,
+  expectProblem,
+  expectUntouched,
+  pathOf,
+  placeFile,
+  type Reply,
+  upload,
+} from '../fixture.ts'
+
+const { maxGuesses } = GUESS_POLICY
+const INVALID = { status: 403, code: 'access_token_invalid' } as const
+const TOO_MANY = { status: 429, code: 'too_many_requests' } as const
+
+/** Behind a proxy on the loopback, as all requests of the tests are. */
+const PROXIED = { trustedProxies: ['127.0.0.0/8'] }
+
+type OpenTwins = (options?: TestServiceOptions) => Promise<TwinServices>
+
+/** Row C08 of the list of bad input: wrong access tokens, and who else comes from the same address. */
+export function guessingSuite(openTwins: OpenTwins): void {
+  describe('guessing access tokens', () => {
+    let twins: readonly TestService[] = []
+    const open = async (options: TestServiceOptions = {}): Promise<TwinServices> => {
+      const opened = await openTwins({ guessPolicy: GUESS_POLICY, ...options })
+      twins = opened
+      return opened
+    }
+    afterEach(() => Promise.all(twins.map((service) => service.stop())))
+
+    it('C08 is refused with 429 and the time to wait, whatever is asked for', async () => {
+      const [service] = await open()
+      const placed = await placeFile(service)
+      await block(service)
+      const headers = wrong()
+      const name = 'file.bin'
+      expectBlocked(await download(service, { headers }))
+      expectBlocked(await download(service, { owner: placed.user.userId, headers }))
+      expectBlocked(await download(service, { path: '/users/me/capacity', headers }))
+      expectBlocked(await download(service, { method: 'DELETE', headers }))
+      expectBlocked(await upload(service, { name, content: 'new', headers }))
+      expectBlocked(await upload(service, { name, content: 'new', method: 'PUT', headers }))
+      const head = await download(service, { method: 'HEAD', headers })
+      expect(head).toMatchObject({ status: 429, body: Buffer.alloc(0) })
+      expect(Number(head.headers['retry-after'])).toBeGreaterThan(0)
+      await expectUntouched(service, placed)
+    })
+
+    it('C08 lets good tokens in, and those who show none', async () => {
+      const [service, other] = await open()
+      const placed = await placeFile(service)
+      const shown = await upload(service, {
+        user: placed.user,
+        name: 'shown',
+        query: '?visibility=public',
+        content: 'hello',
+      })
+      expect(shown.status).toBe(200)
+      await block(service)
+      await block(other)
+      expectBlocked(await download(service, { headers: wrong() }))
+      for (const instance of [service, other]) {
+        expect((await download(instance, { user: placed.user })).status).toBe(200)
+        const path = pathOf('shown', placed.user.userId)
+        expect((await download(instance, { path })).status).toBe(200)
+        const newcomer = await instance.createUser(100)
+        expect((await upload(instance, { user: newcomer, content: 'x' })).status).toBe(200)
+      }
+    })
+
+    it('C08 on one instance is over on the other too', async () => {
+      const [here, there] = await open()
+      await guess(here, maxGuesses / 2)
+      await here.guesses.share()
+      await guess(there, maxGuesses / 2)
+      await there.guesses.share()
+      expectBlocked(await download(there, { headers: wrong() }))
+      expectProblem(await download(here, { headers: wrong() }), INVALID)
+      await here.guesses.share()
+      expectBlocked(await download(here, { headers: wrong() }))
+    })
+
+    it('C08 at 100 a second changes nothing for those who share the address', async () => {
+      // However slow the machine is, the block must outlast the test.
+      const guessPolicy = { ...GUESS_POLICY, firstBlockMs: 3_600_000 }
+      const [service] = await open({ guessPolicy })
+      const users = [await service.createUser(1000), await service.createUser(1000)]
+      for (const user of users) await upload(service, { user, content: 'hello' })
+      await block(service)
+      const quiet: number[] = []
+      const besides: number[] = []
+      const answers = new Set<number>()
+      for (let round = 0; round < 6; round += 1) {
+        const noise = new AbortController()
+        const attack = round % 2 === 1 ? attackAt(service, 100, noise.signal) : undefined
+        for (const ms of await measure(service, users)) (attack ? besides : quiet).push(ms)
+        noise.abort()
+        for (const status of (await attack) ?? []) answers.add(status)
+      }
+      expect([...answers]).toEqual([429])
+      expect(quantile(besides, 0.5)).toBeLessThan(2 * quantile(quiet, 0.5) + 5)
+      expect(quantile(besides, 0.99)).toBeLessThan(3 * quantile(quiet, 0.99) + 20)
+    })
+
+    it('C08 under forged addresses is counted for the address of the connection', async () => {
+      const [service] = await open()
+      for (let guess = 0; guess < maxGuesses; guess += 1) {
+        const forged = { 'x-forwarded-for': `203.0.113.${guess}`, forwarded: `for=${guess}` }
+        expectProblem(await download(service, { headers: { ...wrong(), ...forged } }), INVALID)
+      }
+      const headers = { ...wrong(), 'x-forwarded-for': '203.0.113.99' }
+      expectBlocked(await download(service, { headers }))
+    })
+
+    it('C08 behind a trusted proxy is counted for the address that the proxy names', async () => {
+      const [service] = await open(PROXIED)
+      const from = (addresses: string): Promise<Reply> =>
+        download(service, { headers: { ...wrong(), 'x-forwarded-for': addresses } })
+      for (let guess = 0; guess < maxGuesses; guess += 1) {
+        // What stands before the proxy's own entry is the client's invention.
+        expectProblem(await from(`198.51.100.${guess}, 203.0.113.7`), INVALID)
+      }
+      expectBlocked(await from('203.0.113.7'))
+      expectBlocked(await from('192.0.2.1, 203.0.113.7'))
+      expectProblem(await from('203.0.113.8'), INVALID)
+      expectProblem(await from('198.51.100.1'), INVALID)
+    })
+
+    it('C08 behind a trusted proxy that names no address is counted for the connection', async () => {
+      const [service] = await open(PROXIED)
+      const from = (address: string): Promise<Reply> =>
+        download(service, { headers: { ...wrong(), 'x-forwarded-for': address } })
+      for (let guess = 0; guess < maxGuesses; guess += 1) {
+        expectProblem(await from(guess % 2 === 0 ? 'unknown' : '"'), INVALID)
+      }
+      expectBlocked(await from('127.0.0.1'))
+      expectProblem(await from('203.0.113.7'), INVALID)
+    })
+
+    it('C08 from IPv6 is counted for networks of 64 bits', async () => {
+      const [service] = await open(PROXIED)
+      const from = (address: string): Promise<Reply> =>
+        download(service, { headers: { ...wrong(), 'x-forwarded-for': address } })
+      for (let guess = 0; guess < maxGuesses; guess += 1) {
+        expectProblem(await from(`2001:db8:0:1:${guess}::${guess}`), INVALID)
+      }
+      expectBlocked(await from('2001:db8:0:1::ffff'))
+      expectProblem(await from('2001:db8:0:2::1'), INVALID)
+    })
+  })
+}
+
+/** A cookie with a token that nobody has. */
+function wrong(): { readonly cookie: string } {
+  return { cookie: `access_token=crt_${randomBytes(32).toString('base64url')}` }
+}
+
+async function guess(service: TestService, times: number): Promise<void> {
+  for (let guesses = 0; guesses < times; guesses += 1) {
+    expectProblem(await download(service, { headers: wrong() }), INVALID)
+  }
+}
+
+/** Is wrong until the address of the tests is blocked. */
+async function block(service: TestService): Promise<void> {
+  await guess(service, maxGuesses)
+}
+
+/** Asserts that a reply says to wait, in the header as in the document. */
+function expectBlocked(reply: Reply): void {
+  const { retry_after: seconds } = expectProblem(reply, TOO_MANY)
+  expect(reply.headers['retry-after']).toBe(String(seconds))
+  expect(seconds).toBeGreaterThan(GUESS_POLICY.firstBlockMs / 1000 - 30)
+  expect(seconds).toBeLessThanOrEqual(GUESS_POLICY.firstBlockMs / 1000)
+}
+
+/** Shows wrong tokens at that rate until it is told to stop; says which statuses came. */
+async function attackAt(
+  service: TestService,
+  perSecond: number,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const replies: Promise<Reply>[] = []
+  while (!signal.aborted) {
+    replies.push(download(service, { headers: wrong() }))
+    await delay(1000 / perSecond)
+  }
+  return (await Promise.all(replies)).map(({ status }) => status)
+}
+
+/** How long downloads of good clients take, in milliseconds, all of which must succeed. */
+async function measure(
+  service: TestService,
+  users: readonly TestUser[],
+): Promise<readonly number[]> {
+  const times: number[] = []
+  for (let request = 0; request < 60; request += 1) {
+    const user = users[request % users.length]
+    const start = performance.now()
+    const reply = await download(service, user === undefined ? {} : { user })
+    times.push(performance.now() - start)
+    expect(reply.status).toBe(200)
+  }
+  return times
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(part * (sorted.length - 1))] ?? Number.NaN
+}

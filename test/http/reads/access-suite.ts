@@ -1,0 +1,349 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rawRequest } from '../../support/raw-http.ts'
+import type { TestService, TestUser } from '../../support/test-service.ts'
+import {
+  ask,
+  download,
+  expectNothingReserved,
+  expectNothingChanged,
+  expectProblem,
+  expectUntouched,
+  jsonOf,
+  MIB,
+  type OpenService,
+  pauseUpload,
+  type Placed,
+  placeFile,
+  type Reply,
+  SHORT_LINGER,
+  upload,
+} from '../fixture.ts'
+
+const INVALID = { status: 403, code: 'access_token_invalid' } as const
+const MISSING = { status: 403, code: 'access_token_missing' } as const
+const NOT_FOUND = { status: 404, code: 'not_found' } as const
+const SUSPENDED = { status: 403, code: 'user_suspended' } as const
+const CROSS_SITE = { status: 403, code: 'cross_site_request' } as const
+
+/** Rows C01 to C07 of the list of bad input: who may do what. See also `two-tokens-suite.ts` and `origin-suite.ts`. */
+export function accessSuite(open: OpenService): void {
+  describe('access', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ allowedOrigins: ['https://app.example.com'], ...SHORT_LINGER })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it('C03 an invalid token is refused where no token would do', async () => {
+      const { user } = placed
+      await upload(service, { user, name: 'open', query: '?visibility=public', content: 'a' })
+      const file = { owner: user.userId, name: 'open' }
+      const headers = { cookie: 'access_token=wrong' }
+      expectProblem(await download(service, { ...file, headers }), INVALID)
+      expect((await download(service, file)).status).toBe(200)
+      const other = { cookie: 'session=x; other=access_token' }
+      expect((await download(service, { ...file, headers: other })).status).toBe(200)
+    })
+
+    it('C05 another user sees of a private file what nobody sees', async () => {
+      const other = await service.createUser(MIB)
+      const owner = placed.user.userId
+      const seen = await download(service, { user: other, owner })
+      expectSame(seen, await download(service, { owner }))
+      expectProblem(seen, NOT_FOUND)
+    })
+
+    it.each(['GET', 'HEAD'])(
+      'C06 %s tells unknown users, unknown files and foreign files not apart',
+      async (method) => {
+        const user = await service.createUser(MIB)
+        const ask = { user, method }
+        const foreign = await download(service, { ...ask, owner: placed.user.userId })
+        expect(foreign.status).toBe(404)
+        expectSame(foreign, await download(service, { ...ask, owner: 'nobody-of-that-id' }))
+        const unknown = { ...ask, owner: placed.user.userId, name: 'unknown' }
+        expectSame(foreign, await download(service, unknown))
+        expectSame(foreign, await download(service, { ...ask, name: 'unknown' }))
+        expectSame(foreign, await download(service, { ...ask, owner: 'no+id' }))
+      },
+    )
+
+    it('a revoked token is refused', async () => {
+      const { userId } = placed.user
+      const { cookie, tokenId } = await addToken(service, placed.user)
+      expect((await download(service, { headers: { cookie } })).status).toBe(200)
+      await service.users.revokeAccessToken({ userId, tokenId })
+      expectProblem(await upload(service, { content: 'new', headers: { cookie } }), INVALID)
+      await expectUntouched(service, placed)
+    })
+
+    it('an expired token is refused', async () => {
+      const { cookie } = await addToken(service, placed.user, 1)
+      await delay(20)
+      expectProblem(await upload(service, { content: 'new', headers: { cookie } }), INVALID)
+      await expectUntouched(service, placed)
+    })
+
+    it('a suspended user can neither upload nor download, and is as before when active again', async () => {
+      const { user } = placed
+      await service.users.setUserStatus(user.userId, 'suspended')
+      expectProblem(await upload(service, { user, content: 'new' }), SUSPENDED)
+      expectProblem(await download(service, { user }), SUSPENDED)
+      await service.users.setUserStatus(user.userId, 'active')
+      await expectUntouched(service, placed)
+    })
+
+    it('the public files of a suspended user are found by nobody', async () => {
+      const { user } = placed
+      await upload(service, { user, query: '?visibility=public', content: 'a' })
+      await service.users.setUserStatus(user.userId, 'suspended')
+      expectProblem(await download(service, { owner: user.userId }), NOT_FOUND)
+    })
+
+    it('a deleted user is refused, and a sweep removes all objects', async () => {
+      const { user } = placed
+      await upload(service, { user, query: '?visibility=public', content: 'a' })
+      await service.users.deleteUser(user.userId)
+      expectProblem(await upload(service, { user, content: 'new' }), INVALID)
+      expectProblem(await download(service, { user }), INVALID)
+      expectProblem(await download(service, { owner: user.userId }), NOT_FOUND)
+      await service.sweep()
+      expect(await service.storedKeys(user)).toEqual([])
+    })
+
+    it('C02 the upload of a user who is deleted meanwhile is refused with 403 and leaves nothing', async () => {
+      const { user } = placed
+      const paused = await pauseUpload(service, { user, content: randomBytes(500_000) })
+      await service.users.deleteUser(user.userId)
+      await service.sweep()
+      paused.resume()
+      expectProblem(await paused.reply, INVALID)
+      await service.sweep()
+      expect(await service.storedKeys(user)).toEqual([])
+    })
+
+    it('C02 the upload of a user who is suspended meanwhile is refused whole', async () => {
+      const { user } = placed
+      const paused = await pauseUpload(service, { user, content: randomBytes(500_000) })
+      await service.users.setUserStatus(user.userId, 'suspended')
+      paused.resume()
+      expectProblem(await paused.reply, SUSPENDED)
+      await service.users.setUserStatus(user.userId, 'active')
+      await expectUntouched(service, placed)
+    })
+
+    it('C02 an upload whose token is revoked meanwhile is refused whole', async () => {
+      const { user } = placed
+      const content = randomBytes(500_000)
+      const { cookie, tokenId } = await addToken(service, user)
+      const paused = await pauseUpload(service, { user: { ...user, cookie }, content })
+      await service.users.revokeAccessToken({ userId: user.userId, tokenId })
+      paused.resume()
+      expectProblem(await paused.reply, INVALID)
+      await expectNothingReserved(service, user)
+      await expectUntouched(service, placed)
+    })
+  })
+}
+
+/** Whoever is refused above the ports: nothing is called that could change anything. */
+export function refusedAccessSuite(open: OpenService): void {
+  describe('access that is refused', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ allowedOrigins: ['https://app.example.com'], ...SHORT_LINGER })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it('C01 without a cookie no upload is taken and the file stays (I2)', async () => {
+      expectProblem(await upload(service, { content: 'new' }), MISSING)
+      expectNothingChanged(placed)
+    })
+
+    it.each(badCookies())(
+      'C01 C03 with %s neither upload nor download is let in',
+      async (_what, cookie) => {
+        const headers = { cookie }
+        expectProblem(await upload(service, { content: 'new', headers }), INVALID)
+        const owner = placed.user.userId
+        expectProblem(await download(service, { owner, headers }), INVALID)
+        expectProblem(await download(service, { headers }), INVALID)
+        expect((await download(service, { headers, method: 'HEAD' })).status).toBe(403)
+        expectNothingChanged(placed)
+      },
+    )
+
+    it('I9 a client without a token can read so after it has sent 5 MB', async () => {
+      const content = Buffer.alloc(5 * MIB)
+      const reply = await upload(service, { content, readLate: true })
+      expectProblem(reply, MISSING)
+      expect(reply.closed).toBe(true)
+    })
+
+    it('C05 nobody writes to the path of another user', async () => {
+      const other = await service.createUser(MIB)
+      const { userId } = placed.user
+      const path = `/users/${userId}/repo/file.bin`
+      const reply = await upload(service, { user: other, path, content: 'new' })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      expect(reply.headers['allow']).toBe('GET, HEAD')
+      await expectUntouched(service, placed)
+    })
+
+    describe('C07 a write', () => {
+      it.each([
+        ['of another site', { 'Sec-Fetch-Site': 'cross-site' }],
+        ['of another host of the site', { 'Sec-Fetch-Site': 'same-site' }],
+        ['of an unknown kind', { 'Sec-Fetch-Site': 'nonsense' }],
+        ['of another origin', { Origin: 'https://evil.example' }],
+        ['of no origin', { Origin: 'null' }],
+        ['of the origin of another port', { Origin: 'http://localhost:81' }],
+        [
+          'of an origin that begins like an allowed one',
+          { Origin: 'https://app.example.com.evil' },
+        ],
+        [
+          'of the own origin by another site',
+          { Origin: 'http://localhost', 'Sec-Fetch-Site': 'cross-site' },
+        ],
+      ])('%s is refused and changes nothing (I2)', async (_what, headers) => {
+        const { user } = placed
+        expectProblem(await upload(service, { user, content: 'new', headers }), CROSS_SITE)
+        expectNothingChanged(placed)
+      })
+
+      it.each([
+        ['of no browser', {}],
+        ['of the own pages', { 'Sec-Fetch-Site': 'same-origin', Origin: 'http://localhost' }],
+        ['of the user', { 'Sec-Fetch-Site': 'none' }],
+        ['of the own origin', { Origin: 'http://localhost' }],
+        ['of an allowed origin', { Origin: 'https://app.example.com' }],
+        [
+          'of an allowed origin in a new browser',
+          { Origin: 'https://app.example.com', 'Sec-Fetch-Site': 'cross-site' },
+        ],
+      ])('%s is taken', async (_what, headers) => {
+        const { user } = placed
+        expect((await upload(service, { user, content: 'new', headers })).status).toBe(200)
+      })
+
+      it('of another site is refused first of all', async () => {
+        const headers = { 'Sec-Fetch-Site': 'cross-site' }
+        const path = '/users/me/repo/..'
+        const reply = await upload(service, { path, form: Buffer.from('no form'), headers })
+        expectProblem(reply, CROSS_SITE)
+      })
+    })
+
+    it('C07 a download is answered wherever the link to it stands', async () => {
+      const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+      expect((await download(service, { user: placed.user, headers })).status).toBe(200)
+    })
+
+    it('a missing token is told before a bad name, and a bad name before a bad form', async () => {
+      const form = Buffer.from('no form')
+      const path = '/users/me/repo/..'
+      expectProblem(await upload(service, { path, form }), MISSING)
+      const reply = await upload(service, { user: placed.user, path, form })
+      expectProblem(reply, { status: 400, code: 'invalid_file_name' })
+    })
+
+    it.each(['/', '/users', '/users/me', '/favicon.ico', '/..'])(
+      'an unknown path such as %s is a problem',
+      async (path) => {
+        for (const method of ['GET', 'POST', 'DELETE']) {
+          expectProblem(await ask(service, { user: placed.user, path, method }), NOT_FOUND)
+        }
+      },
+    )
+
+    it.each([
+      ['OPTIONS', 'me/repo/file.bin', 'GET, HEAD, POST, PUT, PATCH, DELETE'],
+      ['PUT', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['PATCH', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['DELETE', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['OPTIONS', 'ME/repo/file.bin', 'GET, HEAD'],
+      ['POST', 'me/repo', 'GET, HEAD'],
+      ['DELETE', 'me/repo', 'GET, HEAD'],
+      ['PUT', 'ME/repo', 'GET, HEAD'],
+      ['TRACE', 'me/repo', 'GET, HEAD'],
+      ['QUERY', 'me/repo', 'GET, HEAD'],
+    ])('%s of %s, ME being the own id, answers 405 and what is allowed', async (...row) => {
+      const [method, pattern, allowed] = row
+      const { user } = placed
+      const path = `/users/${pattern.replace('ME', user.userId)}`
+      const reply = await ask(service, { user, method, path })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      expect(reply.headers['allow']).toBe(allowed)
+      expectNothingChanged(placed)
+    })
+
+    it.each([
+      ['POST', '/nowhere', 'application/json'],
+      ['POST', '/livez', 'text/plain'],
+      ['PATCH', '/users/me/repo//', 'application/json'],
+    ])('%s %s is told at once that nothing is there, whatever its body', async (...row) => {
+      const [method, path, type] = row
+      const head = `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`
+      const send = [`${head}Content-Length: 1000000\r\n\r\n{`]
+      const reply = await rawRequest({ port: service.port, send, timeoutMs: 5_000 })
+      expect([404, 405]).toContain(reply.status)
+      expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/)
+    })
+
+    it.each(['TRACE', 'PROPFIND'])('%s of a file is a problem', async (method) => {
+      const reply = await ask(service, {
+        user: placed.user,
+        method,
+        path: '/users/me/repo/file.bin',
+      })
+      expect([404, 405]).toContain(reply.status)
+      expect(reply.headers['content-type']).toMatch(/^application\/problem\+json/)
+    })
+  })
+}
+
+/** Asserts that two replies are the same but for what names the request. */
+function expectSame(one: Reply, other: Reply): void {
+  expect(anonymous(one)).toEqual(anonymous(other))
+}
+
+function anonymous(reply: Reply) {
+  const { date: _date, 'x-request-id': _id, ...headers } = reply.headers
+  const body = reply.body.length === 0 ? {} : { ...jsonOf(reply), request_id: '' }
+  return { status: reply.status, headers, body }
+}
+
+function badCookies(): [what: string, cookie: string][] {
+  return [
+    ['an empty token', 'access_token='],
+    ['garbage', 'access_token=%00%ff{}'],
+    ['8 KB of garbage', `access_token=${'x'.repeat(8000)}`],
+    ['an unknown token', `access_token=crt_${'A'.repeat(43)}`],
+    ['a token in quotes', 'access_token=""'],
+    ['SQL', "access_token=' OR 1=1 --"],
+  ]
+}
+
+/** Another token of a user, of which the test knows everything. */
+async function addToken(
+  service: TestService,
+  { userId }: TestUser,
+  expiresInMs?: number,
+): Promise<{ readonly cookie: string; readonly tokenId: string }> {
+  const secret = `crt_${randomBytes(32).toString('base64url')}`
+  const sha256 = createHash('sha256').update(secret).digest('hex')
+  const tokenId = randomUUID()
+  await service.users.addAccessToken({ userId, tokenId, sha256, label: 'test', expiresInMs })
+  return { cookie: `access_token=${secret}`, tokenId }
+}

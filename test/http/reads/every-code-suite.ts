@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { ERROR_CODES, type ErrorCode } from '../../../src/core/errors.ts'
+import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
+import { filePart, multipartBody } from '../../support/multipart-body.ts'
+import { never, put } from '../../support/objects.ts'
+import { rawRequest } from '../../support/raw-http.ts'
+import type { TestService } from '../../support/test-service.ts'
+import { beginUpload, change } from '../file-requests.ts'
+import {
+  ask,
+  download,
+  expectProblem,
+  headOf,
+  type OpenService,
+  pathOf,
+  type Placed,
+  placeFile,
+  type Reply,
+  SHORT_LINGER,
+  upload,
+} from '../fixture.ts'
+
+const LIMITS = {
+  maxFiles: 2,
+  maxUploads: 1,
+  maxFileSize: 100_000,
+  idleTimeoutMs: 1_000,
+  ...SHORT_LINGER,
+}
+
+/** Every code of the closed list, each provoked over HTTP on a user of 10,000 bytes with one file. */
+export function everyCodeSuite(open: OpenService): void {
+  describe('the code', () => {
+    let service: TestService
+    beforeAll(async () => {
+      // Room for the small files of all others.
+      const space = createFreeSpace({
+        folders: [{ path: 'any', holdsObjects: true }],
+        leastBytes: 1_000_000,
+        measure: () => Promise.resolve(1_050_000),
+      })
+      service = await open({ ...ADMIN_OPTIONS, ...LIMITS, baseCapacity: 0, space })
+    })
+    afterAll(() => service.stop())
+
+    it.each(ERROR_CODES)('%s is what a client gets', async (code) => {
+      const placed = await placeFile(service, { capacity: 10_000 })
+      const [status, provoke] = PROVOCATIONS[code]
+      expectProblem(await provoke({ ...placed, service }), { status, code })
+    })
+  })
+}
+
+interface Scene extends Placed {
+  readonly service: TestService
+}
+
+type Provocation = readonly [status: number, provoke: (scene: Scene) => Promise<Reply>]
+
+/** The least that a client, or a fault, has to do for each code. One that is missing here does not compile. */
+const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
+  format_error: [
+    400,
+    ({ service, user }) => upload(service, { user, headers: { 'Content-Type': 'text/plain' } }),
+  ],
+  missing_file_part: [
+    400,
+    ({ service, user }) => {
+      const form = multipartBody([{ name: 'file', content: 'no filename' }])
+      return upload(service, { user, form })
+    },
+  ],
+  multiple_file_parts: [
+    400,
+    ({ service, user }) => {
+      const form = multipartBody([filePart('one'), filePart('two')])
+      return upload(service, { user, form })
+    },
+  ],
+  truncated_body: [
+    400,
+    ({ service, user }) => {
+      const form = multipartBody([filePart('whole')]).subarray(0, -10)
+      return upload(service, { user, form })
+    },
+  ],
+  invalid_file_name: [400, ({ service, user }) => download(service, { user, name: 'a/b' })],
+  invalid_parameter: [
+    400,
+    ({ service, user }) => ask(service, { user, path: '/users/me/repo?limit=0' }),
+  ],
+  digest_mismatch: [
+    400,
+    ({ service, user }) => {
+      const headers = { 'Repr-Digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` }
+      return upload(service, { user, headers, content: 'other' })
+    },
+  ],
+  access_token_missing: [403, ({ service }) => upload(service, { content: 'x' })],
+  access_token_invalid: [
+    403,
+    ({ service }) => download(service, { headers: { Cookie: 'access_token=wrong' } }),
+  ],
+  user_suspended: [
+    403,
+    async ({ service, user }) => {
+      await call(service, {
+        method: 'PATCH',
+        path: `/${user.userId}`,
+        body: { status: 'suspended' },
+      })
+      return download(service, { user })
+    },
+  ],
+  capacity_exceeded: [
+    403,
+    ({ service, user }) => upload(service, { user, content: Buffer.alloc(20_000) }),
+  ],
+  file_count_exceeded: [
+    403,
+    async ({ service, user }) => {
+      await upload(service, { user, name: 'second' })
+      return upload(service, { user, name: 'third' })
+    },
+  ],
+  cross_site_request: [
+    403,
+    ({ service, user }) => upload(service, { user, headers: { 'Sec-Fetch-Site': 'cross-site' } }),
+  ],
+  not_found: [404, ({ service, user }) => download(service, { user, name: 'none' })],
+  method_not_allowed: [
+    405,
+    ({ service, user }) => download(service, { user, owner: user.userId, method: 'DELETE' }),
+  ],
+  request_timeout: [
+    408,
+    ({ service: { port }, user }) => rawRequest({ port, send: [headOf({ user, length: 1000 })] }),
+  ],
+  file_exists: [
+    409,
+    async ({ service, user, name }) => {
+      await upload(service, { user, name: 'second' })
+      return change(service, { user, name, body: { name: 'second' } })
+    },
+  ],
+  user_exists: [
+    409,
+    async ({ service, user }) => {
+      const path = `/${user.userId}`
+      await call(service, { method: 'DELETE', path })
+      return call(service, { method: 'PUT', path })
+    },
+  ],
+  precondition_failed: [
+    412,
+    ({ service, user }) => upload(service, { user, headers: { 'If-None-Match': '*' } }),
+  ],
+  file_too_large: [
+    413,
+    ({ service, user }) => upload(service, { user, content: Buffer.alloc(200_000) }),
+  ],
+  range_not_satisfiable: [
+    416,
+    ({ service, user }) => download(service, { user, headers: { Range: 'bytes=1000-' } }),
+  ],
+  too_many_requests: [
+    429,
+    async ({ service, user }) => {
+      await beginUpload(service, user)
+      return upload(service, { user, content: 'x' })
+    },
+  ],
+  request_head_too_large: [
+    431,
+    ({ service, user }) => ask(service, { user, path: `${pathOf('a')}?${'x'.repeat(20_000)}` }),
+  ],
+  unauthorized: [401, ({ service }) => send(service, { method: 'GET' })],
+  internal_error: [
+    500,
+    async (scene) => {
+      await put(scene.service.objects, { key: await keyOf(scene), content: Buffer.from('other') })
+      return download(scene.service, scene)
+    },
+  ],
+  insufficient_storage: [
+    503,
+    ({ service, user }) => upload(service, { user, content: Buffer.alloc(90_000) }),
+  ],
+  unavailable: [
+    503,
+    async (scene) => {
+      await scene.service.objects.remove({ key: await keyOf(scene), signal: never() })
+      return download(scene.service, scene)
+    },
+  ],
+}
+
+/** Where the content of the file is. */
+async function keyOf({ service, user, name }: Scene) {
+  const file = await service.ledger.findFile({
+    userId: user.userId,
+    name: parseFileName(name),
+    audience: 'owner',
+  })
+  if (file === undefined) throw new Error('There is no such file.')
+  return file.objectKey
+}

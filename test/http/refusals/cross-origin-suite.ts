@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../admin/fixture.ts'
+import type { TestService } from '../../support/test-service.ts'
+import { ANSWERS, askFor } from '../answers.ts'
+import {
+  ask,
+  expectProblem,
+  expectUntouched,
+  type OpenService,
+  pathOf,
+  type Placed,
+  placeFile,
+  type Reply,
+  upload,
+} from '../fixture.ts'
+
+const APP = 'https://app.example.com'
+const OTHER_APP = 'http://localhost:5173'
+const REFUSED = { status: 403, code: 'cross_site_request' } as const
+
+/** Origins that are not on the list, however much they look like one that is. */
+const STRANGERS = [
+  'https://evil.example',
+  'null',
+  '*',
+  '',
+  'http://app.example.com',
+  'https://app.example.com:8443',
+  'https://app.example.com/',
+  'https://app.example.com.evil',
+  'https://evil-app.example.com',
+  'https://APP.example.com',
+  `${APP}, https://evil.example`,
+  `${APP} `.concat(APP),
+]
+
+const EVERY_METHOD = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+
+/** What pages of other origins may do: nothing, or what those named by `ALLOWED_ORIGINS` may. */
+export function crossOriginSuite(open: OpenService): void {
+  describe('a page of another origin', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ allowedOrigins: [APP, OTHER_APP], ...ADMIN_OPTIONS })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service, { capacity: 1500 })
+    })
+
+    it.each(Object.entries(ANSWERS))(
+      'that is allowed may read the answer to %s',
+      async (_, row) => {
+        for (const origin of [APP, OTHER_APP]) {
+          placed = await placeFile(service, { capacity: 1500 })
+          const reply = await askFor(service, { placed, asked: row, headers: { Origin: origin } })
+          expect(reply.status).toBe(row.status)
+          expect(reply.headers).toMatchObject({
+            'access-control-allow-origin': origin,
+            'access-control-allow-credentials': 'true',
+            'access-control-expose-headers': expect.stringMatching(
+              /\bETag\b.*\bX-Request-Id\b/,
+            ) as string,
+          })
+          expect(varies(reply)).toContain('Origin')
+        }
+      },
+    )
+
+    it.each(Object.entries(ANSWERS))('that is not may not read that to %s', async (_, row) => {
+      const isWrite = !['GET', undefined].includes(row.method)
+      for (const origin of [...STRANGERS, undefined]) {
+        const headers = origin === undefined ? {} : { Origin: origin }
+        const reply = await askFor(service, { placed, asked: row, headers })
+        expect(shared(reply)).toEqual({})
+        expect(varies(reply)).toContain('Origin')
+        if (isWrite && origin !== undefined && row.path !== '/nothing') {
+          expectProblem(reply, REFUSED)
+        }
+      }
+    })
+
+    it('that is not allowed changes nothing, whatever its browser says (I2)', async () => {
+      for (const origin of STRANGERS) {
+        for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
+          const headers = { Origin: origin, 'Sec-Fetch-Site': 'cross-site' }
+          const path = pathOf(placed.name)
+          expectProblem(await ask(service, { user: placed.user, method, path, headers }), REFUSED)
+        }
+      }
+      await expectUntouched(service, placed)
+    })
+
+    it.each(['POST', 'PUT'] as const)(
+      'that is allowed may read what is said before and after 100 Continue of a %s',
+      async (method) => {
+        const headers = { Origin: APP, Expect: '100-continue' }
+        const asked = { method, user: placed.user, headers }
+        const taken = await upload(service, { ...asked, content: 'new' })
+        expect(taken.all.map(({ status }) => status)).toEqual([100, 200])
+        expect(taken.headers['access-control-allow-origin']).toBe(APP)
+        const refused = await upload(service, { ...asked, content: Buffer.alloc(100_000) })
+        expect(refused.all.map(({ status }) => status)).toEqual([403])
+        expect(refused.headers['access-control-allow-origin']).toBe(APP)
+      },
+    )
+
+    describe('that asks first', () => {
+      const preflight = (
+        path: string,
+        { origin = APP, method = 'PUT', ...more }: Readonly<Record<string, string>> = {},
+      ) => {
+        const headers = { Origin: origin, 'Access-Control-Request-Method': method, ...more }
+        return ask(service, { method: 'OPTIONS', path, headers })
+      }
+
+      it.each([
+        ['/users/me/repo/a', EVERY_METHOD],
+        ['/users/ME/repo/a', 'GET, HEAD'],
+        ['/users/me/repo', 'GET, HEAD'],
+        ['/users/ME/repo?limit=5', 'GET, HEAD'],
+        ['/users/me/capacity', 'GET, HEAD'],
+      ])('is told the methods of %s', async (pattern, methods) => {
+        const path = pattern.replace('ME', placed.user.userId)
+        for (const method of ['PUT', 'GET', 'TRACE', 'nonsense']) {
+          const reply = await preflight(path, {
+            method,
+            'Access-Control-Request-Headers': 'x-evil, authorization',
+            Cookie: 'access_token=wrong',
+          })
+          expect(reply).toMatchObject({ status: 204, body: Buffer.of() })
+          expect(shared(reply)).toEqual({
+            'access-control-allow-origin': APP,
+            'access-control-allow-credentials': 'true',
+            'access-control-expose-headers': expect.any(String) as string,
+            'access-control-allow-methods': methods,
+            'access-control-allow-headers':
+              'Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, ' +
+              'If-Unmodified-Since, Range, Repr-Digest, Want-Repr-Digest',
+            'access-control-max-age': '7200',
+          })
+          expect(varies(reply)).toEqual(['Origin', 'Access-Control-Request-Method'])
+        }
+      })
+
+      it.each(STRANGERS)('and comes from %j is told nothing', async (origin) => {
+        for (const path of ['/users/me/repo/a', '/users/me/repo', '/nothing', '/livez']) {
+          const reply = await preflight(path, { origin })
+          expectProblem(reply, REFUSED)
+          expect(shared(reply)).toEqual({})
+          expect(reply.headers['allow']).toBeUndefined()
+          expect(varies(reply)).toContain('Origin')
+        }
+      })
+
+      it('is told that nothing is there in an answer that it may read', async () => {
+        const reply = await preflight('/nothing')
+        expectProblem(reply, { status: 404, code: 'not_found' })
+        expect(reply.headers['access-control-allow-origin']).toBe(APP)
+        expect(reply.headers['access-control-allow-methods']).toBeUndefined()
+      })
+
+      it.each([
+        ['without an origin', { 'Access-Control-Request-Method': 'PUT' }],
+        ['without a method', { Origin: APP }],
+        ['at all', {}],
+      ])('but not %s gets what OPTIONS always gets', async (_what, headers) => {
+        const ofFile = { method: 'OPTIONS', path: '/users/me/repo/a', headers }
+        const reply = await ask(service, ofFile)
+        expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+        expect(reply.headers['allow']).toBe(EVERY_METHOD)
+        expect(reply.headers['access-control-allow-methods']).toBeUndefined()
+        const nowhere = await ask(service, { ...ofFile, path: '/nothing' })
+        expectProblem(nowhere, { status: 404, code: 'not_found' })
+      })
+    })
+
+    it('has no part in the admin API, not even an allowed one', async () => {
+      const headers = { Origin: APP, 'Access-Control-Request-Method': 'GET' }
+      const asked = await send(service, { method: 'OPTIONS', headers })
+      expectProblem(asked, { status: 401, code: 'unauthorized' })
+      const authorization = `Bearer ${ADMIN_TOKEN}`
+      const known = await send(service, { method: 'GET', headers: { ...headers, authorization } })
+      expect(known.status).toBe(200)
+      const method = 'OPTIONS'
+      const other = await send(service, { method, headers: { ...headers, authorization } })
+      expectProblem(other, { status: 405, code: 'method_not_allowed' })
+      const bad = await send(service, { method: 'GET', path: '/%zz', headers })
+      for (const reply of [asked, known, other, bad]) expect(shared(reply)).toEqual({})
+    })
+  })
+
+  describe('without allowed origins', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open()
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service, { capacity: 1500 })
+    })
+
+    it.each(Object.entries(ANSWERS))('the answer to %s is for no other page', async (_, asked) => {
+      for (const origin of ['http://localhost', APP, 'null']) {
+        const reply = await askFor(service, { placed, asked, headers: { Origin: origin } })
+        expect(shared(reply)).toEqual({})
+      }
+    })
+
+    it('a page that asks first is told nothing', async () => {
+      const headers = { Origin: APP, 'Access-Control-Request-Method': 'PUT' }
+      const path = '/users/me/repo/a'
+      const reply = await ask(service, { method: 'OPTIONS', path, headers })
+      expectProblem(reply, REFUSED)
+      expect(shared(reply)).toEqual({})
+    })
+
+    it.each([
+      ['a file', ['Cookie', 'Want-Repr-Digest']],
+      ['a range', ['Cookie', 'Want-Repr-Digest']],
+      ['what has not changed', ['Cookie', 'Want-Repr-Digest']],
+      ['what is not there', ['Cookie']],
+      ['no token', ['Cookie']],
+      ['a listing', ['Cookie']],
+      ['a capacity', ['Cookie']],
+      ['a body', ['Origin', 'Sec-Fetch-Site', 'Cookie']],
+      ['a form that is none', ['Origin', 'Sec-Fetch-Site', 'Cookie']],
+      ['liveness', []],
+    ])('the answer to %s depends on %j', async (name, headers) => {
+      const asked = ANSWERS[name]
+      if (asked === undefined) throw new Error(`There is no answer to ${name}.`)
+      const reply = await askFor(service, { placed, asked })
+      expect(reply.status).toBe(asked.status)
+      expect(varies(reply)).toEqual(headers)
+    })
+
+    it('a refusal of another site depends on what it was told by', async () => {
+      const headers = { 'Sec-Fetch-Site': 'cross-site' }
+      const reply = await upload(service, { user: placed.user, content: 'new', headers })
+      expectProblem(reply, REFUSED)
+      expect(varies(reply)).toEqual(['Origin', 'Sec-Fetch-Site'])
+    })
+  })
+}
+
+/** What an answer says to pages of other origins. */
+function shared({ headers }: Reply): Record<string, string> {
+  const said = Object.entries(headers).filter(([name]) => name.startsWith('access-control-'))
+  return Object.fromEntries(said)
+}
+
+function varies({ headers }: Reply): string[] {
+  return (headers['vary'] ?? '').split(', ').filter((name) => name !== '')
+}

@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { NO_BUILD } from '../../support/page.ts'
+import type { TestService, TestServiceOptions, TestUser } from '../../support/test-service.ts'
+import type { RawExchange } from '../../support/raw-http.ts'
+import {
+  ask,
+  download,
+  expectProblem,
+  type OpenService,
+  placeFile,
+  secretOf,
+  setCookiesOf,
+} from '../fixture.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const INVALID = { status: 403, code: 'access_token_invalid' } as const
+const MONTH_SECONDS = 30 * 24 * 3600
+
+/** How a browser is given an access token to keep, and forgets it. */
+export function sessionSuite(open: OpenService): void {
+  const openWithPage = (options?: TestServiceOptions) => open({ ...options, page: NO_BUILD })
+
+  describe('a session', () => {
+    let service: TestService
+    let user: TestUser
+    beforeAll(async () => {
+      service = await openWithPage({ trustedProxies: ['127.0.0.1'] })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      user = await service.createUser(1000)
+    })
+
+    it('is a cookie that no script reads and no other site has sent', async () => {
+      const reply = await signIn(service, secretOf(user))
+      const { status, body } = reply
+      expect({ status, body: body.toString() }).toEqual({ status: 204, body: '' })
+      expect(attributesOf(reply)).toEqual([
+        `Max-Age=${MONTH_SECONDS}`,
+        'Path=/',
+        'HttpOnly',
+        'SameSite=Strict',
+      ])
+    })
+
+    it('is what a download takes for the access token', async () => {
+      const placed = await placeFile(service)
+      const [cookie = ''] = cookieOf(await signIn(service, secretOf(placed.user))).split(';')
+      expect(cookie).toBe(placed.user.cookie)
+      expect((await download(service, { headers: { cookie } })).body).toEqual(placed.content)
+    })
+
+    it('lives no longer than its token', async () => {
+      const { secret } = await service.accessTokens.issue({
+        userId: user.userId,
+        label: '',
+        expiresInSeconds: 600,
+      })
+      const line = cookieOf(await signIn(service, secret))
+      const seconds = Number(/Max-Age=(\d+)/.exec(line)?.[1])
+      expect(seconds).toBeLessThanOrEqual(600)
+      expect(seconds).toBeGreaterThan(500)
+    })
+
+    it.each([
+      ['a proxy that is trusted says so', { 'X-Forwarded-Proto': 'https' }],
+      ['the page came by it', { Origin: 'https://localhost', 'Sec-Fetch-Site': 'same-origin' }],
+    ])('is sent by HTTPS alone where %s', async (_why, more) => {
+      const opened = await signIn(service, secretOf(user), more)
+      expect(attributesOf(opened)).toContain('Secure')
+      const closed = await signOut(service, more)
+      for (const line of setCookiesOf(closed)) expect(line).toContain('; Secure')
+    })
+
+    it('is not, where a page came by HTTP', async () => {
+      const more = { Origin: 'http://localhost', 'Sec-Fetch-Site': 'same-origin' }
+      const reply = await signIn(service, secretOf(user), more)
+      expect(attributesOf(reply)).not.toContain('Secure')
+    })
+
+    it('begins anew whatever cookie there was', async () => {
+      const stale = { Cookie: 'access_token=crt_stale' }
+      expect((await signIn(service, secretOf(user), stale)).status).toBe(204)
+    })
+
+    it('ends with the cookie, whether there was one or not, and the token stays good', async () => {
+      for (const cookie of [{}, { Cookie: user.cookie }, { Cookie: 'access_token=wrong' }]) {
+        const reply = await signOut(service, cookie)
+        expect(reply.status).toBe(204)
+        expect(setCookiesOf(reply)).toContain(
+          'access_token=; Max-Age=0; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly; SameSite=Strict',
+        )
+      }
+      expect((await signIn(service, secretOf(user))).status).toBe(204)
+    })
+
+    it('is for no token but a good one, and sets nothing then', async () => {
+      const revoked = await service.createUser(0)
+      for (const { tokenId } of await service.accessTokens.list(revoked.userId)) {
+        await service.accessTokens.revoke({ userId: revoked.userId, tokenId })
+      }
+      for (const secret of ['', 'wrong', `crt_${'A'.repeat(43)}`, 'a.b.c', secretOf(revoked)]) {
+        const reply = await signIn(service, secret)
+        expectProblem(reply, INVALID)
+        expect(reply.headers['set-cookie']).toBeUndefined()
+      }
+    })
+
+    it('is for no user who is suspended', async () => {
+      await service.users.setUserStatus(user.userId, 'suspended')
+      const reply = await signIn(service, secretOf(user))
+      expectProblem(reply, { status: 403, code: 'user_suspended' })
+    })
+
+    it.each([
+      ['no body', undefined, 'format_error'],
+      ['no JSON', 'access_token=x', 'format_error'],
+      ['no object', '["x"]', 'format_error'],
+      ['no token', '{}', 'invalid_parameter'],
+      ['a number', '{"access_token":5}', 'invalid_parameter'],
+      ['more', '{"access_token":"x","user_id":"y"}', 'invalid_parameter'],
+    ] as const)('is refused with 400 for a body with %s', async (_what, body, code) => {
+      const what = { method: 'POST', path: '/session', headers: JSON_TYPE }
+      const reply = await ask(service, body === undefined ? what : { ...what, body })
+      expectProblem(reply, { status: 400, code })
+    })
+
+    it('is refused with 400 for a form, which any site could have sent', async () => {
+      const headers = { 'Content-Type': 'text/plain' }
+      const body = JSON.stringify({ access_token: secretOf(user) })
+      const reply = await ask(service, { method: 'POST', path: '/session', headers, body })
+      expectProblem(reply, { status: 400, code: 'format_error' })
+    })
+
+    it.each(['POST', 'DELETE'])(
+      'is not changed for the page of another site: %s',
+      async (method) => {
+        for (const site of [
+          { 'Sec-Fetch-Site': 'cross-site' },
+          { Origin: 'https://evil.example' },
+        ]) {
+          const headers = { ...JSON_TYPE, ...site }
+          const body = JSON.stringify({ access_token: secretOf(user) })
+          const reply = await ask(service, { method, path: '/session', headers, body })
+          expectProblem(reply, { status: 403, code: 'cross_site_request' })
+          expect(reply.headers['set-cookie']).toBeUndefined()
+        }
+      },
+    )
+
+    it('has no other method', async () => {
+      const reply = await ask(service, { path: '/session', user })
+      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
+      expect(reply.headers['allow']).toBe('POST, DELETE')
+    })
+  })
+
+  describe('a session of another service', () => {
+    let service: TestService | undefined
+    const start = async (options?: TestServiceOptions): Promise<TestService> => {
+      service = await openWithPage(options)
+      return service
+    }
+    beforeEach(() => async () => {
+      await service?.stop()
+      service = undefined
+    })
+
+    it('is for the base path alone', async () => {
+      const service = await start({ basePath: '/a/b' })
+      const user = await service.createUser(0)
+      const reply = await signIn(service, secretOf(user), { path: '/a/b/session' })
+      expect(attributesOf(reply)).toContain('Path=/a/b')
+    })
+
+    it('is not by HTTPS because a stranger says so', async () => {
+      const service = await start()
+      const user = await service.createUser(0)
+      const forged = { 'X-Forwarded-Proto': 'https', Forwarded: 'proto=https' }
+      const reply = await signIn(service, secretOf(user), forged)
+      expect(attributesOf(reply)).not.toContain('Secure')
+    })
+
+    it('is no way around the limit of guesses', async () => {
+      const service = await start({ guessPolicy: GUESS_POLICY })
+      const user = await service.createUser(0)
+      for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
+        expectProblem(await signIn(service, wrong()), INVALID)
+      }
+      const blocked = await signIn(service, wrong())
+      expectProblem(blocked, { status: 429, code: 'too_many_requests' })
+      expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(0)
+      expect((await signIn(service, secretOf(user))).status).toBe(204)
+    })
+  })
+}
+
+function signIn(
+  service: TestService,
+  secret: string,
+  {
+    path = '/session',
+    ...headers
+  }: { readonly path?: string; readonly [name: string]: string } = {},
+): Promise<RawExchange> {
+  const body = JSON.stringify({ access_token: secret })
+  return ask(service, { method: 'POST', path, headers: { ...JSON_TYPE, ...headers }, body })
+}
+
+function signOut(
+  service: TestService,
+  headers: Readonly<Record<string, string>>,
+): Promise<RawExchange> {
+  return ask(service, { method: 'DELETE', path: '/session', headers })
+}
+
+/** The one cookie that the answer sets; it may expire others. */
+function cookieOf(reply: RawExchange): string {
+  const [line, ...more] = setCookiesOf(reply).filter((line) => !line.includes('Max-Age=0;'))
+  expect(more).toEqual([])
+  return line ?? ''
+}
+
+function attributesOf(reply: RawExchange): readonly string[] {
+  return cookieOf(reply).split('; ').slice(1)
+}
+
+function wrong(): string {
+  return `crt_${randomBytes(32).toString('base64url')}`
+}

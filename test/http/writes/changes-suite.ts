@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rawRequest } from '../../support/raw-http.ts'
+import type { TestService } from '../../support/test-service.ts'
+import { change, namesOf } from '../file-requests.ts'
+import {
+  ask,
+  download,
+  expectOnlyObjectsOf,
+  expectNothingChanged,
+  expectProblem,
+  expectUntouched,
+  jsonOf,
+  MIB,
+  type OpenService,
+  pathOf,
+  type Placed,
+  placeFile,
+  SHORT_LINGER,
+  upload,
+  usageOf,
+} from '../fixture.ts'
+
+const NOT_FOUND = { status: 404, code: 'not_found' } as const
+const MALFORMED = { status: 400, code: 'format_error' } as const
+const INVALID = { status: 400, code: 'invalid_parameter' } as const
+const INVALID_NAME = { status: 400, code: 'invalid_file_name' } as const
+
+/** What `PATCH` does: another name, another visibility, the same bytes. */
+export function changesSuite(open: OpenService): void {
+  describe('a change', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ idleTimeoutMs: 1000, ...SHORT_LINGER })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it('of the name keeps all but the name and updated_at (I1)', async () => {
+      const { user, content, etag } = placed
+      const before = jsonOf(await upload(service, { method: 'PUT', user, content }))
+      await delay(5)
+      const reply = await change(service, { user, body: { name: 'new name' } })
+      expect(reply.status).toBe(200)
+      const after = jsonOf(reply)
+      const { replaced: _replaced, capacity: _capacity, ...file } = before
+      expect(after).toEqual({ ...file, name: 'new name', updated_at: after['updated_at'] })
+      expect(Date.parse(String(after['updated_at']))).toBeGreaterThan(
+        Date.parse(String(before['updated_at'])),
+      )
+      expectProblem(await download(service, { user }), NOT_FOUND)
+      const found = await download(service, { user, name: 'new name' })
+      expect(found.headers['etag']).toBe(`"${String(before['etag'])}"`)
+      expect(found.headers['etag']).not.toBe(etag)
+      expect(found.body.equals(content)).toBe(true)
+      await expectOnlyObjectsOf(service, { user, names: ['new name'] })
+    })
+
+    it('onto a name that is taken is refused, and both files stay (I2)', async () => {
+      const { user, content } = placed
+      await upload(service, { user, name: 'taken', content: 'taken' })
+      for (const body of [{ name: 'taken' }, { name: 'taken', overwrite: false }]) {
+        const reply = await change(service, { user, body })
+        expectProblem(reply, { status: 409, code: 'file_exists' })
+      }
+      const taken = await download(service, { user, name: 'taken' })
+      expect(taken.body.toString()).toBe('taken')
+      expect((await download(service, { user })).body.equals(content)).toBe(true)
+      expect(await usageOf(service, user)).toMatchObject({ used: 1005, fileCount: 2 })
+    })
+
+    it('that may overwrite replaces a file whole, and frees its bytes', async () => {
+      const { user, content, etag } = placed
+      await upload(service, { user, name: 'taken', content: randomBytes(5000) })
+      const reply = await change(service, { user, body: { name: 'taken', overwrite: true } })
+      expect(jsonOf(reply)).toMatchObject({ name: 'taken', size: 1000 })
+      const found = await download(service, { user, name: 'taken' })
+      expect(found.headers['etag']).toBe(etag)
+      expect(found.body.equals(content)).toBe(true)
+      const figures = { used: 1000, reserved: 0, fileCount: 1 }
+      expect(await usageOf(service, user)).toMatchObject(figures)
+      await expectOnlyObjectsOf(service, { user, names: ['taken'] })
+    })
+
+    it.each([{ name: 'file.bin' }, { name: 'file.bin', overwrite: true }])(
+      'of a file onto itself, %j, leaves it',
+      async (body) => {
+        const reply = await change(service, { user: placed.user, body })
+        expect(jsonOf(reply)).toMatchObject({ name: 'file.bin', size: 1000 })
+        await expectUntouched(service, placed)
+      },
+    )
+
+    it('of the visibility opens and closes a file to others', async () => {
+      const { user } = placed
+      const other = await service.createUser(0)
+      const seen = async () => [
+        (await download(service, { user: other, owner: user.userId })).status,
+        (await download(service, { owner: user.userId })).status,
+      ]
+      for (const [visibility, statuses] of [
+        ['users', [200, 404]],
+        ['public', [200, 200]],
+        ['private', [404, 404]],
+      ] as const) {
+        const reply = await change(service, { user, body: { visibility } })
+        expect(jsonOf(reply)).toMatchObject({ visibility })
+        expect(await seen()).toEqual(statuses)
+      }
+      await expectUntouched(service, placed)
+    })
+
+    it('of both is one change', async () => {
+      const { user, content } = placed
+      const body = { name: 'b', visibility: 'public' }
+      expect(jsonOf(await change(service, { user, body }))).toMatchObject(body)
+      const found = await download(service, { owner: user.userId, name: 'b' })
+      expect(found.body.equals(content)).toBe(true)
+      expect(await namesOf(service, { user })).toEqual(['b'])
+    })
+
+    it('of what is not there answers 404', async () => {
+      const reply = await change(service, { user: placed.user, name: 'b', body: { name: 'c' } })
+      expectProblem(reply, NOT_FOUND)
+      await expectUntouched(service, placed)
+    })
+
+    it('of many onto one name leaves one of them, whole (I4)', async () => {
+      const user = await service.createUser(MIB)
+      const names = Array.from({ length: 8 }, (_, at) => `${at}`)
+      for (const name of names) await upload(service, { method: 'PUT', user, name, content: name })
+      const body = { name: 'one', overwrite: true }
+      const replies = await Promise.all(names.map((name) => change(service, { user, name, body })))
+      expect(replies.map(({ status }) => status)).toEqual(names.map(() => 200))
+      expect(await namesOf(service, { user })).toEqual(['one'])
+      const { body: content } = await download(service, { user, name: 'one' })
+      expect(names).toContain(content.toString())
+      expect(await usageOf(service, user)).toMatchObject({ used: 1, reserved: 0, fileCount: 1 })
+      await expectOnlyObjectsOf(service, { user, names: ['one'] })
+    })
+
+    it('of one file by many gives it one name (I4)', async () => {
+      const { user } = placed
+      const names = Array.from({ length: 8 }, (_, at) => `${at}`)
+      const replies = await Promise.all(
+        names.map((name) => change(service, { user, body: { name } })),
+      )
+      const statuses = replies.map(({ status }) => status).sort((one, other) => one - other)
+      expect(statuses).toEqual([200, ...Array<number>(7).fill(404)])
+      expect(await namesOf(service, { user })).toHaveLength(1)
+      expect(await usageOf(service, user)).toMatchObject({ used: 1000, fileCount: 1 })
+    })
+  })
+}
+
+/** A change that is refused above the ports: nothing is called that could change anything. */
+export function refusedChangesSuite(open: OpenService): void {
+  describe('a change that is none', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ idleTimeoutMs: 1000, ...SHORT_LINGER })
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      placed = await placeFile(service)
+    })
+
+    it.each(MEMBER_FAULTS)('%s is refused and named (I2)', async (body, parameter) => {
+      const reply = await change(service, { user: placed.user, body })
+      expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
+      expectNothingChanged(placed)
+    })
+
+    it.each(BODY_FAULTS)('%s is refused (I2)', async (_what, body, headers = {}) => {
+      const { user } = placed
+      const path = pathOf('file.bin')
+      const typed = { 'Content-Type': 'application/json', ...headers }
+      const request = {
+        user,
+        method: 'PATCH',
+        path,
+        headers: typed,
+        ...(body !== undefined && { body }),
+      }
+      expectProblem(await ask(service, request), MALFORMED)
+      expectNothingChanged(placed)
+    })
+
+    it('without a body and without a type is refused (I2)', async () => {
+      const { user } = placed
+      const reply = await ask(service, { user, method: 'PATCH', path: pathOf('file.bin') })
+      expectProblem(reply, MALFORMED)
+      expectNothingChanged(placed)
+    })
+
+    it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', '\u007f', 'x'.repeat(256), '\ud800'])(
+      'to the name %j is refused (I2)',
+      async (name) => {
+        expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
+        expectNothingChanged(placed)
+      },
+    )
+
+    it('of a name that is given twice takes the last', async () => {
+      const { user } = placed
+      const reply = await change(service, { user, body: '{"name":"a","name":"b"}' })
+      expect(jsonOf(reply)).toMatchObject({ name: 'b' })
+    })
+
+    it.each([
+      ['no token', {}, 'access_token_missing'],
+      ['a wrong token', { Cookie: 'access_token=wrong' }, 'access_token_invalid'],
+      ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 'cross_site_request'],
+    ] as const)('with %s is refused before its body is judged', async (_what, headers, code) => {
+      for (const body of ['{"name":"b"}', '{', 'x'.repeat(20_000)]) {
+        const type = { 'Content-Type': 'text/plain' }
+        const reply = await change(service, { body, headers: { ...type, ...headers } })
+        expectProblem(reply, { status: 403, code })
+      }
+      expectNothingChanged(placed)
+    })
+
+    it('whose body stops coming gets 408', async () => {
+      const { user } = placed
+      const head = headOfChange(user.cookie, ['Content-Length: 20'])
+      const reply = await rawRequest({ port: service.port, send: [head, '{"name":'] })
+      expectProblem(reply, { status: 408, code: 'request_timeout' })
+      expectNothingChanged(placed)
+    })
+
+    it('whose client leaves in its body changes nothing (I2)', async () => {
+      const head = headOfChange(placed.user.cookie, ['Content-Length: 20'])
+      const send = [head, '{"name":"b"}']
+      await rawRequest({ port: service.port, send, afterwards: 'end' })
+      expectNothingChanged(placed)
+    })
+
+    it('that expects 100-continue is told to go on', async () => {
+      const lines = ['Content-Length: 12', 'Expect: 100-continue']
+      const send = [headOfChange(placed.user.cookie, lines), { pauseMs: 200 }, '{"name":"b"}']
+      const { all } = await rawRequest({ port: service.port, send })
+      expect(all.map(({ status }) => status)).toEqual([100, 200])
+    })
+
+    it('that comes in chunks is done', async () => {
+      const head = headOfChange(placed.user.cookie, ['Transfer-Encoding: chunked'])
+      const send = [head, '5\r\n{"nam\r\n7\r\ne":"b"}\r\n0\r\n\r\n']
+      const { status } = await rawRequest({ port: service.port, send })
+      expect(status).toBe(200)
+    })
+  })
+}
+
+/** Bodies with a member that is wrong, and the member. */
+const MEMBER_FAULTS: [body: object, parameter: string][] = [
+  [{ name: 1 }, 'name'],
+  [{ name: null }, 'name'],
+  [{ name: ['b'] }, 'name'],
+  [{ name: { a: 1 } }, 'name'],
+  [{ name: 'b', overwrite: 'true' }, 'overwrite'],
+  [{ name: 'b', overwrite: 1 }, 'overwrite'],
+  [{ visibility: true }, 'visibility'],
+  [{ visibility: null }, 'visibility'],
+  [{ visibility: '' }, 'visibility'],
+  [{ visibility: 'everyone' }, 'visibility'],
+  [{ visibility: 'Public' }, 'visibility'],
+  [{ name: 'b', size: 5 }, 'size'],
+  [{ etag: 'x' }, 'etag'],
+]
+
+/** What is no change at all, by its body, and headers beside it. */
+const BODY_FAULTS: [what: string, body?: string | Uint8Array, headers?: Record<string, string>][] =
+  [
+    ['no body'],
+    ['an empty body', ''],
+    ['an empty object', '{}'],
+    ['nothing to change', '{"overwrite":true}'],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['an array of a change', '[{"name":"b"}]'],
+    ['a text', '"name"'],
+    ['a number', '5'],
+    ['half an object', '{"name":"b"'],
+    ['something after the object', '{"name":"b"}x'],
+    ['a member __proto__', '{"name":"b","__proto__":{"overwrite":true}}'],
+    ['a constructor', '{"name":"b","constructor":{"prototype":{"x":1}}}'],
+    ['17 KiB', `{"name":"b"${' '.repeat(17 * 1024)}}`],
+    ['5 MiB', `{"name":"b"${' '.repeat(5 * MIB)}}`],
+    ['what is not UTF-8', Buffer.from('{"name":"\xff"}', 'latin1')],
+    ['UTF-16', Buffer.from('{"name":"b"}', 'utf16le')],
+    ['no type of JSON', '{"name":"b"}', { 'Content-Type': 'text/plain' }],
+    ['a form', 'name=b', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['a type that is none', '{"name":"b"}', { 'Content-Type': ';;' }],
+    ['an encoding', '{"name":"b"}', { 'Content-Encoding': 'gzip' }],
+  ]
+
+function headOfChange(cookie: string, lines: readonly string[]): string {
+  const type = 'Content-Type: application/json'
+  const first = `PATCH ${pathOf('file.bin')} HTTP/1.1`
+  return [first, 'Host: x', `Cookie: ${cookie}`, type, ...lines, '', ''].join('\r\n')
+}

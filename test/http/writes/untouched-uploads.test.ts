@@ -1,0 +1,61 @@
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { createS3Store } from '../../../src/object-store/s3/store.ts'
+import { FakeS3 } from '../../support/fake-s3.ts'
+import { createFolder } from '../../support/local-server.ts'
+import { startTestService, type TestService, type TestUser } from '../../support/test-service.ts'
+import type { Database } from '../../../src/database/database.ts'
+
+const MIB = 2 ** 20
+
+let opened: AsyncDisposableStack
+let s3: FakeS3
+let database: Database
+let service: TestService
+let user: TestUser
+
+beforeEach(async () => {
+  opened = new AsyncDisposableStack()
+  const folder = opened.adopt(await createFolder('untouched'), (it) => it.remove())
+  database = opened.adopt(await openSqlite({ file: `${folder.path}/test.db` }), (it) => it.close())
+  await migrate(database)
+  s3 = new FakeS3()
+  const objects = opened.adopt(createS3Store(s3.options()), (it) => it.close())
+  service = opened.adopt(await startTestService({ database, objects }), (it) => it.stop())
+  user = await service.createUser(100 * MIB)
+})
+afterEach(() => opened.disposeAsync())
+
+/** Sends so much of a file of 20 MiB, waits until `isSeen`, and hangs up. */
+async function cutAfter(bytes: number, isSeen: () => Promise<boolean>): Promise<void> {
+  const socket = connect({ port: service.port, host: '127.0.0.1' })
+  const head = `PUT /users/me/repo/a HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
+  socket.write(`${head}Content-Length: ${20 * MIB}\r\n\r\n`)
+  socket.write(Buffer.alloc(bytes))
+  await expect.poll(isSeen, { timeout: 10_000 }).toBe(true)
+  socket.destroy()
+}
+
+const journal = () => database.kysely.selectFrom('uploads').select(['state']).execute()
+const isBegun = async () => (await journal()).length === 1
+const reserved = async () => (await service.ledger.usage(user.userId))?.reserved
+
+describe('an upload that is cut off', () => {
+  it('costs the object store nothing, and leaves nothing to be swept, when nothing of it was sent there', async () => {
+    s3.calls.length = 0
+    await cutAfter(MIB, isBegun)
+    await expect.poll(reserved).toBe(0)
+    expect(await journal()).toEqual([])
+    await service.sweep()
+    expect(s3.calls).toEqual([])
+  })
+
+  it('is removed, and again by sweeps, when a part of it was', async () => {
+    await cutAfter(6 * MIB, async () => s3.calls.includes('UploadPart'))
+    await expect.poll(reserved).toBe(0)
+    expect(await journal()).toEqual([{ state: 'aborted' }])
+    expect(s3.calls).toContain('DeleteObject')
+  })
+})
