@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 import type { Ledger } from '../core/ledger/ledger.ts'
 import type { Backlog } from '../core/ledger/sweep-ledger.ts'
-import { createReading } from './reading.ts'
+import { createReading } from './scrape.ts'
 
 export interface BacklogOptions {
   readonly registry: Registry

@@ -7,7 +7,7 @@ import {
 import type { Command } from '../command.ts'
 import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'
-import { tellProgress } from '../tell-progress.ts'
+import { tellProgress } from '../progress.ts'
 
 export const REBUILD: Command = {
   words: ['rebuild'],

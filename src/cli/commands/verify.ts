@@ -5,7 +5,7 @@ import { parseCount, userIdOf, type Command, type CommandCall } from '../command
 import { metricsOf } from '../metrics.ts'
 import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'
-import { tellProgress } from '../tell-progress.ts'
+import { tellProgress } from '../progress.ts'
 
 /** Findings are printed as they are made, since there may be more of them than memory holds. */
 export const VERIFY: Command = {

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 import type { Part } from '../core/errors.ts'
 import type { Readiness } from '../core/readiness.ts'
-import { createReading } from './reading.ts'
+import { createReading } from './scrape.ts'
 
 /** Whether database and object store answer, asked for each scrape as `/readyz` asks. */
 export function createPartMetrics({
