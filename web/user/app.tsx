@@ -2,10 +2,10 @@ import { texts } from '../texts.ts'
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { CapacityPanel } from './capacity-panel.tsx'
-import { FileBrowser } from './file-browser.tsx'
+import { FileBrowser } from './files/file-browser.tsx'
 import { LinkQuestion } from './link-question.tsx'
-import type { Page } from './page.ts'
-import { UploadPanel } from './upload-panel.tsx'
+import type { Page } from './user-page.ts'
+import { UploadPanel } from './uploads/upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
   const { session, api, toasts, capacity } = page

@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { createPage } from './page.ts'
+import { createPage } from './user-page.ts'
 import { takeAccessToken } from './sign-in-link.ts'
 
 const root = document.getElementById('page')

@@ -1,10 +1,10 @@
-import { formatBytes } from '../shared/format.ts'
-import { Icon } from '../shared/icon.tsx'
-import { texts } from '../texts.ts'
-import { kindOf } from './file-kind.ts'
+import { formatBytes } from '../../shared/format.ts'
+import { Icon } from '../../shared/icon.tsx'
+import { texts } from '../../texts.ts'
+import { kindOf } from '../files/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'
-import type { Uploads } from './uploads.ts'
+import type { Uploads } from './queue.ts'
 
 const words = texts.uploads
 

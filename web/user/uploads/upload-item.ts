@@ -1,4 +1,4 @@
-import type { FileEntry } from '../shared/model.ts'
+import type { FileEntry } from '../../shared/model.ts'
 
 /** Where an upload stands. Those from `exists` on wait for the user, `lost`, `paused` and `signed_out` go on by themselves. */
 export type UploadState =

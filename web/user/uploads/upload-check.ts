@@ -1,6 +1,6 @@
-import { texts } from '../texts.ts'
-import type { CapacityFigures } from './capacity-figures.ts'
-import type { FileList } from './file-list.ts'
+import { texts } from '../../texts.ts'
+import type { CapacityFigures } from '../capacity-figures.ts'
+import type { FileList } from '../files/file-list.ts'
 import { nextName, type UploadItem, type UploadState } from './upload-item.ts'
 
 export interface UploadCheckOptions {

@@ -6,12 +6,12 @@ import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
 import { texts } from '../texts.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
-import { createFileList } from './file-list.ts'
-import { createRemovals } from './removals.ts'
-import { createSender, type Sender } from './sender.ts'
+import { createFileList } from './files/file-list.ts'
+import { createRemovals } from './undo-delete.ts'
+import { createSender, type Sender } from './uploads/uppy-transport.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
-import { openTabs, type TabMessage } from './tabs.ts'
-import { createUploads } from './uploads.ts'
+import { openTabs, type TabMessage } from './cross-tab.ts'
+import { createUploads } from './uploads/queue.ts'
 
 export type Page = ReturnType<typeof createPage>
 

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Icon } from '../shared/icon.tsx'
-import type { FileEntry, Order } from '../shared/model.ts'
-import { Search } from '../shared/search.tsx'
-import { texts } from '../texts.ts'
+import { Icon } from '../../shared/icon.tsx'
+import type { FileEntry, Order } from '../../shared/model.ts'
+import { Search } from '../../shared/search.tsx'
+import { texts } from '../../texts.ts'
 import { type FileAction, FileActionDialog } from './file-actions.tsx'
 import { FileTable } from './file-table.tsx'
-import type { Page } from './page.ts'
-import type { GatheredFile } from './upload-item.ts'
+import type { Page } from '../user-page.ts'
+import type { GatheredFile } from '../uploads/upload-item.ts'
 
 const words = texts.files
 

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Icon } from '../shared/icon.tsx'
-import { useRowWindow } from '../shared/virtual-rows.ts'
-import { texts } from '../texts.ts'
+import { Icon } from '../../shared/icon.tsx'
+import { useRowWindow } from '../../shared/virtual-rows.ts'
+import { texts } from '../../texts.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'
 import { UploadRow } from './upload-row.tsx'
-import type { Uploads } from './uploads.ts'
+import type { Uploads } from './queue.ts'
 
 const words = texts.uploads
 

@@ -3,7 +3,7 @@ import { messageOf } from '../shared/message-of.ts'
 import type { FileEntry } from '../shared/model.ts'
 import type { Toasts } from '../shared/toasts.tsx'
 import { texts } from '../texts.ts'
-import type { FileList } from './file-list.ts'
+import type { FileList } from './files/file-list.ts'
 
 export interface RemovalsOptions {
   readonly api: Api

@@ -1,8 +1,8 @@
 import DropTarget from '@uppy/drop-target'
 import { Uppy } from '@uppy/core'
 import XHRUpload from '@uppy/xhr-upload'
-import { ConnectionError, problemOf, type ProblemError } from '../shared/api.ts'
-import type { FileEntry, Figures } from '../shared/model.ts'
+import { ConnectionError, problemOf, type ProblemError } from '../../shared/api.ts'
+import type { FileEntry, Figures } from '../../shared/model.ts'
 import type { GatheredFile } from './upload-item.ts'
 
 export interface UploadReply extends FileEntry {

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
-import type { Api } from '../shared/api.ts'
-import type { FileEntry, FilePage, Order } from '../shared/model.ts'
+import type { Api } from '../../shared/api.ts'
+import type { FileEntry, FilePage, Order } from '../../shared/model.ts'
 
 export interface FileList {
   readonly order: Signal<Order>

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
-import { formatBytes } from '../shared/format.ts'
-import { Icon } from '../shared/icon.tsx'
-import type { FileEntry, Order } from '../shared/model.ts'
-import { useRowWindow } from '../shared/virtual-rows.ts'
-import { texts } from '../texts.ts'
+import { formatBytes } from '../../shared/format.ts'
+import { Icon } from '../../shared/icon.tsx'
+import type { FileEntry, Order } from '../../shared/model.ts'
+import { useRowWindow } from '../../shared/virtual-rows.ts'
+import { texts } from '../../texts.ts'
 import type { FileAction } from './file-actions.tsx'
 import { FileRow } from './file-row.tsx'
-import type { Page } from './page.ts'
+import type { Page } from '../user-page.ts'
 
 const words = texts.files
 
