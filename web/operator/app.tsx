@@ -1,9 +1,9 @@
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import type { Page } from './page.ts'
-import { ServicePanel } from './service-panel.tsx'
-import { UserView } from './user-view.tsx'
+import { ServicePanel } from './charts/service-panel.tsx'
+import { UserView } from './user/user-view.tsx'
 import { UsersView } from './users-view.tsx'
 
 const words = texts.operator

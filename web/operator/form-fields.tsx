@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 
 const words = texts.operator.forms
 

@@ -1,11 +1,11 @@
 import { effect, untracked } from '@preact/signals'
 import { createApi } from '../shared/api.ts'
-import { messageOf } from '../shared/message-of.ts'
+import { messageOf } from '../shared/error-message.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
-import { texts } from '../texts.ts'
-import { watchPlace } from './place.ts'
-import { createServiceWatch } from './service-watch.ts'
+import { texts } from '../messages.ts'
+import { watchPlace } from './route.ts'
+import { createServiceWatch } from './charts/service-watch.ts'
 import { createUserList } from './user-list.ts'
 
 export type Page = ReturnType<typeof createPage>

@@ -1,4 +1,4 @@
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import type { AccountStatus } from './model.ts'
 
 export function StatusBadge({ status }: { readonly status: AccountStatus }) {

@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import type { Account } from './model.ts'
-import { addressOf } from './place.ts'
+import { addressOf } from './route.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 const words = texts.operator.users

@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { FormDialog } from '../shared/form-dialog.tsx'
 import { Icon } from '../shared/icon.tsx'
-import { messageOf } from '../shared/message-of.ts'
+import { messageOf } from '../shared/error-message.ts'
 import { Search } from '../shared/search.tsx'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import { TextField } from './form-fields.tsx'
 import type { Account } from './model.ts'
 import type { Page } from './page.ts'
-import { addressOf } from './place.ts'
+import { addressOf } from './route.ts'
 import { UserTable } from './user-table.tsx'
 
 const words = texts.operator.users

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { backOffMs, pause } from './pause.ts'
+import { backOffMs, pause } from './sleep.ts'
 
 /** What the service refused, and why. */
 export class ProblemError extends Error {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import { Icon } from './icon.tsx'
 
 export interface DialogProps {

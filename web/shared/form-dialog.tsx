@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import { Dialog } from './dialog.tsx'
-import { messageOf } from './message-of.ts'
+import { messageOf } from './error-message.ts'
 
 export interface FormDialogProps {
   readonly title: string

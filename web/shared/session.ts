@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import { type Api, ProblemError, TWO_TOKENS } from './api.ts'
-import { messageOf } from './message-of.ts'
+import { messageOf } from './error-message.ts'
 
 export type SessionState =
   | { readonly kind: 'opening' }

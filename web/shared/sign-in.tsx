@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import type { Session } from './session.ts'
 
 type Words = typeof texts.signIn

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import { Icon } from './icon.tsx'
 
 interface Toast {

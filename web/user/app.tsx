@@ -1,4 +1,4 @@
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { CapacityPanel } from './capacity-panel.tsx'

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { formatBytes } from '../shared/format.ts'
 import { Icon, type IconName } from '../shared/icon.tsx'
 import type { Capacity, Grant } from '../shared/model.ts'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 
 const words = texts.capacity
 

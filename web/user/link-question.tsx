@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import type { Session } from '../shared/session.ts'
 
 export interface LinkQuestionProps {

@@ -1,8 +1,8 @@
 import { type Api, pathOf, ProblemError } from '../shared/api.ts'
-import { messageOf } from '../shared/message-of.ts'
+import { messageOf } from '../shared/error-message.ts'
 import type { FileEntry } from '../shared/model.ts'
 import type { Toasts } from '../shared/toasts.tsx'
-import { texts } from '../texts.ts'
+import { texts } from '../messages.ts'
 import type { FileList } from './files/file-list.ts'
 
 export interface RemovalsOptions {

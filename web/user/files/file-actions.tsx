@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import { pathOf, ProblemError } from '../../shared/api.ts'
 import { Dialog } from '../../shared/dialog.tsx'
 import { Icon } from '../../shared/icon.tsx'
-import { messageOf } from '../../shared/message-of.ts'
+import { messageOf } from '../../shared/error-message.ts'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
 import { VISIBILITIES } from '../../shared/model.ts'
-import { texts } from '../../texts.ts'
+import { texts } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 
 export interface FileAction {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
-import { texts } from '../../texts.ts'
+import { texts } from '../../messages.ts'
 import type { FileAction } from './file-actions.tsx'
 import { kindOf } from './file-kind.ts'
 

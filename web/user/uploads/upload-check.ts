@@ -1,4 +1,4 @@
-import { texts } from '../../texts.ts'
+import { texts } from '../../messages.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
 import { nextName, type UploadItem, type UploadState } from './upload-item.ts'

@@ -1,6 +1,6 @@
 import { ConnectionError, isPassing, isTokenCode, ProblemError } from '../../shared/api.ts'
-import { messageOf } from '../../shared/message-of.ts'
-import { texts } from '../../texts.ts'
+import { messageOf } from '../../shared/error-message.ts'
+import { texts } from '../../messages.ts'
 import type { UploadItem, UploadState } from './upload-item.ts'
 
 /** What becomes of an upload that failed. `lost` and `paused` are tried again. */

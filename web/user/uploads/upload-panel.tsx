@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
 import { useRowWindow } from '../../shared/virtual-rows.ts'
-import { texts } from '../../texts.ts'
+import { texts } from '../../messages.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'
 import { UploadRow } from './upload-row.tsx'

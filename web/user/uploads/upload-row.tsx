@@ -1,6 +1,6 @@
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
-import { texts } from '../../texts.ts'
+import { texts } from '../../messages.ts'
 import { kindOf } from '../files/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ConnectionError, ProblemError } from '../shared/api.ts'
+import { type Api, ConnectionError, ProblemError } from '../../shared/api.ts'
 import { readSample, type Sample } from './metrics-text.ts'
 
 /** How the parts of the service are. */

@@ -1,4 +1,4 @@
-import { texts } from '../texts.ts'
+import { texts } from '../../messages.ts'
 import type { Point } from './series.ts'
 
 const words = texts.operator.service

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { Icon, type IconName } from '../shared/icon.tsx'
+import { Icon, type IconName } from '../../shared/icon.tsx'
 
 export interface SectionFrameProps {
   readonly title: string

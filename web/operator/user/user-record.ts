@@ -1,8 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { type Api, ProblemError } from '../shared/api.ts'
-import { messageOf } from '../shared/message-of.ts'
-import { texts } from '../texts.ts'
-import type { AccessToken, Account, Device, Grant } from './model.ts'
+import { type Api, ProblemError } from '../../shared/api.ts'
+import { messageOf } from '../../shared/error-message.ts'
+import { texts } from '../../messages.ts'
+import type { AccessToken, Account, Device, Grant } from '../model.ts'
 
 /** All that an operator can know of a user, whose files are their own. */
 export interface UserRecord {
