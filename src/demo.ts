@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseUserId, type UserId } from './core/users/user-id.ts'
 import type { RunningServer } from './serve.ts'
-import type { Service } from './service.ts'
+import type { Service } from './compose.ts'
 
 const DAY_SECONDS = 24 * 3600
 

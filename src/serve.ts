@@ -12,7 +12,7 @@ import { buildApp } from './http/public/app.ts'
 import { type OpenConnections, watchConnections } from './http/server/connection-tracker.ts'
 import { RequestGate } from './http/server/request-gate.ts'
 import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
-import type { Service } from './service.ts'
+import type { Service } from './compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 export interface ServeOptions {

@@ -5,7 +5,7 @@ import { flushCompileCache } from 'node:module'
 import { pino } from 'pino'
 import { readConfig } from '../../src/config/config.ts'
 import { serve } from '../../src/serve.ts'
-import { openService, type ServiceTimes } from '../../src/service.ts'
+import { openService, type ServiceTimes } from '../../src/compose.ts'
 
 export interface InstanceTimes extends ServiceTimes {
   readonly sweepIntervalMs: number
