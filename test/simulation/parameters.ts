@@ -12,7 +12,7 @@ export const MAX_UPLOADS = 4
 /** In bytes. */
 export const MAX_FILE_SIZE = 300
 
-/** As `service.ts` sets them, in milliseconds. */
+/** As `compose.ts` sets them, in milliseconds. */
 export const LEASE_MS = 60_000
 export const GARBAGE_DELAY_MS = 10 * 60_000
 export const RETENTION_MS = 15 * 60_000

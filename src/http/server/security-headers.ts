@@ -1,6 +1,6 @@
 /**
  * What every answer says to a browser, whatever its content is: take it for nothing but what it says it is, run and load
- * nothing, show it in no frame, give it to no page of another origin (which CORS mode, checked by `cross-origin.ts`, is
+ * nothing, show it in no frame, give it to no page of another origin (which CORS mode, checked by `cors.ts`, is
  * exempt from), and tell nobody its address.
  */
 export const INERT_HEADERS = {

@@ -22,7 +22,7 @@ import { unavailable } from '../store-error.ts'
 /**
  * Keeps objects as files, `<directory>/users/<user_id>/<version>`, for one machine. An object is written beside
  * its place as `<version>.tmp`, synchronised, renamed, and the folder synchronised: it is there whole, also after
- * a power cut, or not at all. Metadata lies beside it (`metadata-link.ts`). The deadline of a call is the operating
+ * a power cut, or not at all. Metadata lies beside it (`symlink-metadata.ts`). The deadline of a call is the operating
  * system's.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {

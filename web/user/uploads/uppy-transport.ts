@@ -38,7 +38,7 @@ const SOURCE = 'queue'
 
 /**
  * Uppy, as far as it is used: it finds what is in dropped folders, and sends contents with progress, read from the disk as
- * they go. Which file is sent when is decided by `uploads.ts`, so Uppy holds only those that are under way.
+ * they go. Which file is sent when is decided by `queue.ts`, so Uppy holds only those that are under way.
  */
 export function createSender({ target, onDropped }: SenderOptions): Sender {
   const uppy = new Uppy<Meta, Body>({ logger: SILENT })

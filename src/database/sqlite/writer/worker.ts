@@ -1,4 +1,4 @@
-// What the thread does that `writer-thread.ts` starts; as `main.ts` it does its work when it is loaded.
+// What the thread does that `thread.ts` starts; as `main.ts` it does its work when it is loaded.
 import { parentPort, workerData } from 'node:worker_threads'
 import { databaseUnavailable } from '../../database.ts'
 import { createLedger } from '../../ledger/ledger.ts'

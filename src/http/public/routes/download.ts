@@ -125,7 +125,7 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
   else describeContent(reply, { file, selection })
 }
 
-/** Whatever the content is, a browser shall save it and never run it; see `inert-headers.ts` too. */
+/** Whatever the content is, a browser shall save it and never run it; see `http/server/security-headers.ts` too. */
 function describeContent(reply: FastifyReply, { file, selection }: Answer): void {
   void reply.headers({
     'accept-ranges': 'bytes',
