@@ -1,13 +1,11 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
-import { Upload } from '@aws-sdk/lib-storage'
-import { PART_SIZE } from './parameters.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
 /**
- * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter, the
- * SDK and lib-storage take from globals. Multipart uploads may have small parts, so that they cost little.
+ * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter and the
+ * SDK take from globals.
  */
 export function installVirtualGlobals(timeline: Timeline, random: Random): Disposable {
   const timers = createTimers(timeline)
@@ -19,7 +17,6 @@ export function installVirtualGlobals(timeline: Timeline, random: Random): Dispo
     replace(Math, 'random', () => random.next()),
     replace(AbortSignal, 'timeout', (ms: number) => abortAfter(timeline, ms)),
     replace(crypto, 'randomBytes', (size: number) => randomBytes(random, size)),
-    replace(Upload, 'MIN_PART_SIZE', PART_SIZE),
   ]
   syncBuiltinESMExports()
   return {

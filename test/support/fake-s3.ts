@@ -26,7 +26,7 @@ interface CallOptions {
   readonly abortSignal?: unknown
 }
 
-/** A bucket in memory behind the real SDK: its retries, signatures, XML and lib-storage all run. */
+/** A bucket in memory behind the real SDK: its retries, signatures and XML all run. */
 export class FakeS3 {
   readonly objects = new Map<string, StoredObject>()
   readonly uploads = new Map<string, OpenUpload>()

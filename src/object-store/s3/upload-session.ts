@@ -1,52 +1,49 @@
 import {
   CompleteMultipartUploadCommand,
+  type CompletedPart,
   CreateMultipartUploadCommand,
-  type S3Client,
-  UploadPartCommand,
+  type CreateMultipartUploadCommandOutput,
 } from '@aws-sdk/client-s3'
 import type { PutObject } from '../../core/objects/object-store.ts'
-import { rejection, withDeadline } from '../deadline.ts'
-import { CRC32_HEADER, crc32Of } from './parts/checksums.ts'
-import { isMd5 } from './parts/etag.ts'
-import { PartContent } from './parts/part-buffer.ts'
 import type { Source } from '../consume-body.ts'
-import { DEFAULT_PART_SIZE } from './parts/part-size.ts'
+import { rejection, withDeadline } from '../deadline.ts'
 import type { S3Bucket } from './bucket.ts'
 import type { DirectRequest } from './client/client.ts'
 import { headObject, META } from './get-object.ts'
+import { CRC32_HEADER, crc32Of } from './parts/checksums.ts'
+import { isMd5 } from './parts/etag.ts'
+import type { PartContent } from './parts/part-buffer.ts'
+import { DEFAULT_PART_SIZE } from './parts/part-size.ts'
+import type { Part } from './parts/part-stream.ts'
 
-interface Sending extends Pick<PutObject, 'key' | 'metadata'> {
+export interface UploadSessionOptions extends Pick<PutObject, 'key' | 'metadata'> {
   /** Bytes. */
   readonly partSize: number
   /** Called with each part that the store has and nothing reads any more. */
-  readonly onSent: (part: PartContent) => void
+  readonly onSent: (content: PartContent) => void
 }
 
-/**
- * Sends one object, whole or in parts. For the parts it is the client of lib-storage's `Upload`, which by itself waits
- * for ever and goes on after a failure.
- */
-export class S3Sender {
-  /** Its every call has a deadline. */
-  readonly client: S3Client
+/** A multipart upload that the store has made. */
+interface MultipartUpload {
+  readonly uploadId: string
+  /** Whether the store checks its parts by their CRC-32. */
+  readonly hasChecksums: boolean
+}
+
+/** The calls that make one object, whole or in parts. Each has a deadline; after the first failure all of them reject. */
+export class UploadSession {
   /** Whether the store may hold something of the object. */
   hasSent = false
   /** Whether the store may hold a second multipart upload, whose id got lost with the answer. */
   mayHaveStray = false
   readonly #bucket: S3Bucket
-  readonly #sending: Sending
+  readonly #options: UploadSessionOptions
   readonly #stop = new AbortController()
-  /** Whether the store checks the parts of the upload by their CRC-32. */
-  #hasChecksums = false
+  #creation: Promise<unknown> | undefined
 
-  constructor(bucket: S3Bucket, sending: Sending) {
+  constructor(bucket: S3Bucket, options: UploadSessionOptions) {
     this.#bucket = bucket
-    this.#sending = sending
-    const send = (command: unknown) => this.#send(command)
-    this.client = new Proxy(bucket.client, {
-      get: (client, property): unknown =>
-        property === 'send' ? send : Reflect.get(client, property, client),
-    })
+    this.#options = options
   }
 
   /**
@@ -71,96 +68,119 @@ export class S3Sender {
   /** Sends the object as one piece. Says whether the store has confirmed that it holds these very bytes. */
   async sendWhole(content: PartContent): Promise<boolean> {
     const { deadlines, direct } = this.#bucket
-    const { key, metadata = {}, onSent } = this.#sending
+    const { key, metadata = {}, onSent } = this.#options
     const ms = Math.max(
       deadlines.callMs,
       (deadlines.putMs * content.byteLength) / DEFAULT_PART_SIZE,
     )
     const headers = { 'content-type': CONTENT_TYPE, ...metadataHeaders(metadata) }
     const body = content.pieces
-    const { ETag } = await this.#last(ms, async (signal) => {
+    const etag = await this.#last(ms, async (signal) => {
       const answer = await direct.ask({ method: 'PUT', key, headers, body, signal })
-      return { ETag: answer['etag'] }
+      return answer['etag']
     })
-    const isConfirmed = isMd5(ETag, content)
+    const isConfirmed = isMd5(etag, content)
     onSent(content)
     return isConfirmed
   }
 
-  async #send(command: unknown): Promise<unknown> {
-    try {
-      return await this.#dispatch(command)
-    } catch (error) {
-      this.#stop.abort(error)
-      throw error
+  /** Sends the object in parts, at most `concurrency` at a time; the first to fail stops the others. */
+  async sendInParts(parts: AsyncGenerator<Part, void>, concurrency: number): Promise<void> {
+    const creation = this.#create()
+    const sent: CompletedPart[] = []
+    // A failure that leaves `for await` would wait for the part that the others wait for.
+    const worker = async (): Promise<void> => {
+      for (let next = await parts.next(); !next.done; next = await parts.next()) {
+        sent.push(await this.#sendPart(await creation, next.value))
+      }
     }
+    await Promise.all([creation, ...Array.from({ length: concurrency }, worker)])
+    await this.#complete(await creation, sent)
   }
 
-  #dispatch(command: unknown): Promise<unknown> {
-    const { client, deadlines } = this.#bucket
-    if (command instanceof CreateMultipartUploadCommand) return this.#create(command)
-    if (command instanceof UploadPartCommand) return this.#sendPart(command)
-    if (command instanceof CompleteMultipartUploadCommand) {
-      return this.#last(deadlines.completeMs, (abortSignal) =>
-        client.send(command, { abortSignal }),
-      )
+  /**
+   * Resolves once no call can make a multipart upload any more, or `signal` aborts. A creation is not cut when the upload
+   * fails: the store could make it all the same, after its open uploads were listed.
+   */
+  async settled(signal: AbortSignal): Promise<void> {
+    await Promise.race([this.#creation, rejection(signal)]).catch(() => undefined)
+  }
+
+  async #create(): Promise<MultipartUpload> {
+    const { client, name, deadlines, checksums } = this.#bucket
+    const { key, metadata } = this.#options
+    const input = {
+      Bucket: name,
+      Key: key,
+      ContentType: CONTENT_TYPE,
+      ...(metadata && { Metadata: { ...metadata } }),
     }
-    throw new TypeError('An upload sends no other command')
-  }
-
-  async #sendPart({ input }: UploadPartCommand): Promise<SentPart> {
-    const { direct, deadlines } = this.#bucket
-    const { key, partSize, onSent } = this.#sending
-    const part: unknown = input.Body
-    if (!(part instanceof PartContent)) throw new TypeError('An upload sends what was gathered')
-    // Whoever waits for the next part still holds the command.
-    delete input.Body
-    const query = { partNumber: `${input.PartNumber}`, uploadId: input.UploadId ?? '' }
-    const request = { method: 'PUT', key, query, ...this.#bodyOf(part) } as const
-    const ms = deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
-    const answer = await this.#call(ms, (signal) => direct.ask({ ...request, signal }))
-    onSent(part)
-    const sum = request.headers[CRC32_HEADER]
-    return { ETag: answer['etag'], ...(sum !== undefined && { ChecksumCRC32: sum }) }
-  }
-
-  #bodyOf(part: PartContent): Required<Pick<DirectRequest, 'body' | 'hasChecksum'>> & Headed {
-    const body = part.pieces
-    const hasChecksum = this.#hasChecksums
-    return { body, hasChecksum, headers: hasChecksum ? { [CRC32_HEADER]: crc32Of(body) } : {} }
-  }
-
-  async #create({ input }: CreateMultipartUploadCommand): Promise<unknown> {
-    const { client, deadlines, checksums } = this.#bucket
-    const created = await checksums.create(input, (asked) =>
-      this.#call(deadlines.callMs, (abortSignal) =>
+    const { signal } = new AbortController()
+    this.#stop.signal.throwIfAborted()
+    this.hasSent = true
+    const creation = checksums.create(input, (asked) =>
+      withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
         client.send(new CreateMultipartUploadCommand(asked), { abortSignal }),
       ),
     )
+    this.#creation = creation
+    const created = await creation
     this.mayHaveStray = (created.$metadata.attempts ?? 1) > 1
-    this.#hasChecksums = created.ChecksumAlgorithm === 'CRC32'
-    return created
+    return { uploadId: uploadIdOf(created), hasChecksums: created.ChecksumAlgorithm === 'CRC32' }
   }
 
-  /** The call that makes the object: when it fails, the object can be there all the same, of whatever size. */
-  async #last<T extends { ETag?: string | undefined }>(
+  async #sendPart(upload: MultipartUpload, part: Part): Promise<CompletedPart> {
+    const { direct, deadlines } = this.#bucket
+    const { key, partSize, onSent } = this.#options
+    const { partNumber, content } = part
+    const query = { partNumber: `${partNumber}`, uploadId: upload.uploadId }
+    const request = { method: 'PUT', key, query, ...bodyOf(content, upload) } as const
+    const ms = deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
+    const answer = await this.#call(ms, (signal) => direct.ask({ ...request, signal }))
+    onSent(content)
+    return {
+      PartNumber: partNumber,
+      ETag: answer['etag'],
+      ChecksumCRC32: request.headers[CRC32_HEADER],
+    }
+  }
+
+  async #complete({ uploadId }: MultipartUpload, sent: readonly CompletedPart[]): Promise<void> {
+    const { client, name, deadlines } = this.#bucket
+    const Parts = sent.toSorted((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0))
+    const command = new CompleteMultipartUploadCommand({
+      Bucket: name,
+      Key: this.#options.key,
+      UploadId: uploadId,
+      MultipartUpload: { Parts },
+    })
+    await this.#last(deadlines.completeMs, async (abortSignal) => {
+      const { ETag } = await client.send(command, { abortSignal })
+      return ETag
+    })
+  }
+
+  /**
+   * The call that makes the object, which answers with its ETag: when it fails, the object can be there all the same, of
+   * whatever size, and then this resolves with what is no ETag.
+   */
+  async #last(
     ms: number,
-    call: (signal: AbortSignal) => Promise<T>,
-  ): Promise<{ ETag: string }> {
-    const answer = await this.#call(ms, call).catch((error: unknown) => this.#findOrThrow(error))
-    const { ETag } = answer
+    call: (signal: AbortSignal) => Promise<string | undefined>,
+  ): Promise<string> {
+    const etag = await this.#call(ms, call).catch((error: unknown) => this.#findOrThrow(error))
     // An error after the status line can look like success to the SDK, but names no ETag.
-    if (ETag === undefined) throw new Error('The store confirmed the object without an ETag')
-    return { ...answer, ETag }
+    if (etag === undefined) throw new Error('The store confirmed the object without an ETag')
+    return etag
   }
 
-  async #findOrThrow(cause: unknown): Promise<{ ETag: string }> {
-    const { key } = this.#sending
+  async #findOrThrow(cause: unknown): Promise<string> {
+    const { key } = this.#options
     const { signal } = this.#stop
     if (signal.aborted) throw cause
     const found = await headObject(this.#bucket, { key, signal }).catch(() => undefined)
     if (found === undefined) throw cause
-    return { ETag: 'lost' }
+    return 'lost'
   }
 
   #call<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -169,17 +189,22 @@ export class S3Sender {
   }
 }
 
-interface Headed {
+type PartBody = Required<Pick<DirectRequest, 'body' | 'hasChecksum'>> & {
   readonly headers: Record<string, string>
 }
 
-/** As lib-storage wants it, to name the parts when it completes the upload. */
-interface SentPart {
-  readonly ETag: string | undefined
-  readonly ChecksumCRC32?: string
+function bodyOf(content: PartContent, { hasChecksums }: MultipartUpload): PartBody {
+  const body = content.pieces
+  const headers: Record<string, string> = hasChecksums ? { [CRC32_HEADER]: crc32Of(body) } : {}
+  return { body, hasChecksum: hasChecksums, headers }
 }
 
-export const CONTENT_TYPE = 'application/octet-stream'
+function uploadIdOf({ UploadId }: CreateMultipartUploadCommandOutput): string {
+  if (UploadId === undefined) throw new Error('The store made a multipart upload without an id')
+  return UploadId
+}
+
+const CONTENT_TYPE = 'application/octet-stream'
 
 function metadataHeaders(metadata: NonNullable<PutObject['metadata']>): Record<string, string> {
   const entries = Object.entries(metadata)

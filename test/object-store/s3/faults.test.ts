@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
@@ -163,6 +164,25 @@ describe('a put', () => {
     body.destroy(failure)
     await expect(writing).rejects.toBe(failure)
     expect(performance.now() - before).toBeLessThan(1000)
+    expect(s3.uploads.size).toBe(0)
+  })
+
+  it('ends the multipart upload that the store is still making when its body fails', async () => {
+    const reached = Promise.withResolvers<void>()
+    const made = Promise.withResolvers<void>()
+    s3.inject('CreateMultipartUpload', async (apply) => {
+      reached.resolve()
+      await made.promise
+      return apply()
+    })
+    const failure = new Error('client gone')
+    const { body } = stalledBody(PART_SIZE + 70_000)
+    const writing = put(store, { key: freshKey(), body })
+    await reached.promise
+    body.destroy(failure)
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    made.resolve()
+    await expect(writing).rejects.toBe(failure)
     expect(s3.uploads.size).toBe(0)
   })
 

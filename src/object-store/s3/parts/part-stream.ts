@@ -2,12 +2,12 @@ import type { Blocks } from '../../buffer-pool.ts'
 import { freeChunk } from '../../detach-buffer.ts'
 import { PartContent } from './part-buffer.ts'
 
-/** A piece of an object as lib-storage's `Upload` sends it. */
+/** A piece of an object that is sent in one request. */
 export interface Part {
   /** From 1 on. */
   readonly partNumber: number
-  readonly data: PartContent
-  readonly lastPart: boolean
+  readonly content: PartContent
+  readonly isLast: boolean
 }
 
 export interface GatherOptions {
@@ -27,26 +27,26 @@ export async function* gatherParts(
   { partSize, blocks, mayFreeChunks = false }: GatherOptions,
 ): AsyncGenerator<Part, void> {
   let partNumber = 0
-  let data = new PartContent(blocks)
+  let content = new PartContent(blocks)
 
-  function cut(lastPart: boolean): Part {
-    const part = { partNumber: ++partNumber, data, lastPart }
-    data = new PartContent(blocks)
+  function cut(isLast: boolean): Part {
+    const part = { partNumber: ++partNumber, content, isLast }
+    content = new PartContent(blocks)
     return part
   }
 
   for await (const piece of bytes) {
     let rest = piece
     // Only a byte beyond a part shows that it is not the last.
-    while (data.byteLength + rest.byteLength > partSize) {
-      const missing = partSize - data.byteLength
-      if (missing > 0) data.add(rest.subarray(0, missing))
+    while (content.byteLength + rest.byteLength > partSize) {
+      const missing = partSize - content.byteLength
+      if (missing > 0) content.add(rest.subarray(0, missing))
       rest = rest.subarray(missing)
       yield cut(false)
     }
-    data.add(rest)
+    content.add(rest)
     // Where parts are so large that this one is a copy, so is any that the piece began in.
-    if (mayFreeChunks && data.isCopy) freeChunk(piece)
+    if (mayFreeChunks && content.isCopy) freeChunk(piece)
   }
   yield cut(true)
 }

@@ -159,7 +159,7 @@ class Upload {
       .finally(() => (this.isOver = true))
   }
 
-  /** As lib-storage does: each of those who send takes the next part when it has sent one. */
+  /** As `UploadSession` does: each of those who send takes the next part when it has sent one. */
   async #run(): Promise<void> {
     const { memory, userId, senders = 2 } = this.#options
     using share = await memory.admit({ userId, signal: new AbortController().signal })
@@ -173,12 +173,12 @@ class Upload {
   }
 
   async #send(parts: ReturnType<typeof gatherParts>, share: MemoryShare): Promise<void> {
-    for await (const { data } of parts) {
+    for await (const { content } of parts) {
       await new Promise<void>((resolve) => {
         const done = (): void => {
           this.underWay = this.underWay.filter((other) => other !== done)
-          this.#options.books.held -= data.byteLength
-          share.release(data.byteLength)
+          this.#options.books.held -= content.byteLength
+          share.release(content.byteLength)
           resolve()
         }
         this.underWay.push(done)

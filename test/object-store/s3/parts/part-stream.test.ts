@@ -33,9 +33,9 @@ describe('gathering parts', () => {
     { pieces: ['0123456789abcdefghijklmno'], parts: ['0123456789', 'abcdefghij', 'klmno'] },
   ])('makes $parts of $pieces', async ({ pieces, parts }) => {
     const gathered = await Array.fromAsync(gather(pieces.map((text) => Buffer.from(text))))
-    expect(gathered.map(({ data }) => Buffer.concat(data.pieces).toString())).toEqual(parts)
+    expect(gathered.map(({ content }) => Buffer.concat(content.pieces).toString())).toEqual(parts)
     expect(gathered.map(({ partNumber }) => partNumber)).toEqual(parts.map((_, at) => at + 1))
-    const last = gathered.map(({ lastPart }) => lastPart)
+    const last = gathered.map(({ isLast }) => isLast)
     expect(last).toEqual(parts.map((_, at) => at === parts.length - 1))
   })
 
@@ -43,7 +43,9 @@ describe('gathering parts', () => {
     const partSize = 2 ** 20
     const pieces = Array.from({ length: 5 }, () => randomBytes(partSize / 2 + 1))
     const gathered = await Array.fromAsync(gather(pieces, { partSize }))
-    const memory = gathered.flatMap(({ data }) => [...new Set(data.pieces.map((it) => it.buffer))])
+    const memory = gathered.flatMap(({ content }) => [
+      ...new Set(content.pieces.map((it) => it.buffer)),
+    ])
     expect(gathered).toHaveLength(3)
     expect(new Set(memory).size).toBe(memory.length)
   })
@@ -51,14 +53,14 @@ describe('gathering parts', () => {
   it('keeps what came of a few bytes as it is', async () => {
     const piece = randomBytes(4096)
     const [part] = await Array.fromAsync(gather([piece], { partSize: 2 ** 20 }))
-    expect(part?.data.pieces[0]).toBe(piece)
+    expect(part?.content.pieces[0]).toBe(piece)
   })
 
   it('holds little more than was sent, however small the pieces are', async () => {
     const pieces = Array.from({ length: 10_000 }, () => randomBytes(1))
     const [part] = await Array.fromAsync(gather(pieces, { partSize: 2 ** 20 }))
-    expect(part?.data.pieces.length).toBeLessThanOrEqual(16)
-    expect(Buffer.concat(part?.data.pieces ?? []).equals(Buffer.concat(pieces))).toBe(true)
+    expect(part?.content.pieces.length).toBeLessThanOrEqual(16)
+    expect(Buffer.concat(part?.content.pieces ?? []).equals(Buffer.concat(pieces))).toBe(true)
   })
 
   it('frees a chunk that was copied, when nobody else reads it', async () => {
@@ -66,7 +68,7 @@ describe('gathering parts', () => {
     const content = Buffer.concat(chunks)
     const options = { partSize: 2 ** 20, mayFreeChunks: true }
     const [part] = await Array.fromAsync(gather(chunks, options))
-    expect(Buffer.concat(part?.data.pieces ?? []).equals(content)).toBe(true)
+    expect(Buffer.concat(part?.content.pieces ?? []).equals(content)).toBe(true)
     // The first was waiting for a second when it came.
     expect(chunks.map(({ byteLength }) => byteLength)).toEqual([60_000, 0, 0])
   })
@@ -91,10 +93,10 @@ describe('gathering parts', () => {
         const content = Buffer.concat(pieces)
         const sent: Buffer[] = []
         const options = { partSize, blocks, mayFreeChunks: true }
-        for await (const { data } of gather(pieces, options)) {
-          sent.push(Buffer.concat(data.pieces))
-          expect(data.byteLength).toBe(sent.at(-1)?.byteLength)
-          data.giveBack()
+        for await (const { content } of gather(pieces, options)) {
+          sent.push(Buffer.concat(content.pieces))
+          expect(content.byteLength).toBe(sent.at(-1)?.byteLength)
+          content.giveBack()
         }
         expect(Buffer.concat(sent).equals(content)).toBe(true)
       }),
