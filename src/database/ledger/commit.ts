@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { AHEAD } from '../postgres/ahead.ts'
 import {
   bigint,
   type Books,
@@ -126,8 +125,7 @@ interface Replacement {
   readonly garbageDelayMs: number
 }
 
-async function replaceFile(books: Books, replacement: Replacement): Promise<void> {
-  const db = books.db.withPlugin(AHEAD)
+async function replaceFile({ db }: Books, replacement: Replacement): Promise<void> {
   const { file, old, garbageDelayMs } = replacement
   await sql`
     INSERT INTO files

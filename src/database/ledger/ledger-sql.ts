@@ -13,7 +13,6 @@ import { notActive } from '../../core/users/inactive-user.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus } from '../../core/users/user-store.ts'
-import { AHEAD } from '../postgres/ahead.ts'
 import type { Fragments } from '../database.ts'
 import { whyGarbage } from './garbage-bound.ts'
 import type { Tables, UserRow } from '../schema.ts'
@@ -68,9 +67,7 @@ export async function lockUser(
   { db, forUpdate }: Pick<Books, 'db' | 'forUpdate'>,
   userId: UserId,
 ): Promise<void> {
-  await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(
-    db.withPlugin(AHEAD),
-  )
+  await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(db)
 }
 
 /**

@@ -12,7 +12,6 @@ import type { File } from '../../core/files/file.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
 import * as accounts from './accounts.ts'
-import { AHEAD } from '../postgres/ahead.ts'
 import {
   bigint,
   type Books,
@@ -165,7 +164,7 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
     VALUES (${version}, ${userId}, ${name}, ${objectKey}, ${growth}, 'pending',
             ${now} + ${upload.leaseMs})
-  `.execute(db.withPlugin(AHEAD))
+  `.execute(db)
 }
 
 async function checkGarbage(

@@ -8,6 +8,7 @@ import {
 } from 'kysely'
 import type { Pool } from 'pg'
 import {
+  BEGIN,
   COMMIT,
   type ConnectionOptions,
   PostgresConnection,
@@ -48,9 +49,8 @@ class PostgresDriver implements Driver {
     return new PostgresConnection(await pool.connect(), { isFailure, names: this.#names })
   }
 
-  // The statements are written for this level; a server can be set to another default.
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    if (connection instanceof PostgresConnection) connection.begin()
+    await connection.executeQuery(BEGIN)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -58,7 +58,6 @@ class PostgresDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (connection instanceof PostgresConnection) await connection.forgetAhead()
     await connection.executeQuery(ROLLBACK)
   }
 

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { Batch, RunBatch } from './batch.ts'
 import {
   assertSendable,
+  BEGIN,
   COMMIT,
   type ConnectionOptions,
   PostgresConnection,
@@ -48,9 +49,12 @@ async function lockAndTake(
   connection: PostgresConnection,
   { lock, take }: Batch,
 ): Promise<readonly CompiledQuery[] | undefined> {
-  connection.begin()
   try {
-    const { rows } = await connection.executeQuery(lock)
+    // Should BEGIN fail, and the session live, the lock ends with its own statement, and nothing else is sent.
+    const [, { rows }] = await Promise.all([
+      connection.executeQuery(BEGIN),
+      connection.executeQuery(lock),
+    ])
     if (rows.length > 0) {
       const queries = take(rows)
       for (const query of queries) assertSendable(query)

@@ -2,6 +2,7 @@ import { callerOf } from '../../../src/core/users/caller.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -11,6 +12,7 @@ import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { type Account, accountOf, BASE_CAPACITY, outcomeOf } from '../../core/ledger/fixture.ts'
 import { createDatabase } from '../../support/postgres.ts'
+import { countRoundTrips } from './round-trips.ts'
 
 const server = inject('postgres')
 
@@ -255,5 +257,25 @@ describe.skipIf(server === undefined)('uploads that go to PostgreSQL together', 
     expect(new Set(failed)).toEqual(new Set(['unavailable']))
     expect(await account.usage()).toMatchObject({ reserved: 0 })
     expect(await outcomeOf(account.begin('a', 1))).toBe('ok')
+  })
+
+  it('wait for the server twice for a begin and a commit each, and a lookup once', async () => {
+    await using way = await countRoundTrips(own.url)
+    const far = await openPostgres({ url: way.url, poolSize: 1 })
+    ledger = createLedger(far, { baseCapacity: BASE_CAPACITY })
+    account = await newAccount()
+    const file = { userId: account.userId, name: parseFileName('a'), audience: 'owner' } as const
+    // Connects.
+    await ledger.findFile(file)
+    for (let uploads = 0; uploads < 3; uploads++) {
+      way.count()
+      const version = await account.begin('a', 1)
+      expect(way.count()).toBe(2)
+      await account.commit(version, 1)
+      expect(way.count()).toBe(2)
+      await ledger.findFile(file)
+      expect(way.count()).toBe(1)
+    }
+    await far.close()
   })
 })
