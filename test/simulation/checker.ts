@@ -122,7 +122,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'listAccounts':
     case 'reportCapacity':
     case 'countUploads':
-    case 'checkGarbage':
+    case 'checkBegin':
     case 'usage':
     case 'endLeases':
     case 'listExpiredUploads':

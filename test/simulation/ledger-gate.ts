@@ -24,7 +24,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     reportCapacity: (userId) => ledger.reportCapacity(userId),
     findFile: gate('findFile', (file) => ledger.findFile(file)),
     countUploads: gate('countUploads', (userId) => ledger.countUploads(userId)),
-    checkGarbage: gate('checkGarbage', (file) => ledger.checkGarbage(file)),
+    checkBegin: gate('checkBegin', (upload) => ledger.checkBegin(upload)),
     usage: gate('usage', (userId) => ledger.usage(userId)),
     endLeases: () => ledger.endLeases(),
     listExpiredUploads: gate('listExpiredUploads', (options) => ledger.listExpiredUploads(options)),

@@ -42,19 +42,23 @@ export interface CapacityReport {
   readonly grants: readonly Grant[]
 }
 
-export interface BeginUpload extends Caller {
+/** What decides whether an upload may begin. */
+export interface CheckBegin extends Caller {
   readonly name: FileName
-  readonly version: Version
-  readonly objectKey: ObjectKey
   /** Size of the file to come, or what is known of it so far; 0 reserves nothing. */
   readonly bytes: number
-  /** How long the reservation stands without `extend` or `renew`, in milliseconds. */
-  readonly leaseMs: number
   /** Files that the user may have. */
   readonly maxFiles: number
   /** Uploads that the user may have under way, this one included. */
   readonly maxUploads: number
   readonly precondition?: Precondition | undefined
+}
+
+export interface BeginUpload extends CheckBegin {
+  readonly version: Version
+  readonly objectKey: ObjectKey
+  /** How long the reservation stands without `extend` or `renew`, in milliseconds. */
+  readonly leaseMs: number
 }
 
 export interface RenewUpload {
@@ -235,8 +239,8 @@ export interface Ledger extends SweepLedger {
   /** How many of the user's uploads count against `maxUploads` now. */
   countUploads(userId: UserId): Promise<number>
 
-  /** Rejects with `too_many_requests` where `begin` of a file of `bytes` would, for all that the user's garbage holds. */
-  checkGarbage(file: { readonly userId: UserId; readonly bytes: number }): Promise<void>
+  /** Rejects as `begin` would at this moment, and reserves nothing. */
+  checkBegin(upload: CheckBegin): Promise<void>
 
   /** The user with their figures, read in one statement, whatever the status; `undefined` for an unknown user. */
   findAccount(userId: UserId): Promise<Account | undefined>

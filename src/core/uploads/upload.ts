@@ -1,12 +1,6 @@
 import type { AuthorizedCaller, Caller } from '../users/caller.ts'
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { fileTooLarge } from './byte-meter.ts'
-import {
-  availableBytes,
-  capacityExceeded,
-  fileCountExceeded,
-  uploadCountExceeded,
-} from '../quota/capacity.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
@@ -15,7 +9,7 @@ import { type FreeSpace, insufficientStorage } from './free-space.ts'
 import { objectKey, type ObjectKey } from '../objects/object-key.ts'
 import { objectMetadata } from '../objects/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
-import { isMet, type Precondition, preconditionFailed } from '../files/precondition.ts'
+import { isMet, type Precondition } from '../files/precondition.ts'
 import { type IncomingFile, receiveContent } from './store-content.ts'
 import { reserve } from '../quota/reservation.ts'
 import type { UploadMemory } from './memory/budget.ts'
@@ -96,11 +90,8 @@ export function createUploads(options: UploadsOptions): Uploads {
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, userCreatedAt, name, precondition, incoming, signal } = request
     const caller = { userId, userCreatedAt }
-    // Where the precondition is not met, `begin` says so, or what comes before that.
-    const isDemanded = await meetsPrecondition(request)
-    if (isDemanded && incoming.size.least > maxFileSize) throw fileTooLarge(maxFileSize)
-    const expectedBytes = incoming.size.announced ?? incoming.size.least
-    if (isDemanded) await space?.assertRoom(expectedBytes)
+    const { least, announced: expectedBytes = least } = incoming.size
+    await assertAcceptable(request, { least, expectedBytes })
     using share = await memory.admit({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
@@ -184,6 +175,16 @@ export function createUploads(options: UploadsOptions): Uploads {
     }
   }
 
+  /** Where the precondition is not met it says nothing: then the ledger does, or what comes before that. */
+  async function assertAcceptable(
+    request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
+    { least, expectedBytes }: { readonly least: number; readonly expectedBytes: number },
+  ): Promise<void> {
+    if (!(await meetsPrecondition(request))) return
+    if (least > maxFileSize) throw fileTooLarge(maxFileSize)
+    await space?.assertRoom(expectedBytes)
+  }
+
   async function meetsPrecondition(
     request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
   ): Promise<boolean> {
@@ -193,23 +194,9 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function admit(request: AdmitFile): Promise<void> {
-    const { userId, userCreatedAt, least, precondition = {} } = request
-    const [account, old, uploads] = await Promise.all([
-      ledger.findAccount(userId),
-      ledger.findFile({ ...request, audience: 'owner' }),
-      ledger.countUploads(userId),
-    ])
-    // Deleted, and perhaps made again, since the token was verified: `upload` says so.
-    if (account?.user.createdAt !== userCreatedAt || account.user.status === 'deleted') return
-    const { usage } = account
-    if (!isMet(precondition, old)) throw preconditionFailed()
-    if (least > maxFileSize) throw fileTooLarge(maxFileSize)
-    if (uploads >= maxUploads) throw uploadCountExceeded(maxUploads)
-    await ledger.checkGarbage({ userId, bytes: least })
-    if (old === undefined && usage.fileCount >= maxFiles) throw fileCountExceeded(usage, maxFiles)
-    const growth = least - (old?.size ?? 0)
-    if (growth > 0 && growth > availableBytes(usage)) throw capacityExceeded(usage, least)
-    await space?.assertRoom(least)
+    const { least } = request
+    await assertAcceptable(request, { least, expectedBytes: least })
+    await ledger.checkBegin({ ...request, bytes: least, maxFiles, maxUploads })
   }
 
   return { upload, admit }

@@ -6,16 +6,15 @@ import {
   bigint,
   type Books,
   demand,
-  isActive,
   lockUser,
   readUsage,
   toUsage,
   uploadLost,
   type UsageRow,
   whyLost,
-  whyRefused,
 } from './ledger-sql.ts'
-import { garbageBytes, isGarbageBounded } from './garbage-bound.ts'
+import { garbageBytes } from './garbage-bound.ts'
+import { growthOver, isNew, mayCommit, whyRefused } from './quota-rule.ts'
 import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './reads.ts'
 
 /**
@@ -85,31 +84,26 @@ interface Move {
   readonly reserved: number
 }
 
-/**
- * Turns the reservation into use. Growth within the reservation needs room for itself alone, since
- * others hold no claim on it; growth beyond it must leave what others have reserved.
- */
+/** Turns the reservation into use. */
 async function moveQuota(books: Books, { upload, old, reserved }: Move): Promise<Usage> {
   const { userId, size, maxFiles } = upload
   const oldSize = old?.size ?? 0
-  const growth = Math.max(0, size - oldSize)
   const newFiles = old === undefined ? 1 : 0
+  const need = {
+    userCreatedAt: bigint(upload.userCreatedAt),
+    size: bigint(size),
+    growth: bigint(growthOver(old, size)),
+    ownReserved: bigint(reserved),
+    isNew: isNew(old),
+    maxFiles: bigint(maxFiles),
+  }
 
   const { rows } = await sql<UsageRow>`
     UPDATE quotas
     SET used_bytes = used_bytes - ${oldSize} + ${size},
         reserved_bytes = reserved_bytes - ${reserved},
         file_count = file_count + ${newFiles}
-    WHERE user_id = ${userId}
-      AND ${isActive(bigint(upload.userCreatedAt))}
-      AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(maxFiles)})
-      AND (
-        ${bigint(growth)} = 0
-        OR (${bigint(growth)} <= ${bigint(reserved)}
-            AND used_bytes + ${growth} <= ${books.capacity})
-        OR used_bytes + reserved_bytes - ${reserved} + ${growth} <= ${books.capacity}
-      )
-      AND ${isGarbageBounded({ size: bigint(size), ownReserved: bigint(reserved), capacity: books.capacity })}
+    WHERE user_id = ${userId} AND ${mayCommit(books, need)}
     RETURNING used_bytes, reserved_bytes, file_count, ${books.capacity} AS capacity
   `.execute(books.db)
   if (rows[0] === undefined) {

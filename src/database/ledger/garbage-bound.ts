@@ -1,7 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import { AppError } from '../../core/errors.ts'
-import type { UserId } from '../../core/users/user-id.ts'
-import type { Books } from './ledger-sql.ts'
 
 /** What a user's garbage may hold whatever the capacity, in bytes, so that small repositories can be overwritten too. */
 const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
@@ -34,24 +31,4 @@ export function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) 
     OR ${held} <= 2 * used_bytes
     OR used_bytes + ${held} <= 3 * ${capacity}
   )`
-}
-
-/** Why a file may not be added for what the user's garbage holds; `undefined` when it may. */
-export async function whyGarbage(
-  { db, now }: Pick<Books, 'db' | 'now'>,
-  { userId, ...bound }: GarbageBound & { readonly userId: UserId },
-): Promise<AppError | undefined> {
-  const { rows } = await sql<{ readonly wait: number }>`
-    SELECT COALESCE((SELECT MIN(not_before) FROM garbage WHERE garbage.user_id = quotas.user_id), 0) - ${now} AS wait
-    FROM quotas WHERE user_id = ${userId} AND NOT ${isGarbageBounded(bound)}
-  `.execute(db)
-  const [row] = rows
-  return (
-    row &&
-    new AppError(
-      'too_many_requests',
-      'Too much of what this user has replaced and deleted is still kept. It is removed by and by.',
-      { facts: { retry_after: Math.max(1, Math.ceil(row.wait / 1000)) } },
-    )
-  )
 }

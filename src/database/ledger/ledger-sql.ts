@@ -1,11 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { Caller } from '../../core/users/caller.ts'
-import {
-  capacityExceeded,
-  fileCountExceeded,
-  uploadCountExceeded,
-} from '../../core/quota/capacity.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/ledger/ledger.ts'
@@ -14,7 +9,6 @@ import { isMet, type Precondition, preconditionFailed } from '../../core/files/p
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus } from '../../core/users/user-store.ts'
 import type { Fragments } from '../database.ts'
-import { whyGarbage } from './garbage-bound.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /** What a statement needs that asks for the time. */
@@ -141,42 +135,6 @@ export async function countUploads({ db, now }: Clocked, userId: UserId): Promis
     SELECT ${runningUploads(now)} AS uploads FROM quotas WHERE user_id = ${userId}
   `.execute(db)
   return rows[0]?.uploads ?? 0
-}
-
-export interface Refused extends Caller {
-  /** Bytes of the file that did not fit. */
-  readonly requested: number
-  /** 1 when the file's name is new, else 0. */
-  readonly newFiles: number
-  readonly maxFiles: number
-  /** No limit where it is not said. */
-  readonly maxUploads?: number
-  /** What the file had reserved by then. Where it is not said the user's garbage was not tested. */
-  readonly ownReserved?: number
-}
-
-/**
- * Says why a guarded UPDATE of the user's quota changed no row; called under the same lock, so the
- * reason still holds.
- */
-export async function whyRefused(books: Books, refused: Refused): Promise<AppError> {
-  const found = await readCaller(books, refused)
-  if (found?.status !== 'active') return notActive(found?.status)
-  const { usage } = found
-  const { maxUploads, ownReserved } = refused
-  if (maxUploads !== undefined && (await countUploads(books, refused.userId)) >= maxUploads) {
-    return uploadCountExceeded(maxUploads)
-  }
-  if (ownReserved !== undefined) {
-    const size = bigint(refused.requested)
-    const bound = { size, ownReserved: bigint(ownReserved), capacity: books.capacity }
-    const reason = await whyGarbage(books, { userId: refused.userId, ...bound })
-    if (reason !== undefined) return reason
-  }
-  if (refused.newFiles > 0 && usage.fileCount >= refused.maxFiles) {
-    return fileCountExceeded(usage, refused.maxFiles)
-  }
-  return capacityExceeded(usage, refused.requested)
 }
 
 interface Demand {

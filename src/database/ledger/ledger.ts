@@ -2,12 +2,14 @@ import { sql } from 'kysely'
 import type {
   AbortUpload,
   BeginUpload,
+  CheckBegin,
   FindFile,
   ExtendUpload,
   Ledger,
   RenewUpload,
   Settled,
 } from '../../core/ledger/ledger.ts'
+import type { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
@@ -18,16 +20,13 @@ import {
   capacityInForce,
   countUploads,
   demand,
-  isActive,
   lockUser,
   readUsage,
-  runningUploads,
   uploadLost,
   whyLost,
-  whyRefused,
 } from './ledger-sql.ts'
 import type { Database } from '../database.ts'
-import { isGarbageBounded, whyGarbage } from './garbage-bound.ts'
+import { growthOver, hasRoom, isNew, mayBegin, whyRefused } from './quota-rule.ts'
 import { measureBacklog, measureJournal } from './backlog.ts'
 import { changeFile, removeFile } from './update-file.ts'
 import { commit } from './commit.ts'
@@ -106,7 +105,7 @@ export function createLedger(
     check: () => check(database, query),
     findFile: runBatch === undefined ? findOne : findMany,
     countUploads: (userId) => query((books) => countUploads(books, userId)),
-    checkGarbage: (file) => query((books) => checkGarbage(books, file)),
+    checkBegin: (upload) => query((books) => checkBegin(books, upload)),
     usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
     findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
     listAccounts: (page) => inOrder((books) => accounts.listAccounts(books, page)),
@@ -138,27 +137,19 @@ async function check(
 }
 
 async function begin(books: Books, upload: BeginUpload): Promise<void> {
-  const { db, now, capacity } = books
+  const { db, now } = books
   const { userId, version, name, objectKey, bytes } = upload
   await lockUser(books, userId)
   const replaced = await fileNamed(books, upload)
   await demand(books, { caller: upload, precondition: upload.precondition, file: replaced })
-  const growth = Math.max(0, bytes - (replaced?.size ?? 0))
-  const newFiles = replaced === undefined ? 1 : 0
+  const growth = growthOver(replaced, bytes)
 
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
-    WHERE user_id = ${userId}
-      AND ${isActive(bigint(upload.userCreatedAt))}
-      AND ${runningUploads(now)} < ${bigint(upload.maxUploads)}
-      AND (${bigint(newFiles)} = 0 OR file_count < ${bigint(upload.maxFiles)})
-      AND (${bigint(growth)} = 0 OR used_bytes + reserved_bytes + ${growth} <= ${capacity})
-      AND ${isGarbageBounded({ size: bigint(bytes), ownReserved: sql`0`, capacity })}
+    WHERE user_id = ${userId} AND ${mayBegin(books, needOf(upload, replaced))}
   `.execute(db)
-  if (reserved.numAffectedRows !== 1n) {
-    throw await whyRefused(books, { ...upload, requested: bytes, newFiles, ownReserved: 0 })
-  }
+  if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(books, upload, replaced)
 
   await sql`
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
@@ -167,17 +158,40 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
   `.execute(db)
 }
 
-async function checkGarbage(
+/** Reads what `begin` would decide by, without the lock. */
+async function checkBegin(books: Books, upload: CheckBegin): Promise<void> {
+  const replaced = await fileNamed(books, upload)
+  await demand(books, { caller: upload, precondition: upload.precondition, file: replaced })
+  const { rows } = await sql`
+    SELECT 1 FROM quotas
+    WHERE user_id = ${upload.userId} AND ${mayBegin(books, needOf(upload, replaced))}
+  `.execute(books.db)
+  if (rows.length === 0) throw await whyNotBegun(books, upload, replaced)
+}
+
+function needOf(upload: CheckBegin, replaced: File | undefined) {
+  return {
+    userCreatedAt: bigint(upload.userCreatedAt),
+    size: bigint(upload.bytes),
+    growth: bigint(growthOver(replaced, upload.bytes)),
+    ownReserved: bigint(0),
+    isNew: isNew(replaced),
+    maxFiles: bigint(upload.maxFiles),
+    maxUploads: bigint(upload.maxUploads),
+  }
+}
+
+function whyNotBegun(
   books: Books,
-  { userId, bytes }: Parameters<Ledger['checkGarbage']>[0],
-): Promise<void> {
-  const bound = { size: bigint(bytes), ownReserved: sql`0`, capacity: books.capacity }
-  const reason = await whyGarbage(books, { userId, ...bound })
-  if (reason !== undefined) throw reason
+  upload: CheckBegin,
+  replaced: File | undefined,
+): Promise<AppError> {
+  const newFiles = replaced === undefined ? 1 : 0
+  return whyRefused(books, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
 }
 
 async function extend(books: Books, upload: ExtendUpload): Promise<void> {
-  const { db, now, capacity } = books
+  const { db, now } = books
   const { userId, version, bytes } = upload
   await lockUser(books, userId)
   const found = await findUpload(books, upload)
@@ -196,7 +210,7 @@ async function extend(books: Books, upload: ExtendUpload): Promise<void> {
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
     WHERE user_id = ${userId}
-      AND (${bigint(growth)} = 0 OR used_bytes + reserved_bytes + ${growth} <= ${capacity})
+      AND ${hasRoom(books, { growth: bigint(growth), ownReserved: bigint(0) })}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
     throw await whyRefused(books, { ...upload, requested: bytes, newFiles: 0, maxFiles: 0 })

@@ -2,14 +2,9 @@ import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { BeginUpload, CommittedUpload, CommitUpload } from '../../core/ledger/ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import {
-  type Books,
-  isActive,
-  runningUploads,
-  toUsage,
-  type UsageRow,
-} from '../ledger/ledger-sql.ts'
-import { garbageBytes, isGarbageBounded } from '../ledger/garbage-bound.ts'
+import { type Books, toUsage, type UsageRow } from '../ledger/ledger-sql.ts'
+import { garbageBytes } from '../ledger/garbage-bound.ts'
+import { mayBegin, mayCommit } from '../ledger/quota-rule.ts'
 import { FILE_COLUMNS, toFile } from '../ledger/reads.ts'
 import type { FileRow, Tables } from '../schema.ts'
 import { compileOnce, type Slot, type Statement } from './compiled-statement.ts'
@@ -86,21 +81,26 @@ function beginStatement(
   slot: Slot<BeginValues>,
 ) {
   const bytes = sql`CAST(${slot('bytes')} AS BIGINT)`
+  const need = {
+    userCreatedAt: slot('userCreatedAt'),
+    size: bytes,
+    growth: sql`growth.bytes`,
+    ownReserved: sql`0`,
+    isNew: sql`growth.is_new`,
+    maxFiles: slot('maxFiles'),
+    maxUploads: slot('maxUploads'),
+  }
   return sql`
     WITH growth AS MATERIALIZED (
-      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, 1 - COUNT(*) AS files,
+      SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, COUNT(*) = 0 AS is_new,
              COALESCE(MAX(version), ${sql.lit(NO_FILE)}) AS version
       FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
     ), reserved AS (
       UPDATE quotas SET reserved_bytes = reserved_bytes + growth.bytes
       FROM growth
       WHERE user_id = ${slot('userId')}
-        AND ${isActive(slot('userCreatedAt'))}
         AND growth.version = COALESCE(${slot('expected')}, growth.version)
-        AND ${runningUploads(now)} < ${slot('maxUploads')}
-        AND (growth.files = 0 OR file_count < ${slot('maxFiles')})
-        AND (growth.bytes = 0 OR used_bytes + reserved_bytes + growth.bytes <= ${capacity})
-        AND ${isGarbageBounded({ size: bytes, ownReserved: sql`0`, capacity })}
+        AND ${mayBegin({ now, capacity }, need)}
       RETURNING growth.bytes
     )
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
@@ -119,7 +119,14 @@ function commitStatement(
   slot: Slot<CommitValues>,
 ) {
   const size = sql`CAST(${slot('size')} AS BIGINT)`
-  const maxFiles = sql`CAST(${slot('maxFiles')} AS BIGINT)`
+  const need = {
+    userCreatedAt: slot('userCreatedAt'),
+    size,
+    growth: sql`change.growth`,
+    ownReserved: sql`change.reserved`,
+    isNew: sql`NOT change.replaced`,
+    maxFiles: sql`CAST(${slot('maxFiles')} AS BIGINT)`,
+  }
   return sql`
     WITH found AS MATERIALIZED (
       SELECT name, object_key, reserved_bytes AS reserved, ${now} AS now FROM uploads
@@ -138,15 +145,8 @@ function commitStatement(
           file_count = file_count + CASE WHEN change.replaced THEN 0 ELSE 1 END
       FROM change
       WHERE user_id = ${slot('userId')}
-        AND ${isActive(slot('userCreatedAt'))}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
-        AND (change.replaced OR file_count < ${maxFiles})
-        AND (
-          change.growth = 0
-          OR (change.growth <= change.reserved AND used_bytes + change.growth <= ${capacity})
-          OR used_bytes + reserved_bytes - change.reserved + change.growth <= ${capacity}
-        )
-        AND ${isGarbageBounded({ size, ownReserved: sql`change.reserved`, capacity })}
+        AND ${mayCommit({ now, capacity }, need)}
       RETURNING used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
     ), put AS (
       INSERT INTO files

@@ -64,7 +64,7 @@ async function runHotReads(database: Database): Promise<void> {
   await account.change('a', { newName: 'c' })
   await account.remove('c')
   await ledger.countUploads(userId)
-  await ledger.checkGarbage({ userId, bytes: 1 })
+  await ledger.checkBegin({ ...account, name: found.name, bytes: 1, maxFiles: 9, maxUploads: 9 })
   await users.findAccessTokenUser(digestOf(1))
   await users.findAccessTokenUsers([digestOf(1), digestOf(2)])
   const guesses = createGuessCounts(database)

@@ -109,7 +109,7 @@ const IS_THREADS = {
     listFiles: false,
     findFile: false,
     countUploads: false,
-    checkGarbage: false,
+    checkBegin: false,
     usage: false,
     findAccount: false,
     listAccounts: false,
