@@ -1,4 +1,4 @@
-import { inParallel } from '../src/core/async/for-each-concurrent.ts'
+import { forEachConcurrent } from '../src/core/async/for-each-concurrent.ts'
 import { expectContent, numbered } from './content.ts'
 import { measure, type Processes } from './measure.ts'
 import type { Side } from './scenario.ts'
@@ -103,7 +103,7 @@ async function put(
     number: number,
   ) => Promise<{ readonly url: string; readonly headers?: Record<string, string> }>,
 ): Promise<void> {
-  await inParallel(NUMBERS, AT_ONCE, async (number) => {
+  await forEachConcurrent(NUMBERS, AT_ONCE, async (number) => {
     const { url, headers = {} } = await place(number)
     const body = new Uint8Array(numbered(content, number))
     const reply = await fetch(url, { method: 'PUT', headers, body })

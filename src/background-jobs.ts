@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AccessTokens } from './core/auth/access-tokens.ts'
-import type { GuessLimiter } from './core/auth/failed-attempt-limiter.ts'
+import type { FailedAttemptLimiter } from './core/auth/failed-attempt-limiter.ts'
 import type { Sweeper } from './core/sweep/sweeper.ts'
 
-export interface ChoresOptions {
+export interface BackgroundJobsOptions {
   readonly sweeper: Sweeper
   readonly accessTokens: Pick<AccessTokens, 'recordUses'>
-  readonly guesses: Pick<GuessLimiter, 'share' | 'forgetExpired'>
+  readonly failedAttempts: Pick<FailedAttemptLimiter, 'share' | 'forgetExpired'>
   readonly logger: FastifyBaseLogger
   /** How often the use of access tokens is recorded, for tests; every minute when left out. */
   readonly recordIntervalMs?: number | undefined
@@ -18,7 +18,7 @@ export interface ChoresOptions {
   readonly forgetIntervalMs?: number | undefined
 }
 
-export interface Chores {
+export interface BackgroundJobs {
   /** Begins no further one, and resolves when no sweep runs any more. */
   stop(): Promise<void>
   /** Records the uses of access tokens since the last time, unless that takes long. Never rejects. */
@@ -26,8 +26,8 @@ export interface Chores {
 }
 
 /** Starts what has to be done from time to time. What fails is logged and tried again the next time. */
-export function startChores(options: ChoresOptions): Chores {
-  const { sweeper, accessTokens, guesses, logger } = options
+export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJobs {
+  const { sweeper, accessTokens, failedAttempts, logger } = options
   const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = options
   const { shareIntervalMs = SHARE_INTERVAL_MS, forgetIntervalMs = FORGET_INTERVAL_MS } = options
   const stopping = new AbortController()
@@ -35,8 +35,11 @@ export function startChores(options: ChoresOptions): Chores {
   const sweep = () => sweepOnce({ sweeper, logger, signal })
   const expire = () => expireOnce({ sweeper, logger, signal })
   const record = logged(() => accessTokens.recordUses(), { logger, failure: USES_NOT_RECORDED })
-  const share = logged(() => guesses.share(), { logger, failure: GUESSES_NOT_SHARED })
-  const forget = logged(() => guesses.forgetExpired(), { logger, failure: GUESSES_NOT_FORGOTTEN })
+  const share = logged(() => failedAttempts.share(), { logger, failure: GUESSES_NOT_SHARED })
+  const forget = logged(() => failedAttempts.forgetExpired(), {
+    logger,
+    failure: GUESSES_NOT_FORGOTTEN,
+  })
   // By itself, since a sweep can take long, and reservations without an owner must not wait for its end.
   // At once, for those that a crash before this start has left.
   const expiries = expire().then(() => repeat({ everyMs: sweepIntervalMs, run: expire, signal }))
@@ -73,7 +76,7 @@ const LAST_RECORD_MS = 1_000
 /** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and what the abort takes. */
 const SWEEP_INTERVAL_MS = 20_000
 
-interface Chore {
+interface LeaderLeaseKey {
   readonly everyMs: number
   readonly signal: AbortSignal
   /** Logs what fails and never rejects. */
@@ -81,7 +84,7 @@ interface Chore {
 }
 
 /** Runs a chore until the signal aborts, with a rest after each time, however long it took. */
-async function repeat({ everyMs, signal, run }: Chore): Promise<void> {
+async function repeat({ everyMs, signal, run }: LeaderLeaseKey): Promise<void> {
   while (!signal.aborted) {
     await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
     if (!signal.aborted) await run()

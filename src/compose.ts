@@ -6,7 +6,10 @@ import { timeoutSignal } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { createFreeSpace, type FreeSpace } from './core/uploads/free-space.ts'
 import { createGrants, type Grants } from './core/quota/grants.ts'
-import { createGuessLimiter, type GuessLimiter } from './core/auth/failed-attempt-limiter.ts'
+import {
+  createFailedAttemptLimiter,
+  type FailedAttemptLimiter,
+} from './core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'
 import type { Ledger } from './core/ledger/ledger.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
@@ -20,7 +23,7 @@ import { createUsers, type Users } from './core/users/users.ts'
 import { createVerifier, type Verifier } from './core/verify/verifier.ts'
 import { backUp } from './database/sqlite/backup.ts'
 import type { Database } from './database/database.ts'
-import { createGuessCounts } from './database/users/failed-attempts.ts'
+import { createFailedAttemptStore } from './database/users/failed-attempts.ts'
 import { createInventory } from './database/verify/inventory.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { migrate } from './database/migrate.ts'
@@ -40,7 +43,7 @@ export interface Service {
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
-  readonly guesses: GuessLimiter
+  readonly failedAttempts: FailedAttemptLimiter
   readonly ledger: Ledger
   readonly objects: ObjectStore
   readonly repository: Repository
@@ -147,8 +150,10 @@ function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
   const { ledger, userStore, objects } = metered
   const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
   const jwtUsers = jwt && createJwtUsers({ ...jwt, users: userStore })
-  const guesses = createGuessLimiter({ counts: metrics.meterPort(createGuessCounts(database)) })
-  const accessTokens = createAccessTokens({ users: userStore, jwtUsers, guesses })
+  const failedAttempts = createFailedAttemptLimiter({
+    counts: metrics.meterPort(createFailedAttemptStore(database)),
+  })
+  const accessTokens = createAccessTokens({ users: userStore, jwtUsers, failedAttempts })
   const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
   const limits = {
     memory,
@@ -163,7 +168,7 @@ function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
     ledger,
     users: createUsers({ users: userStore, ledger, onChange }),
     accessTokens,
-    guesses,
+    failedAttempts,
     grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
     repository: metrics.meterRepository(createRepository({ ledger, objects, ...limits })),
     readiness,
@@ -272,7 +277,7 @@ function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): Free
     const { bavail, bsize } = await statfs(folder)
     return bavail * bsize
   }
-  return createFreeSpace({ folders, leastBytes: minFreeSpace, measure })
+  return createFreeSpace({ folders, minBytes: minFreeSpace, measure })
 }
 
 function isEmbedded(databaseUrl: string): boolean {

@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import type { OpenConnections } from './http/server/connection-tracker.ts'
+import type { ConnectionTracker } from './http/server/connection-tracker.ts'
 
 /** Balancers ask `/readyz`, or learn from their orchestrator, within that time that they should look elsewhere. */
 export const DRAIN_MS = 3_000
@@ -9,7 +9,10 @@ export const DRAIN_MS = 3_000
  * has moved away, and a client that keeps its connection has heard `Connection: close` with an answer. Nothing is waited
  * for where nobody comes.
  */
-export async function drain(connections: readonly OpenConnections[], maxMs: number): Promise<void> {
+export async function drain(
+  connections: readonly ConnectionTracker[],
+  maxMs: number,
+): Promise<void> {
   const endsAt = performance.now() + maxMs
   const isQuiet = (): boolean => connections.every((of) => of.quietMs() >= QUIET_MS)
   while (performance.now() < endsAt && !isQuiet()) await delay(LOOK_MS)
@@ -25,7 +28,7 @@ const LOOK_MS = 50
  * then connects again; the while gets shorter, so that a flood of connections cannot hold this up for over two seconds. New
  * requests are to be held back meanwhile: their answers would bring further connections, and their work long turns.
  */
-export async function emptyQueue(connections: readonly OpenConnections[]): Promise<void> {
+export async function emptyQueue(connections: readonly ConnectionTracker[]): Promise<void> {
   const lastChangedAt = (): number => Math.max(...connections.map((of) => of.lastChangedAt()))
   const endsAt = performance.now() + EMPTYING_MS
   // The rest of the turn under way does not look at the queue any more.
@@ -48,7 +51,7 @@ const QUIET_SHARE = 0.1
 const SHORT_TURN_MS = 0.1
 
 /** Closes, while a listener ends, what its clients leave open without a request; a late one still gets its answer. */
-export function closeIdleFromNowOn(connections: readonly OpenConnections[]): Disposable {
+export function closeIdleFromNowOn(connections: readonly ConnectionTracker[]): Disposable {
   const close = (): void => connections.forEach((of) => of.closeIdle(LAST_IDLE_MS))
   // A turn later: what came during a stall of the process is read first.
   const timer = setInterval(() => setImmediate(close), LOOK_MS)

@@ -3,13 +3,17 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './http/admin/app.ts'
 import { buildMonitoring } from './http/admin/monitoring.ts'
 import { readVersion } from './build-info.ts'
-import { type Chores, type ChoresOptions, startChores } from './background-jobs.ts'
+import {
+  type BackgroundJobs,
+  type BackgroundJobsOptions,
+  startBackgroundJobs,
+} from './background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { buildApp } from './http/public/app.ts'
-import { type OpenConnections, watchConnections } from './http/server/connection-tracker.ts'
+import { type ConnectionTracker, trackConnections } from './http/server/connection-tracker.ts'
 import { RequestGate } from './http/server/request-gate.ts'
 import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
 import type { Service } from './compose.ts'
@@ -25,7 +29,7 @@ export interface ServeOptions {
   readonly pages?: string
   /** How often chores are done, for tests. */
   readonly intervals?: Pick<
-    ChoresOptions,
+    BackgroundJobsOptions,
     'recordIntervalMs' | 'sweepIntervalMs' | 'shareIntervalMs' | 'forgetIntervalMs'
   >
 }
@@ -87,10 +91,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     listeners.push({ name: 'the monitoring', app, ...config.metrics })
   }
   await endGoneUploads({ service, logger, shutdown: shutdown.signal })
-  const connections = listeners.map(({ app }) => watchConnections(app.server))
+  const connections = listeners.map(({ app }) => trackConnections(app.server))
   const [url = '', adminUrl] = await listenAll(listeners)
-  const chores = startChores({ ...service, logger, ...intervals })
-  const running = { listeners, connections, gate, chores, shutdown, tracing }
+  const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
+  const running = { listeners, connections, gate, jobs, shutdown, tracing }
   const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
   return {
     url,
@@ -147,17 +151,17 @@ const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
 
 interface Running {
   readonly listeners: readonly Listener[]
-  readonly connections: readonly OpenConnections[]
+  readonly connections: readonly ConnectionTracker[]
   readonly gate: RequestGate
-  readonly chores: Chores
+  readonly jobs: BackgroundJobs
   readonly tracing: ServeOptions['tracing']
   /** Aborts what is still running when the grace period is over. */
   readonly shutdown: AbortController
 }
 
 async function end(running: Running, drainMs: number): Promise<void> {
-  const { listeners, connections, chores, shutdown, tracing } = running
-  const sweeps = chores.stop()
+  const { listeners, connections, jobs, shutdown, tracing } = running
+  const sweeps = jobs.stop()
   const deadlines = [
     new Deadline(GRACE_MS, () => {
       shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
@@ -175,7 +179,7 @@ async function end(running: Running, drainMs: number): Promise<void> {
   } finally {
     deadlines.forEach((deadline) => deadline.clear())
   }
-  await Promise.all([chores.recordLast(), tracing?.close()])
+  await Promise.all([jobs.recordLast(), tracing?.close()])
 }
 
 /** Stops accepting. Requests that come meanwhile wait for it, and are then served. */

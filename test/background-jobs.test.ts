@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startChores } from '../src/background-jobs.ts'
+import { startBackgroundJobs } from '../src/background-jobs.ts'
 import type { Sweeper, SweepReport } from '../src/core/sweep/sweeper.ts'
 
 const REPORT: SweepReport = {
@@ -18,14 +18,14 @@ let stop = async (): Promise<void> => undefined
 afterEach(() => stop())
 
 function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
-  const chores = startChores({
+  const jobs = startBackgroundJobs({
     sweeper,
     accessTokens: { recordUses: async () => undefined },
-    guesses: { share: async () => undefined, forgetExpired: async () => undefined },
+    failedAttempts: { share: async () => undefined, forgetExpired: async () => undefined },
     logger: fastify().log,
     sweepIntervalMs,
   })
-  stop = () => chores.stop()
+  stop = () => jobs.stop()
 }
 
 describe('the chores', () => {

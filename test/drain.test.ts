@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { emptyQueue } from '../src/drain.ts'
-import type { OpenConnections } from '../src/http/server/connection-tracker.ts'
+import type { ConnectionTracker } from '../src/http/server/connection-tracker.ts'
 
 it('a listener is not closed at the end of a long turn, in which someone may have come', async () => {
   const longTurns = (async () => {
@@ -43,6 +43,6 @@ it('and at once when nobody has come for a while', async () => {
   expect(performance.now() - begun).toBeLessThan(500)
 })
 
-function connections(lastChangedAt: () => number): OpenConnections {
+function connections(lastChangedAt: () => number): ConnectionTracker {
   return { lastChangedAt, quietMs: () => 0, closeIdle: () => {} }
 }

@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config/config.ts'
 import { parseClientAddress } from '../src/core/auth/client-address.ts'
-import { GUESS_POLICY } from '../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../src/core/auth/failed-attempts.ts'
 import { parseUserId } from '../src/core/users/user-id.ts'
 import { serve, type ServeOptions } from '../src/serve.ts'
 import { openDatabase, openService, type Service } from '../src/compose.ts'
@@ -152,15 +152,15 @@ describe('the server', () => {
     const other = await openService(config)
     opened.defer(() => other.close())
     const address = parseClientAddress('127.0.0.1')
-    for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
+    for (let guess = 0; guess < FAILED_ATTEMPT_POLICY.maxGuesses; guess += 1) {
       const headers = { cookie: 'access_token=wrong' }
       const { status } = await fetch(`${server.url}/users/me/capacity`, { headers })
       expect(status).toBe(403)
     }
     async function blockedMs(): Promise<number> {
-      other.guesses.note(address)
-      await other.guesses.share()
-      return other.guesses.blockedMs(address)
+      other.failedAttempts.note(address)
+      await other.failedAttempts.share()
+      return other.failedAttempts.blockedMs(address)
     }
     await expect.poll(blockedMs, { interval: 200, timeout: 2500 }).toBeGreaterThan(0)
   })
@@ -175,7 +175,10 @@ describe('the server', () => {
       throw outage()
     }
     const { warnings } = await start(
-      (service) => ({ ...service, guesses: { ...service.guesses, [method]: failing } }),
+      (service) => ({
+        ...service,
+        failedAttempts: { ...service.failedAttempts, [method]: failing },
+      }),
       { intervals: { shareIntervalMs: 20, forgetIntervalMs: 20 } },
     )
     await expect.poll(() => failures).toBeGreaterThan(1)

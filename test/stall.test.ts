@@ -11,12 +11,12 @@ import { createReadiness } from '../src/core/readiness.ts'
 import { createLedger } from '../src/database/ledger/ledger.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openSqlite } from '../src/database/sqlite/sqlite.ts'
-import { createTurns } from '../src/database/ledger/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../src/database/ledger/keyed-semaphore.ts'
 import { Writer } from '../src/database/sqlite/writer/writer.ts'
 import { ChunkThrottle } from '../src/http/body/chunk-throttle.ts'
-import { passBody } from '../src/http/body/discard-body.ts'
+import { discardBody } from '../src/http/body/discard-body.ts'
 import { createJwtVerifier } from '../src/jwt/jwt-verifier.ts'
-import { createReading } from '../src/metrics/scrape.ts'
+import { createScrape } from '../src/metrics/scrape.ts'
 import { withDeadline } from '../src/object-store/deadline.ts'
 import { createS3Body } from '../src/object-store/s3/client/response-body.ts'
 import { createS3Transport } from '../src/object-store/s3/client/transport.ts'
@@ -93,7 +93,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
 
   it('the turn of a user, which the one before has left', async () => {
     const arrival = expectMessage()
-    const turns = createTurns({ atOnce: 1, patienceMs: LIMIT_MS })
+    const turns = createKeyedSemaphore({ atOnce: 1, patienceMs: LIMIT_MS })
     const first = turns('ann', () => arrival.message)
     const second = turns('ann', async () => 'second')
     await stall(STALL_MS, arrival.send)
@@ -121,7 +121,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     const intake = new ChunkThrottle().intakeOf(raw)
     const request = { raw, headers, intake } as unknown as FastifyRequest
     const reply = {} as FastifyReply
-    const passed = passBody({ request, reply }, { signal, idleTimeoutMs: LIMIT_MS })
+    const passed = discardBody({ request, reply }, { signal, idleTimeoutMs: LIMIT_MS })
     const received = arrival.message.then((text) => {
       raw.complete = true
       raw.push(text)
@@ -137,7 +137,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     const arrival = expectMessage()
     let gauge = ''
     const read = async () => void (gauge = await arrival.message)
-    const scraped = createReading({ clear: () => undefined, read })()
+    const scraped = createScrape({ clear: () => undefined, read })()
     await stall(STALL_MS, arrival.send)
     vi.advanceTimersByTime(2_000)
     await scraped

@@ -5,7 +5,7 @@ import { messageOf } from '../core/errors.ts'
 import { smallestBudget } from '../core/uploads/memory/budget.ts'
 import { partSizeFor } from '../object-store/s3/parts/part-size.ts'
 import { readTraces, type TraceConfig } from './tracing.ts'
-import { isLoopback, isWellKnownKey } from './default-credentials.ts'
+import { isLoopback, isDefaultCredential } from './default-credentials.ts'
 import {
   type LogFormat,
   type LogLevel,
@@ -218,7 +218,7 @@ function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {
     setting('AWS_ENDPOINT_URL_S3', '', parseUrl) ?? setting('AWS_ENDPOINT_URL', '', parseUrl)
   const accessKeyId = optional('AWS_ACCESS_KEY_ID')
   const secretAccessKey = optional('AWS_SECRET_ACCESS_KEY')
-  if (isWellKnownKey(accessKeyId, secretAccessKey) && !isLoopback(endpoint)) {
+  if (isDefaultCredential(accessKeyId, secretAccessKey) && !isLoopback(endpoint)) {
     faults.push(
       'AWS_SECRET_ACCESS_KEY: everyone knows this one; make up another, or use it with a server on this machine alone',
     )

@@ -13,7 +13,7 @@ const WELL_KNOWN_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** Whether whoever reaches the object store could use it with these without being told them. */
-export function isWellKnownKey(id: string | undefined, secret: string | undefined): boolean {
+export function isDefaultCredential(id: string | undefined, secret: string | undefined): boolean {
   return secret !== undefined && (WELL_KNOWN_KEYS.get(id ?? '') ?? []).includes(secret)
 }
 

@@ -21,7 +21,7 @@ export interface Tables {
   readonly uploads: UploadRow
   readonly garbage: GarbageRow
   readonly chores: ChoreRow
-  readonly guesses: GuessRow
+  readonly guesses: FailedAttemptRow
 }
 
 export interface UserRow {
@@ -112,7 +112,7 @@ export interface ChoreRow {
 }
 
 /** How often an address was wrong about tokens, for as long as that matters; see `core/auth/failed-attempts.ts`. */
-export interface GuessRow {
+export interface FailedAttemptRow {
   readonly address: ClientAddress
   readonly guesses: number
   readonly window_ends_at: number

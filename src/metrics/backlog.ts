@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 import type { Ledger } from '../core/ledger/ledger.ts'
 import type { Backlog } from '../core/ledger/sweep-ledger.ts'
-import { createReading } from './scrape.ts'
+import { createScrape } from './scrape.ts'
 
 export interface BacklogOptions {
   readonly registry: Registry
@@ -50,7 +50,7 @@ export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () =
     garbage.set(journal.garbage)
   }
 
-  return createReading({
+  return createScrape({
     clear: () => {
       count.reset()
       age.reset()

@@ -1,10 +1,10 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 import type { Part } from '../core/errors.ts'
 import type { Readiness } from '../core/readiness.ts'
-import { createReading } from './scrape.ts'
+import { createScrape } from './scrape.ts'
 
 /** Whether database and object store answer, asked for each scrape as `/readyz` asks. */
-export function createPartMetrics({
+export function createDependencyMetrics({
   registry,
   readiness,
 }: {
@@ -17,7 +17,7 @@ export function createPartMetrics({
     labelNames: ['part'],
     registers: [registry],
   })
-  return createReading({
+  return createScrape({
     clear: () => up.reset(),
     read: async () => {
       const failures = await readiness.failures()

@@ -5,10 +5,10 @@ import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { type BacklogOptions, createBacklogMetrics } from './backlog.ts'
 import { createCallMeter, meterObjectStore, meterPort } from './port-latency.ts'
-import { createPartMetrics } from './dependencies.ts'
+import { createDependencyMetrics } from './dependencies.ts'
 import { meterRepository } from './repository.ts'
 import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
-import { createRoomMetrics, type RoomOptions } from './saturation.ts'
+import { createSaturationMetrics, type SaturationOptions } from './saturation.ts'
 import { meterSweeper } from './sweeps.ts'
 
 /** What an instance tells of itself, for Prometheus. Counts begin at its start. */
@@ -36,7 +36,7 @@ export interface BuildInfo {
 }
 
 export interface MetricsOptions
-  extends Omit<BacklogOptions, 'registry'>, Omit<RoomOptions, 'registry'> {
+  extends Omit<BacklogOptions, 'registry'>, Omit<SaturationOptions, 'registry'> {
   readonly readiness: Readiness
 }
 
@@ -44,8 +44,8 @@ export interface MetricsOptions
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   const readBacklog = createBacklogMetrics({ registry, ...options })
-  const readParts = createPartMetrics({ registry, ...options })
-  createRoomMetrics({ registry, ...options })
+  const readParts = createDependencyMetrics({ registry, ...options })
+  createSaturationMetrics({ registry, ...options })
   const requests = createRequestMetrics(registry)
   const calls = {
     objectStore: createCallMeter({ registry, of: 'object_store', help: 'object store' }),

@@ -9,7 +9,7 @@ export interface ConnectionCounts {
   readonly waiting: number
 }
 
-export interface RoomOptions {
+export interface SaturationOptions {
   readonly registry: Registry
   readonly memory: Pick<UploadMemory, 'usage'>
   /** `undefined` where the database has no pool. */
@@ -17,7 +17,11 @@ export interface RoomOptions {
 }
 
 /** Shows what is limited and how much of it is taken, read at the moment of a scrape. */
-export function createRoomMetrics({ registry, memory, connections }: RoomOptions): void {
+export function createSaturationMetrics({
+  registry,
+  memory,
+  connections,
+}: SaturationOptions): void {
   const gauge = (name: string, { help, read }: { help: string; read: () => number }): Gauge =>
     new Gauge({
       name: `cloud_repository_${name}`,

@@ -14,7 +14,7 @@ export interface Reading {
  * Reads for a scrape what others have to tell. Never rejects: what can't be read in time is left out. However many ask,
  * and however slow the answer is, one reads.
  */
-export function createReading({ clear, read }: Reading): () => Promise<void> {
+export function createScrape({ clear, read }: Reading): () => Promise<void> {
   let reading: Promise<void> | undefined
   return async () => {
     clear()

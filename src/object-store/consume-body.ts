@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { unavailable } from './store-error.ts'
+import { storeError } from './store-error.ts'
 
 /** A body on its way into a store. */
 export interface Source {
@@ -13,10 +13,10 @@ export interface Source {
 
 /**
  * Hands `body` to `sink` and settles as `sink` does, but rejects at once when the body fails (with that very
- * error) or `signal` aborts. Whatever `sink` rejects with comes out as `unavailable`. Whatever happens, `body`
+ * error) or `signal` aborts. Whatever `sink` rejects with comes out as `storeError`. Whatever happens, `body`
  * has been read to its end or destroyed, and the first failure is the one reported.
  */
-export async function receive<T>(
+export async function consumeBody<T>(
   { body, signal }: { readonly body: Readable; readonly signal: AbortSignal },
   sink: (source: Source) => Promise<T>,
 ): Promise<T> {
@@ -28,15 +28,15 @@ export async function receive<T>(
       result = { value: await sink(source) }
     } catch (error) {
       // Once it has stopped the sink, pipeline knows the first failure; this one is its echo.
-      if (!stop.aborted) throw meter.isFailure(error) ? error : unavailable(error)
+      if (!stop.aborted) throw meter.isFailure(error) ? error : storeError(error)
     }
   }
   try {
     await pipeline(body, run, { signal })
   } catch (error) {
-    throw isAbort(error) && signal.aborted ? unavailable(signal.reason) : error
+    throw isAbort(error) && signal.aborted ? storeError(signal.reason) : error
   }
-  if (result === undefined) throw unavailable(new Error('The body was not received'))
+  if (result === undefined) throw storeError(new Error('The body was not received'))
   return result.value
 }
 

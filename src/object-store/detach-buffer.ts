@@ -5,7 +5,7 @@ const MIN_BYTES = 4 * 1024
  * Frees the memory of a chunk that nobody reads any more, where it has all of an `ArrayBuffer` to itself. V8 counts such
  * memory as the program's, and would look through all of its heap to find every few megabytes of it.
  */
-export function freeChunk({ buffer, byteLength }: Uint8Array): void {
+export function detachBuffer({ buffer, byteLength }: Uint8Array): void {
   const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
   if (isAlone && byteLength >= MIN_BYTES) buffer.transfer(0)
 }

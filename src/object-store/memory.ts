@@ -10,8 +10,8 @@ import type {
   PutObject,
 } from '../core/objects/object-store.ts'
 import type { ObjectKey } from '../core/objects/object-key.ts'
-import { receive } from './consume-body.ts'
-import { unavailable } from './store-error.ts'
+import { consumeBody } from './consume-body.ts'
+import { storeError } from './store-error.ts'
 
 /**
  * Keeps objects in this process's memory, for tests and trials: the port's promises hold but that of surviving
@@ -38,7 +38,7 @@ class MemoryStore implements ObjectStore {
     memory,
     signal,
   }: PutObject): Promise<{ readonly size: number }> {
-    const content = await receive({ body, signal }, async (source) => {
+    const content = await consumeBody({ body, signal }, async (source) => {
       const chunks: Uint8Array[] = []
       for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
         chunks.push(Uint8Array.from(chunk))
@@ -103,5 +103,5 @@ function* slices(content: Buffer): Generator<Buffer, undefined> {
 }
 
 function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw unavailable(signal.reason)
+  if (signal.aborted) throw storeError(signal.reason)
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { createGuessCounts } from '../../src/database/users/failed-attempts.ts'
+import { createFailedAttemptStore } from '../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger/fixture.ts'
@@ -24,8 +24,8 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),
     users: createUserStore(database),
-    guesses: createGuessCounts(database),
-    otherGuesses: createGuessCounts(twin),
+    failedAttempts: createFailedAttemptStore(database),
+    otherFailedAttempts: createFailedAttemptStore(twin),
     countWrites,
     ...clock,
     audit: async (userId) => {

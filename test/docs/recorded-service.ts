@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
-import { GUESS_POLICY } from '../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../src/core/auth/failed-attempts.ts'
 import { createFolder } from '../support/local-server.ts'
 import { startTestService } from '../support/test-service.ts'
 import type { Clock } from './clock.ts'
@@ -31,8 +31,8 @@ export async function openRecordedService(clock: Clock): Promise<RecordedService
   opened.defer(() => objects.close())
   await objects.prepare(AbortSignal.timeout(10_000))
   const capacities = { baseCapacity: 1000, deviceCapacity: 500 }
-  const guessPolicy = { ...GUESS_POLICY, maxGuesses: 2, windowMs: 3_600_000 }
-  const options = { ...capacities, guessPolicy, adminToken: ADMIN_TOKEN }
+  const failedAttemptPolicy = { ...FAILED_ATTEMPT_POLICY, maxGuesses: 2, windowMs: 3_600_000 }
+  const options = { ...capacities, failedAttemptPolicy, adminToken: ADMIN_TOKEN }
   const service = await startTestService({ database, objects }, options)
   opened.defer(() => service.stop())
   const kept = opened.move()

@@ -7,7 +7,7 @@ import { verify } from '../support/verify.ts'
 import type { FaultyService } from './faulty-service.ts'
 import { keysOf } from './journey.ts'
 
-interface Settled {
+interface UploadOutcome {
   readonly user: TestUser
   /** Of the files that the user has. */
   readonly names: readonly string[]
@@ -19,7 +19,7 @@ interface Settled {
  */
 export async function expectSettled(
   faulty: FaultyService,
-  { user, names }: Settled,
+  { user, names }: UploadOutcome,
 ): Promise<void> {
   const { sound, database } = faulty
   await eventually(async () => {

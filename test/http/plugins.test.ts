@@ -11,7 +11,7 @@ import {
   requireUser,
 } from '../../src/http/public/access-token.ts'
 import { expectContinuePlugin } from '../../src/http/server/plugins/expect-continue.ts'
-import { lingerPlugin } from '../../src/http/server/plugins/lingering-close.ts'
+import { lingeringClosePlugin } from '../../src/http/server/plugins/lingering-close.ts'
 import { preflightPlugin } from '../../src/http/server/plugins/preflight.ts'
 import { requestHeadPlugin } from '../../src/http/server/plugins/request-head.ts'
 import { createRequestLog } from '../../src/http/server/plugins/request-log.ts'
@@ -38,7 +38,7 @@ const TOO_EARLY: readonly (readonly [string, string, Register])[] = [
   [
     'linger',
     'chunk-throttle',
-    (app) => app.register(lingerPlugin, { maxBytes: 0, maxSmallChunks: 0, maxMs: 0 }),
+    (app) => app.register(lingeringClosePlugin, { maxBytes: 0, maxSmallChunks: 0, maxMs: 0 }),
   ],
   ['request-head', 'request-log', (app) => app.register(requestHeadPlugin)],
   ['preflight', 'request-log', (app) => app.register(preflightPlugin, shared)],

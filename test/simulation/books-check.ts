@@ -1,12 +1,12 @@
 import type { FileRow } from '../../src/database/schema.ts'
 import type { FakeS3 } from '../support/fake-s3.ts'
-import type { Books } from './books.ts'
+import type { LedgerTx } from './books.ts'
 import type { Model } from './model.ts'
 import { digest } from './operation.ts'
 import { demand } from './violation.ts'
 
 /** The files are those of the model, and the figures are what the rows add up to (I1, I2, I4). */
-export function assertBooks(books: Books, model: Model): void {
+export function assertBooks(books: LedgerTx, model: Model): void {
   const found = books.files.map((row) => line(`${row.user_id}/${row.name}`, row)).sort()
   const expected = model
     .userIds()

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { FileRow, GarbageRow, QuotaRow, UploadRow } from '../../src/database/schema.ts'
 
 /** All that the database holds of files, at one moment. */
-export interface Books {
+export interface LedgerTx {
   readonly files: readonly FileRow[]
   readonly quotas: readonly QuotaRow[]
   readonly uploads: readonly UploadRow[]
@@ -10,13 +10,13 @@ export interface Books {
 }
 
 export interface BooksReader extends Disposable {
-  read(): Books
+  read(): LedgerTx
 }
 
 /** Looks into a database's file beside the service, by a connection of its own. */
 export function openBooks(file: string): BooksReader {
   const connection = new DatabaseSync(file, { readOnly: true })
-  const select = (table: keyof Books) => connection.prepare(`SELECT * FROM ${table}`)
+  const select = (table: keyof LedgerTx) => connection.prepare(`SELECT * FROM ${table}`)
   const statements = {
     files: select('files'),
     quotas: select('quotas'),

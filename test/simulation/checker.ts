@@ -12,7 +12,7 @@ import type { Version } from '../../src/core/objects/version.ts'
 import type { QuotaRow } from '../../src/database/schema.ts'
 import type { FakeS3 } from '../support/fake-s3.ts'
 import { assertBooks, assertObjects } from './books-check.ts'
-import type { Books, BooksReader } from './books.ts'
+import type { LedgerTx, BooksReader } from './books.ts'
 import { capacityOf, type Model, type ModelUser, usedBytes } from './model.ts'
 import type { Operation } from './operation.ts'
 import { MAX_FILES, MAX_UPLOADS } from './parameters.ts'
@@ -73,8 +73,8 @@ function noteAsked(operation: Operation | undefined, call: AskedCall): void {
 
 /** What a call found and what it left. */
 interface Applied extends CheckerOptions {
-  readonly before: Books
-  readonly after: Books
+  readonly before: LedgerTx
+  readonly after: LedgerTx
 }
 
 function apply(options: Applied, call: AppliedCall): void {
@@ -234,7 +234,7 @@ function assertRoom({ model, before, after }: Applied, userId: UserId): void {
 }
 
 function quotaOf(
-  { quotas }: Books,
+  { quotas }: LedgerTx,
   userId: UserId,
 ): Pick<QuotaRow, 'used_bytes' | 'reserved_bytes'> {
   return quotas.find((row) => row.user_id === userId) ?? { used_bytes: 0, reserved_bytes: 0 }
@@ -247,7 +247,7 @@ function assertSlot({ before, clock }: Applied, userId: UserId): void {
 }
 
 function countUploads(
-  { uploads }: Books,
+  { uploads }: LedgerTx,
   { userId, now }: { readonly userId: UserId; readonly now: number },
 ): number {
   return uploads.filter(

@@ -50,15 +50,15 @@ export function incomingOf(
 function sizeOf({ size, announced }: UploadAction): IncomingFile['size'] {
   switch (announced) {
     case 'exact':
-      return { least: size, announced: size, most: size }
+      return { min: size, announced: size, max: size }
     case 'more':
       return {
-        least: Math.max(0, size - FOLLOWING_BYTES),
+        min: Math.max(0, size - FOLLOWING_BYTES),
         announced: size + FOLLOWING_BYTES,
-        most: size + FOLLOWING_BYTES,
+        max: size + FOLLOWING_BYTES,
       }
     case 'nothing':
-      return { least: 0, announced: undefined }
+      return { min: 0, announced: undefined }
   }
 }
 

@@ -9,14 +9,14 @@ export function incomingFile(
   const bytes = Buffer.from(content)
   return {
     content: contentOf([bytes]),
-    size: { least: bytes.byteLength, announced: bytes.byteLength },
+    size: { min: bytes.byteLength, announced: bytes.byteLength },
     end: () => Promise.resolve(),
     ...options,
   }
 }
 
 /** What a request without a length announces. */
-export const UNKNOWN_SIZE: IncomingFile['size'] = { least: 0, announced: undefined }
+export const UNKNOWN_SIZE: IncomingFile['size'] = { min: 0, announced: undefined }
 
 /** A content that comes as these chunks. */
 export function contentOf(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Readable {

@@ -4,10 +4,13 @@ import { type AccessTokens, createAccessTokens } from '../../src/core/auth/acces
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from '../../src/http/admin/app.ts'
 import { createGrants } from '../../src/core/quota/grants.ts'
-import { GUESS_POLICY, type GuessPolicy } from '../../src/core/auth/failed-attempts.ts'
 import {
-  createGuessLimiter,
-  type GuessLimiter,
+  FAILED_ATTEMPT_POLICY,
+  type FailedAttemptPolicy,
+} from '../../src/core/auth/failed-attempts.ts'
+import {
+  createFailedAttemptLimiter,
+  type FailedAttemptLimiter,
 } from '../../src/core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from '../../src/core/auth/jwt-users.ts'
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
@@ -20,7 +23,7 @@ import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'
 import { createUsers } from '../../src/core/users/users.ts'
 import type { Database } from '../../src/database/database.ts'
-import { createGuessCounts } from '../../src/database/users/failed-attempts.ts'
+import { createFailedAttemptStore } from '../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import { Writer } from '../../src/database/sqlite/writer/writer.ts'
@@ -50,7 +53,7 @@ export interface TestServiceOptions {
   readonly maxDownloadsPerUser?: number
   readonly maxDownloads?: number
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
-  readonly guessPolicy?: GuessPolicy
+  readonly failedAttemptPolicy?: FailedAttemptPolicy
   readonly trustedProxies?: readonly string[]
   readonly leaseMs?: number
   /** How often a caller is verified again while a body comes; as often as in production when left out. */
@@ -95,7 +98,7 @@ export interface TestService {
   readonly adminPort: number
   readonly users: UserStore
   readonly accessTokens: AccessTokens
-  readonly guesses: GuessLimiter
+  readonly failedAttempts: FailedAttemptLimiter
   readonly ledger: Ledger
   readonly objects: ObjectStore
   /** Makes a user of exactly that capacity in bytes, with an access token. */
@@ -134,14 +137,14 @@ export async function startTestService(
   const objects = recordCalls('objects', metrics.meterObjectStore(store))
   const userStore = createUserStore(database)
   const users = recordCalls('users', metrics.meterPort(writer?.users(userStore) ?? userStore))
-  const policy = options.guessPolicy ?? { ...GUESS_POLICY, maxGuesses: Infinity }
-  const guesses = createGuessLimiter({
-    counts: metrics.meterPort(createGuessCounts(database)),
+  const policy = options.failedAttemptPolicy ?? { ...FAILED_ATTEMPT_POLICY, maxGuesses: Infinity }
+  const failedAttempts = createFailedAttemptLimiter({
+    counts: metrics.meterPort(createFailedAttemptStore(database)),
     policy,
   })
   const accessTokens = createAccessTokens({
     users,
-    guesses,
+    failedAttempts,
     jwtUsers: options.jwt && createJwtUsers({ users, ...options.jwt }),
     cacheMs: options.tokenCacheMs ?? 0,
   })
@@ -201,7 +204,7 @@ export async function startTestService(
       users: createUsers({ users, ledger, onChange }),
       accessTokens,
       grants,
-      guesses,
+      failedAttempts,
       metrics,
       readiness,
     }
@@ -229,7 +232,7 @@ export async function startTestService(
     adminPort: (admin?.server.address() as AddressInfo | undefined)?.port ?? 0,
     users,
     accessTokens,
-    guesses,
+    failedAttempts,
     ledger,
     objects,
     async createUser(capacity) {

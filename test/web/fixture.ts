@@ -135,14 +135,14 @@ export async function hold(page: Page, paths: readonly string[]): Promise<() => 
 
 /** The same where the page says that it takes it. */
 export async function drag(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
-  const letGo = await hold(page, paths)
+  const detach = await hold(page, paths)
   await page.getByText('Drop to upload').waitFor()
-  return letGo
+  return detach
 }
 
 export async function drop(page: Page, paths: readonly string[]): Promise<void> {
-  const letGo = await drag(page, paths)
-  await letGo()
+  const detach = await drag(page, paths)
+  await detach()
 }
 
 /** More than a file that is being deleted waits for second thoughts. */

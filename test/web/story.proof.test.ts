@@ -70,9 +70,9 @@ describeInBrowser('the way of a newcomer', (browser) => {
     await see('empty')
 
     await slowDown(page, 2 * MIB)
-    const letGo = await drag(page, [await folderOf('Italy', TRIP)])
+    const detach = await drag(page, [await folderOf('Italy', TRIP)])
     await see('drag')
-    await letGo()
+    await detach()
     await expectBars(page)
     await see('uploading')
     await uploaded(page, 5)

@@ -7,7 +7,7 @@ import {
 import type { Command } from '../command.ts'
 import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'
-import { tellProgress } from '../progress.ts'
+import { showProgress } from '../progress.ts'
 
 export const REBUILD: Command = {
   words: ['rebuild'],
@@ -22,7 +22,7 @@ export const REBUILD: Command = {
       dryRun,
       skipUnreadable: switches.has('skip-unreadable'),
       onFinding: (finding) => printFinding(call, rowOf(finding)),
-      onProgress: tellProgress(call, progressOf),
+      onProgress: showProgress(call, progressOf),
       signal: interruption(),
     })
     if (rebuilt.refused || leftAlone(rebuilt.counts) > 0) fail()

@@ -5,7 +5,7 @@ import { parseCount, userIdOf, type Command, type CommandCall } from '../command
 import { metricsOf } from '../metrics.ts'
 import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'
-import { tellProgress } from '../progress.ts'
+import { showProgress } from '../progress.ts'
 
 /** Findings are printed as they are made, since there may be more of them than memory holds. */
 export const VERIFY: Command = {
@@ -23,7 +23,7 @@ export const VERIFY: Command = {
       onFinding: (finding) => {
         if (!switches.has('metrics')) printFinding(call, rowOf(finding))
       },
-      onProgress: tellProgress(call, progressOf),
+      onProgress: showProgress(call, progressOf),
       signal: interruption(),
     })
     if (remaining(verification) > 0) fail()

@@ -1,5 +1,5 @@
 /** Yields the items `size` at a time; the last batch may be smaller, and none is empty. */
-export async function* inBatches<T>(
+export async function* inChunks<T>(
   items: AsyncIterable<T>,
   size: number,
 ): AsyncGenerator<readonly T[], void> {

@@ -1,10 +1,10 @@
-export interface EvenShareOptions {
+export interface FairShareOptions {
   /** What all have together when they began at once; what one holds already is not taken back when others join. */
   readonly totalBytes: number
   /** What each may have, however many there are and however slow it is. */
-  readonly leastBytes: number
+  readonly minBytes: number
   /** What each may have, however few there are. */
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
 /** One reader's share. */
@@ -23,19 +23,19 @@ const QUICK_MS = 100
 const STEP = 4
 
 /** Memory that is shared evenly by all readers who are quick enough to make use of it. The others have the least. */
-export class EvenShare {
-  readonly #options: EvenShareOptions
+export class FairShare {
+  readonly #options: FairShareOptions
   #members = 0
 
-  constructor(options: EvenShareOptions) {
+  constructor(options: FairShareOptions) {
     this.#options = options
   }
 
   /** It begins with four times the least. */
   join(): Share {
-    const { leastBytes, mostBytes } = this.#options
+    const { minBytes, maxBytes } = this.#options
     const even = (): number => this.#evenBytes()
-    let window = leastBytes * STEP
+    let window = minBytes * STEP
     this.#members += 1
     return {
       get bytes() {
@@ -43,7 +43,7 @@ export class EvenShare {
       },
       adapt(ms) {
         const wanted = ms < QUICK_MS ? window * STEP : window / STEP
-        window = Math.max(leastBytes, Math.min(mostBytes, wanted))
+        window = Math.max(minBytes, Math.min(maxBytes, wanted))
       },
       leave: () => {
         this.#members -= 1
@@ -52,8 +52,8 @@ export class EvenShare {
   }
 
   #evenBytes(): number {
-    const { totalBytes, leastBytes, mostBytes } = this.#options
+    const { totalBytes, minBytes, maxBytes } = this.#options
     const share = totalBytes / this.#members
-    return Math.max(leastBytes, Math.min(mostBytes, share))
+    return Math.max(minBytes, Math.min(maxBytes, share))
   }
 }

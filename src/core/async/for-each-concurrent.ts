@@ -1,10 +1,10 @@
 /**
- * Calls `work` for every item, for at most `most` at once. When one call rejects no further one begins; it rejects
+ * Calls `work` for every item, for at most `max` at once. When one call rejects no further one begins; it rejects
  * with the first reason once those under way have settled, so that nothing goes on behind its caller's back.
  */
-export async function inParallel<T>(
+export async function forEachConcurrent<T>(
   items: readonly T[],
-  most: number,
+  max: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const waiting = items.values()
@@ -19,6 +19,6 @@ export async function inParallel<T>(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
+  await Promise.all(Array.from({ length: Math.min(max, items.length) }, worker))
   if (failures.length > 0) throw failures[0]
 }

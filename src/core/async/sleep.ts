@@ -1,5 +1,5 @@
 /** Resolves in `ms`, having let everything else of the process have its turn; rejects when `signal` aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const end = (): void => {

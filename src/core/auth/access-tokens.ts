@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createAccessTokenCache } from './token-cache.ts'
-import { createAccessTokenLookup, sha256 } from './token-verification.ts'
-import { createAccessTokenUses } from './last-used.ts'
+import { createTokenCache } from './token-cache.ts'
+import { createTokenVerification, sha256 } from './token-verification.ts'
+import { createLastUsed } from './last-used.ts'
 import { type AuthorizedCaller, callerOf } from '../users/caller.ts'
 import type { ClientAddress } from './client-address.ts'
 import { AppError, isAppError } from '../errors.ts'
-import type { GuessLimiter } from './failed-attempt-limiter.ts'
+import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
-import { notActive } from '../users/inactive-user.ts'
+import { inactiveUser } from '../users/inactive-user.ts'
 import type { UserId } from '../users/user-id.ts'
 import type {
   AccessToken,
@@ -37,7 +37,7 @@ export interface AccessTokens {
    * was true at most 5 s ago, and takes in all that was changed through this object.
    *
    * Where it is said which address the token came from, wrong ones are counted, and those of an address that is blocked
-   * for them are refused with `too_many_requests`; see `AccessTokenLookup`.
+   * for them are refused with `too_many_requests`; see `TokenVerification`.
    */
   verify(secret: string, address?: ClientAddress): Promise<User>
 
@@ -71,7 +71,7 @@ export interface AccessTokensOptions {
   /** Without it a JWT is an invalid token. */
   readonly jwtUsers?: JwtUsers | undefined
   /** Without it tokens may be guessed at will. */
-  readonly guesses?: GuessLimiter | undefined
+  readonly failedAttempts?: FailedAttemptLimiter | undefined
   /** How long an answer of `verify` may be repeated, in milliseconds: 5000 when left out, 0 for never. */
   readonly cacheMs?: number
   /** Milliseconds from any beginning, never going back. */
@@ -89,17 +89,17 @@ const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
 
 /** Makes the use cases of access tokens (README, "Users, tokens, devices"). */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
-  const { users, jwtUsers, guesses } = options
+  const { users, jwtUsers, failedAttempts } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options
-  const cache = createAccessTokenCache({ maxAgeMs: cacheMs, maxEntries: MAX_CACHED, clock })
-  const uses = createAccessTokenUses({ users, clock })
+  const cache = createTokenCache({ maxAgeMs: cacheMs, maxEntries: MAX_CACHED, clock })
+  const uses = createLastUsed({ users, clock })
 
-  const lookup = createAccessTokenLookup({ users, jwtUsers, cache, uses, guesses, clock })
+  const lookup = createTokenVerification({ users, jwtUsers, cache, uses, failedAttempts, clock })
 
   async function verify(secret: string, address?: ClientAddress): Promise<User> {
     const user = await lookup.find(secret, address)
     if (user.status === 'suspended') {
-      throw notActive(user.status)
+      throw inactiveUser(user.status)
     }
     return user
   }
@@ -126,7 +126,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
           const found = await findAgain(secret)
           const isSame = found?.userId === caller.userId && found.createdAt === caller.userCreatedAt
           if (!isSame || found.status !== 'active')
-            throw notActive(isSame ? found.status : undefined)
+            throw inactiveUser(isSame ? found.status : undefined)
         },
       }
     },
@@ -151,7 +151,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       if (found === undefined) {
         throw new AppError('access_token_invalid', 'The access token is not valid.')
       }
-      if (found.user.status === 'suspended') throw notActive(found.user.status)
+      if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
       return found
     },
 

@@ -1,13 +1,18 @@
 import type { ClientAddress } from './client-address.ts'
 import { AppError } from '../errors.ts'
-import { countGuesses, GUESS_POLICY, type GuessCount, type GuessPolicy } from './failed-attempts.ts'
-import type { GuessCounts, SharedCounts } from './failed-attempt-store.ts'
+import {
+  countFailedAttempts,
+  FAILED_ATTEMPT_POLICY,
+  type FailedAttemptCount,
+  type FailedAttemptPolicy,
+} from './failed-attempts.ts'
+import type { FailedAttemptStore, SharedCounts } from './failed-attempt-store.ts'
 
 /**
  * Blocks addresses that are wrong about tokens too often. It refuses nobody by itself: whose token is known to be good
  * is let in from everywhere, which its callers see to.
  */
-export interface GuessLimiter {
+export interface FailedAttemptLimiter {
   /** How long the address is blocked from now on, in milliseconds; 0 when it is not. Costs no input or output. */
   blockedMs(address: ClientAddress): number
 
@@ -25,9 +30,9 @@ export interface GuessLimiter {
   forgetExpired(): Promise<void>
 }
 
-export interface GuessLimiterOptions {
-  readonly counts: GuessCounts
-  readonly policy?: GuessPolicy
+export interface FailedAttemptLimiterOptions {
+  readonly counts: FailedAttemptStore
+  readonly policy?: FailedAttemptPolicy
   /** Addresses that are remembered here; when there are more, those that have been quiet longest are forgotten. */
   readonly maxAddresses?: number
   /** Milliseconds from any beginning, never going back. */
@@ -36,7 +41,7 @@ export interface GuessLimiterOptions {
 
 interface Entry {
   /** By the clock. */
-  readonly count: GuessCount
+  readonly count: FailedAttemptCount
   /** Guesses that the other instances do not know of. */
   readonly unshared: number
 }
@@ -46,8 +51,10 @@ const MAX_SHARED_AT_ONCE = 500
 const MAX_FORGOTTEN_AT_ONCE = 10_000
 
 /** Counts in bounded memory, and through the port with all instances. */
-export function createGuessLimiter(options: GuessLimiterOptions): GuessLimiter {
-  const { counts, policy = GUESS_POLICY, maxAddresses = MAX_ADDRESSES } = options
+export function createFailedAttemptLimiter(
+  options: FailedAttemptLimiterOptions,
+): FailedAttemptLimiter {
+  const { counts, policy = FAILED_ATTEMPT_POLICY, maxAddresses = MAX_ADDRESSES } = options
   const { clock = () => performance.now() } = options
   const entries = new Map<ClientAddress, Entry>()
 
@@ -74,9 +81,9 @@ export function createGuessLimiter(options: GuessLimiterOptions): GuessLimiter {
       if (entry === undefined) continue
       const shared = shift(count, behindMs)
       const known = entry.count.blockedUntil > shared.blockedUntil ? entry.count : shared
-      const guesses = { guesses: entry.unshared, now: clock() }
+      const failedAttempts = { failedAttempts: entry.unshared, now: clock() }
       entries.set(address, {
-        count: entry.unshared === 0 ? known : countGuesses(known, guesses, policy),
+        count: entry.unshared === 0 ? known : countFailedAttempts(known, failedAttempts, policy),
         unshared: entry.unshared,
       })
     }
@@ -88,8 +95,8 @@ export function createGuessLimiter(options: GuessLimiterOptions): GuessLimiter {
     note(address) {
       if (blockedMs(address) > 0) return
       const { count, unshared = 0 } = entries.get(address) ?? {}
-      const guess = { guesses: 1, now: clock() }
-      keep(address, { count: countGuesses(count, guess, policy), unshared: unshared + 1 })
+      const attempt = { failedAttempts: 1, now: clock() }
+      keep(address, { count: countFailedAttempts(count, attempt, policy), unshared: unshared + 1 })
     },
 
     async share() {
@@ -102,7 +109,7 @@ export function createGuessLimiter(options: GuessLimiterOptions): GuessLimiter {
       }
       if (unshared.size === 0) return
       const shared = await counts.update([...unshared.keys()], (address, before, now) =>
-        countGuesses(before, { guesses: unshared.get(address) ?? 0, now }, policy),
+        countFailedAttempts(before, { failedAttempts: unshared.get(address) ?? 0, now }, policy),
       )
       learn(shared)
     },
@@ -114,13 +121,13 @@ export function createGuessLimiter(options: GuessLimiterOptions): GuessLimiter {
 }
 
 /** The refusal of a token that is not known to be good, from an address that is blocked for so long. */
-export function tooManyGuesses(blockedMs: number): AppError {
+export function tooManyFailedAttempts(blockedMs: number): AppError {
   return new AppError('too_many_requests', 'Too many wrong tokens came from this address.', {
     facts: { retry_after: Math.max(1, Math.ceil(blockedMs / 1000)) },
   })
 }
 
-function shift(count: GuessCount, ms: number): GuessCount {
+function shift(count: FailedAttemptCount, ms: number): FailedAttemptCount {
   return {
     ...count,
     windowEndsAt: count.windowEndsAt + ms,

@@ -1,7 +1,7 @@
 /** How often an address was wrong about tokens, in milliseconds of whichever clock it is kept by. */
-export interface GuessCount {
+export interface FailedAttemptCount {
   /** In the window. */
-  readonly guesses: number
+  readonly failedAttempts: number
   readonly windowEndsAt: number
   /** How often it has been blocked, while that is remembered. */
   readonly blocks: number
@@ -10,7 +10,7 @@ export interface GuessCount {
   readonly expiresAt: number
 }
 
-export interface GuessPolicy {
+export interface FailedAttemptPolicy {
   /** An address that is wrong so often within a window is blocked. */
   readonly maxGuesses: number
   readonly windowMs: number
@@ -22,7 +22,7 @@ export interface GuessPolicy {
 }
 
 /** A product that has lost its token and asks every few seconds stays below it; 256 bits need no stricter one. */
-export const GUESS_POLICY: GuessPolicy = {
+export const FAILED_ATTEMPT_POLICY: FailedAttemptPolicy = {
   maxGuesses: 20,
   windowMs: 60_000,
   firstBlockMs: 60_000,
@@ -30,39 +30,43 @@ export const GUESS_POLICY: GuessPolicy = {
   memoryMs: 15 * 60_000,
 }
 
-const NONE: GuessCount = {
-  guesses: 0,
+const NONE: FailedAttemptCount = {
+  failedAttempts: 0,
   windowEndsAt: 0,
   blocks: 0,
   blockedUntil: 0,
   expiresAt: 0,
 }
 
-export interface Guesses {
-  readonly guesses: number
+export interface FailedAttempts {
+  readonly failedAttempts: number
   readonly now: number
 }
 
 /** What a count becomes by further guesses. While it is blocked it stays the very same: there is nothing to write. */
-export function countGuesses(
-  count: GuessCount | undefined,
-  { guesses, now }: Guesses,
-  policy: GuessPolicy,
-): GuessCount {
+export function countFailedAttempts(
+  count: FailedAttemptCount | undefined,
+  { failedAttempts, now }: FailedAttempts,
+  policy: FailedAttemptPolicy,
+): FailedAttemptCount {
   const known = count === undefined || now >= count.expiresAt ? NONE : count
   if (now < known.blockedUntil) return known
   const isInWindow = now < known.windowEndsAt
-  const total = (isInWindow ? known.guesses : 0) + guesses
+  const total = (isInWindow ? known.failedAttempts : 0) + failedAttempts
   if (total >= policy.maxGuesses) return block(known, now, policy)
   const windowEndsAt = isInWindow ? known.windowEndsAt : now + policy.windowMs
   const expiresAt = Math.max(known.expiresAt, windowEndsAt)
-  return { ...known, guesses: total, windowEndsAt, expiresAt }
+  return { ...known, failedAttempts: total, windowEndsAt, expiresAt }
 }
 
-function block({ blocks }: GuessCount, now: number, policy: GuessPolicy): GuessCount {
+function block(
+  { blocks }: FailedAttemptCount,
+  now: number,
+  policy: FailedAttemptPolicy,
+): FailedAttemptCount {
   const waitMs = Math.min(policy.firstBlockMs * 2 ** blocks, policy.maxBlockMs)
   return {
-    guesses: 0,
+    failedAttempts: 0,
     windowEndsAt: now,
     blocks: blocks + 1,
     blockedUntil: now + waitMs,

@@ -1,6 +1,6 @@
 import type { UserStore } from '../users/user-store.ts'
 
-export interface AccessTokenUses {
+export interface LastUsed {
   /** Notes that the token was used now. Costs no input or output. */
   note(sha256: string): void
 
@@ -11,7 +11,7 @@ export interface AccessTokenUses {
   record(): Promise<void>
 }
 
-export interface AccessTokenUsesOptions {
+export interface LastUsedOptions {
   readonly users: UserStore
   /** Milliseconds from any beginning, never going back. */
   readonly clock: () => number
@@ -22,7 +22,7 @@ const MAX_NOTED = 50_000
 const PAGE = 500
 
 /** Collects when tokens were used, so that `last_used_at` costs one statement for many requests and delays none. */
-export function createAccessTokenUses({ users, clock }: AccessTokenUsesOptions): AccessTokenUses {
+export function createLastUsed({ users, clock }: LastUsedOptions): LastUsed {
   let usedAt = new Map<string, number>()
   return {
     note(sha256) {

@@ -1,7 +1,7 @@
 import type { AccessTokenUser } from '../users/user-store.ts'
 
 /** Tokens that were good the last time they were looked up, by their SHA-256. It holds nothing else of them. */
-export interface KnownTokens {
+export interface PreviouslyValidTokens {
   has(sha256: string): boolean
   /** Hands on what a lookup has found, and remembers it. One that fails says nothing about the token. */
   learn(
@@ -13,7 +13,7 @@ export interface KnownTokens {
 /** Beyond it those looked up longest ago are strangers again. */
 const MAX_KNOWN = 50_000
 
-export function createKnownTokens(): KnownTokens {
+export function createPreviouslyValidTokens(): PreviouslyValidTokens {
   const hashes = new Set<string>()
   return {
     has: (sha256) => hashes.has(sha256),

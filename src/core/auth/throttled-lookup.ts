@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { tooManyGuesses } from './failed-attempt-limiter.ts'
+import { tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { AccessTokenUser, UserStore } from '../users/user-store.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { AccessTokenUser, UserStore } from '../users/user-store.ts'
  * is new here, so they are not refused unseen; but together they cost one statement at a time, ten a second at most,
  * however many come.
  */
-export interface TokenProbation {
+export interface ThrottledLookup {
   /**
    * The user of the token with that hash, within about 100 ms. Rejects with `too_many_requests` when as many wait as one
    * statement takes, and as `UserStore.findAccessTokenUsers` does.
@@ -20,7 +20,7 @@ const MAX_WAITING = 100
 
 type Waiting = Map<string, PromiseWithResolvers<AccessTokenUser | undefined>>
 
-export function createTokenProbation(users: UserStore): TokenProbation {
+export function createThrottledLookup(users: UserStore): ThrottledLookup {
   let waiting: Waiting = new Map()
   let isRunning = false
 
@@ -49,7 +49,7 @@ export function createTokenProbation(users: UserStore): TokenProbation {
     find(sha256) {
       const joined = waiting.get(sha256) ?? Promise.withResolvers()
       if (!waiting.has(sha256) && waiting.size >= MAX_WAITING) {
-        return Promise.reject(tooManyGuesses(EVERY_MS))
+        return Promise.reject(tooManyFailedAttempts(EVERY_MS))
       }
       waiting.set(sha256, joined)
       if (!isRunning) void run()

@@ -1,7 +1,7 @@
 import type { UserId } from '../users/user-id.ts'
 import type { AccessTokenUser, User } from '../users/user-store.ts'
 
-export interface AccessTokenCacheOptions {
+export interface TokenCacheOptions {
   /** How long an answer is believed at most, in milliseconds from when its lookup began; 0 keeps none. */
   readonly maxAgeMs: number
   /** How many answers are kept at most; the oldest goes first. */
@@ -10,7 +10,7 @@ export interface AccessTokenCacheOptions {
   readonly clock: () => number
 }
 
-export interface AccessTokenCache {
+export interface TokenCache {
   /**
    * The user of the token with that hash, from an answer that is young enough, or from `look`. Guarantees that no
    * answer outlives `maxAgeMs`, its token's expiry, or `forgetUser`. Calls at once for one token share one lookup. What
@@ -23,7 +23,7 @@ export interface AccessTokenCache {
 }
 
 /** Remembers for moments whom a token stands for, in bounded memory, so that a request costs no read. */
-export function createAccessTokenCache(options: AccessTokenCacheOptions): AccessTokenCache {
+export function createTokenCache(options: TokenCacheOptions): TokenCache {
   const { maxAgeMs, maxEntries, clock } = options
   const entries = new Map<string, Entry>()
   const lookups = new Map<string, Lookup>()

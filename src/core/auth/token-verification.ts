@@ -1,27 +1,27 @@
 import { hash } from 'node:crypto'
-import type { AccessTokenCache } from './token-cache.ts'
-import type { AccessTokenUses } from './last-used.ts'
+import type { TokenCache } from './token-cache.ts'
+import type { LastUsed } from './last-used.ts'
 import type { ClientAddress } from './client-address.ts'
 import { AppError, isAppError } from '../errors.ts'
-import { type GuessLimiter, tooManyGuesses } from './failed-attempt-limiter.ts'
+import { type FailedAttemptLimiter, tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
-import { createKnownTokens } from './previously-valid.ts'
-import { createTokenProbation } from './throttled-lookup.ts'
+import { createPreviouslyValidTokens } from './previously-valid.ts'
+import { createThrottledLookup } from './throttled-lookup.ts'
 import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 
-export interface AccessTokenLookupOptions {
+export interface TokenVerificationOptions {
   readonly users: UserStore
   /** Without it a JWT is an invalid token. */
   readonly jwtUsers: JwtUsers | undefined
-  readonly cache: AccessTokenCache
-  readonly uses: AccessTokenUses
+  readonly cache: TokenCache
+  readonly uses: LastUsed
   /** Without it nobody is limited. */
-  readonly guesses: GuessLimiter | undefined
+  readonly failedAttempts: FailedAttemptLimiter | undefined
   /** Milliseconds from any beginning, never going back. */
   readonly clock: () => number
 }
 
-export interface AccessTokenLookup {
+export interface TokenVerification {
   /**
    * The user that `secret` stands for, whatever the status. Rejects with `access_token_invalid`; with
    * `too_many_requests` in its place where the address is blocked, or when so many unknown tokens come from blocked
@@ -50,10 +50,10 @@ const MAX_JWT_LENGTH = 8192
 /** JWTs of blocked addresses that are verified, all addresses together: at most some percents of a core. */
 const JWTS_ON_PROBATION = { max: 10, everyMs: 100 }
 
-export function createAccessTokenLookup(options: AccessTokenLookupOptions): AccessTokenLookup {
-  const { users, jwtUsers, cache, uses, guesses, clock } = options
-  const known = createKnownTokens()
-  const probation = createTokenProbation(users)
+export function createTokenVerification(options: TokenVerificationOptions): TokenVerification {
+  const { users, jwtUsers, cache, uses, failedAttempts, clock } = options
+  const known = createPreviouslyValidTokens()
+  const probation = createThrottledLookup(users)
   const jwtBudget = createBudget({ ...JWTS_ON_PROBATION, clock })
 
   async function findIssued(secret: string, blockedMs: number): Promise<User | undefined> {
@@ -72,7 +72,7 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
     const hash = sha256(jwt)
     const look = async (): Promise<AccessTokenUser | undefined> => {
       if (blockedMs > 0 && !known.has(hash) && !jwtBudget.take()) {
-        throw tooManyGuesses(JWTS_ON_PROBATION.everyMs)
+        throw tooManyFailedAttempts(JWTS_ON_PROBATION.everyMs)
       }
       return await jwtUsers.find(jwt)
     }
@@ -94,14 +94,14 @@ export function createAccessTokenLookup(options: AccessTokenLookupOptions): Acce
 
   return {
     async find(secret, address) {
-      const blockedMs = address === undefined ? 0 : (guesses?.blockedMs(address) ?? 0)
+      const blockedMs = address === undefined ? 0 : (failedAttempts?.blockedMs(address) ?? 0)
       let user: User | undefined
       try {
         user = await find(secret, blockedMs)
       } catch (error) {
         if (!isAppError(error, 'access_token_invalid')) throw error
-        if (blockedMs > 0) throw tooManyGuesses(blockedMs)
-        if (address !== undefined) guesses?.note(address)
+        if (blockedMs > 0) throw tooManyFailedAttempts(blockedMs)
+        if (address !== undefined) failedAttempts?.note(address)
         throw error
       }
       if (user === undefined) throw notValid()

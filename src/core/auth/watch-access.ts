@@ -18,7 +18,7 @@ export function watchAccess(options: {
   const timer = setInterval(() => void verify(), everyMs).unref()
 
   async function verify(): Promise<void> {
-    const refusal = await whyRefused(caller)
+    const refusal = await accessRefusal(caller)
     if (refusal !== undefined) lost.abort(refusal)
   }
 
@@ -26,7 +26,7 @@ export function watchAccess(options: {
 }
 
 /** Why the caller may no longer act; `undefined` when they may, or when that can't be found out. */
-export async function whyRefused(caller: Pick<AuthorizedCaller, 'reverify'>): Promise<unknown> {
+export async function accessRefusal(caller: Pick<AuthorizedCaller, 'reverify'>): Promise<unknown> {
   try {
     await caller.reverify()
     return undefined

@@ -6,9 +6,9 @@ import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import { type FilePosition, positionOf } from './listing.ts'
 import type { ChangeFile, FindFile, ListFiles, RemoveFile } from '../ledger/ledger.ts'
-import { notActive } from '../users/inactive-user.ts'
+import { inactiveUser } from '../users/inactive-user.ts'
 import type { ByteRange, OpenedObject } from '../objects/object-store.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Version } from '../objects/version.ts'
@@ -54,9 +54,9 @@ export interface OpenedFile {
   readonly release?: OpenedObject['release']
 }
 
-export type RemoveOwnFile = Omit<RemoveFile, 'garbageDelayMs'> & AuthorizedCaller
+export type DeleteOwnFile = Omit<RemoveFile, 'garbageDelayMs'> & AuthorizedCaller
 
-export type ChangeOwnFile = Omit<ChangeFile, 'garbageDelayMs'> & AuthorizedCaller
+export type UpdateOwnFile = Omit<ChangeFile, 'garbageDelayMs'> & AuthorizedCaller
 
 /** The use cases on files. */
 export interface Repository extends Uploads {
@@ -81,10 +81,10 @@ export interface Repository extends Uploads {
   list(page: ListRepository): Promise<FilePage>
 
   /** See `Ledger.removeFile`. The caller is verified again first. Downloads that have begun go on. */
-  remove(file: RemoveOwnFile): Promise<void>
+  remove(file: DeleteOwnFile): Promise<void>
 
   /** See `Ledger.changeFile`. The caller is verified again first. No object is touched, so it costs the same for any size. */
-  change(change: ChangeOwnFile): Promise<File>
+  change(change: UpdateOwnFile): Promise<File>
 }
 
 export interface RepositoryOptions extends UploadsOptions {
@@ -114,7 +114,7 @@ export function createRepository(options: RepositoryOptions): Repository {
     if (audience !== 'owner') return
     const user = (await ledger.findAccount(userId))?.user
     const status = user?.createdAt === userCreatedAt ? user?.status : undefined
-    if (status !== 'active') throw notActive(status)
+    if (status !== 'active') throw inactiveUser(status)
   }
 
   async function open(request: OpenFile): Promise<OpenedFile> {
@@ -134,7 +134,7 @@ export function createRepository(options: RepositoryOptions): Repository {
       missing = file.version
       const [ms, ...later] = pauses
       if (ms === undefined) throw missingObject(file)
-      await pause(ms, signal)
+      await sleep(ms, signal)
       pauses = later
     }
   }

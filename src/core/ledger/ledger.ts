@@ -134,7 +134,7 @@ export interface ListFiles {
 }
 
 /** What `abort` found or made of an upload. */
-export type Settled = 'aborted' | 'committed'
+export type UploadOutcome = 'aborted' | 'committed'
 
 /**
  * PORT: everything that must be atomic. One method is one short transaction (or one statement), its own or one that uploads
@@ -197,7 +197,7 @@ export interface Ledger extends SweepLedger {
    * commit that is still running, so its answer is final. With `expiredOnly` a pending upload whose lease still
    * runs is left alone and answered with `undefined`.
    */
-  abort(upload: AbortUpload): Promise<Settled | undefined>
+  abort(upload: AbortUpload): Promise<UploadOutcome | undefined>
 
   /**
    * Guarantees that the file is gone, its bytes are free again and its object is garbage; or changes nothing.

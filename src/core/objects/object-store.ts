@@ -1,19 +1,19 @@
 import type { Readable } from 'node:stream'
 import type { ObjectKey } from './object-key.ts'
-import type { MemoryShare } from '../uploads/memory/allocation.ts'
+import type { MemoryAllocation } from '../uploads/memory/allocation.ts'
 
 export interface PutObject {
   readonly key: ObjectKey
   /** The content, read once. `put` reads it to its end or destroys it, and never holds more than its memory bound. */
   readonly body: Readable
   /** Whether nobody else reads the chunks of `body`, so that each may be freed once it was copied. Not so when left out. */
-  readonly mayFreeChunks?: boolean | undefined
+  readonly mayDetachChunks?: boolean | undefined
   /** Bytes to come, when the caller knows or can bound them; a hint for part sizes, not a promise. */
   readonly expectedSize?: number
   /** Small ASCII strings kept with the object where the store can keep them. */
   readonly metadata?: Readonly<Record<string, string>>
   /** Where the store accounts for the content that it holds: it takes all of it by way of `hold`. Without limit when left out. */
-  readonly memory?: Pick<MemoryShare, 'hold' | 'release'>
+  readonly memory?: Pick<MemoryAllocation, 'hold' | 'release'>
   /** Called before `put` rejects when nothing of the object can be in the store, now or later: there is nothing to remove. */
   readonly onUntouched?: (() => void) | undefined
   readonly signal: AbortSignal

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { Usage } from '../ledger/ledger.ts'
 import type { Caller } from '../users/caller.ts'
-import { notActive } from '../users/inactive-user.ts'
+import { inactiveUser } from '../users/inactive-user.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from './capacity.ts'
 
@@ -32,8 +32,8 @@ export interface QuotaState {
  * `state` is `undefined` for an unknown or deleted user.
  */
 export function refusalOf(request: QuotaRequest, state: QuotaState | undefined): AppError {
-  if (state?.createdAt !== request.userCreatedAt) return notActive(undefined)
-  if (state.status !== 'active') return notActive(state.status)
+  if (state?.createdAt !== request.userCreatedAt) return inactiveUser(undefined)
+  if (state.status !== 'active') return inactiveUser(state.status)
   const { usage, uploads, garbageWaitMs } = state
   const { requested, newFiles, maxFiles, maxUploads } = request
   if (maxUploads !== undefined && uploads >= maxUploads) return uploadCountExceeded(maxUploads)

@@ -16,9 +16,9 @@ export interface ReserveOptions {
   /** The size that the request announces, or `undefined`. */
   readonly announced: number | undefined
   /** The smallest size that the file can have. */
-  readonly least: number
+  readonly min: number
   /** The largest size that the file can have, when the request says. */
-  readonly most?: number
+  readonly max?: number
 }
 
 /** Most room that is asked for at once while a body without a length streams in, in bytes. */
@@ -30,7 +30,7 @@ const MAX_STEP = 8 * 2 ** 20
  * does not say whether it began, what it may have reserved is given back, which the caller does not wait for.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
-  const { ledger, upload, most = Number.MAX_SAFE_INTEGER } = options
+  const { ledger, upload, max = Number.MAX_SAFE_INTEGER } = options
   const begun = await begin(options)
   let covered = begun.bytes
 
@@ -39,7 +39,7 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
       // Doubling keeps the calls few and, while a file is small, what it takes from others. One that comes in a piece
       // takes nothing that it does not need.
       const step = covered === 0 ? 0 : Math.min(bytes, MAX_STEP)
-      await extend(Math.min(bytes + step, Math.max(bytes, most)))
+      await extend(Math.min(bytes + step, Math.max(bytes, max)))
     } catch (error) {
       if (covered === 0 || !isAppError(error, 'capacity_exceeded')) throw error
       // A whole step does not fit; the bytes at hand still may.
@@ -66,16 +66,16 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
  * that does not fit but the least possible size does, the upload goes on and its real size decides.
  */
 async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?: unknown }> {
-  const { ledger, upload, announced, least } = options
-  const bytes = announced ?? least
+  const { ledger, upload, announced, min } = options
+  const bytes = announced ?? min
   try {
     try {
       await ledger.begin({ ...upload, bytes })
       return { bytes }
     } catch (error) {
-      if (!isAppError(error, 'capacity_exceeded') || least >= bytes) throw error
-      await ledger.begin({ ...upload, bytes: least })
-      return { bytes: least, refusal: error }
+      if (!isAppError(error, 'capacity_exceeded') || min >= bytes) throw error
+      await ledger.begin({ ...upload, bytes: min })
+      return { bytes: min, refusal: error }
     }
   } catch (error) {
     // It may have reserved all the same, and then a retry would find no room until the lease ends.

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
-import { inParallel } from '../async/for-each-concurrent.ts'
-import { inBatches } from '../async/chunks.ts'
-import { lookTwice } from '../objects/confirm-missing.ts'
+import { forEachConcurrent } from '../async/for-each-concurrent.ts'
+import { inChunks } from '../async/chunks.ts'
+import { confirmMissing } from '../objects/confirm-missing.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../objects/object-key.ts'
 import { nameIn } from '../objects/object-metadata.ts'
 import type { RebuildRun } from './rebuilder.ts'
@@ -15,13 +15,13 @@ const PARALLEL_HEADS = 16
 export async function collectObjects(run: RebuildRun): Promise<void> {
   const { journal, objects, signal, counts } = run
   const listing = objects.list({ prefix: OBJECT_KEY_PREFIX, signal })
-  for await (const batch of inBatches(listing, OBJECTS_PER_BATCH)) {
+  for await (const batch of inChunks(listing, OBJECTS_PER_BATCH)) {
     signal.throwIfAborted()
     const keys = batch.map(({ key }) => key)
     const known = await journal.findKnown(keys)
     const found: FoundObject[] = []
     const fresh = keys.filter((key) => !known.has(key))
-    await inParallel(fresh, PARALLEL_HEADS, async (key) => {
+    await forEachConcurrent(fresh, PARALLEL_HEADS, async (key) => {
       const object = await examine(run, key)
       if (object !== undefined) found.push(object)
     })
@@ -41,7 +41,7 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
     return undefined
   }
   const { objects, signal } = run
-  const head = await lookTwice(signal, () => objects.head({ key: objectKey, signal }))
+  const head = await confirmMissing(signal, () => objects.head({ key: objectKey, signal }))
   if (head === undefined) throw deniedObject(objectKey)
   const name = nameIn(head.metadata)
   if (name === undefined) {

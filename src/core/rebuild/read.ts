@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { inParallel } from '../async/for-each-concurrent.ts'
-import { lookTwice } from '../objects/confirm-missing.ts'
+import { forEachConcurrent } from '../async/for-each-concurrent.ts'
+import { confirmMissing } from '../objects/confirm-missing.ts'
 import type { FoundObject, RebuildPosition } from './journal.ts'
 import type { RebuildRun } from './rebuilder.ts'
 
@@ -18,7 +18,7 @@ export async function readDigests(run: RebuildRun): Promise<void> {
     const page = await journal.listUnread({ after, limit: OBJECTS_PER_PAGE })
     const digests: (FoundObject & { readonly sha256: string })[] = []
     try {
-      await inParallel(page, PARALLEL_READS, async (object) => {
+      await forEachConcurrent(page, PARALLEL_READS, async (object) => {
         const sha256 = await digestOf(run, object)
         if (sha256 !== undefined) digests.push({ ...object, sha256 })
         else run.report({ kind: 'unreadable_object', ...object })
@@ -54,7 +54,7 @@ async function readDigest(
   { objectKey: key, size }: FoundObject,
 ): Promise<string | undefined> {
   const { objects, signal, counts } = run
-  const opened = await lookTwice(signal, () => objects.open({ key, signal }))
+  const opened = await confirmMissing(signal, () => objects.open({ key, signal }))
   if (opened?.size !== size) {
     opened?.body.destroy()
     return undefined

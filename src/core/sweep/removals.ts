@@ -1,5 +1,5 @@
 import { isDatabaseFull } from '../errors.ts'
-import { inParallel } from '../async/for-each-concurrent.ts'
+import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Failures } from './failures.ts'
@@ -55,7 +55,7 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
     const page = await ledger.listGarbage({ after, limit: PAGE })
     const { progress, removed, failed } = await removePage(page, run)
     const users = new Set([...removed, ...failed].map(({ userId }) => userId))
-    await inParallel([...users], PARALLEL_NOTES, (userId) => {
+    await forEachConcurrent([...users], PARALLEL_NOTES, (userId) => {
       const isTheirs = (garbage: Garbage): boolean => garbage.userId === userId
       const [gone, left] = [removed.filter(isTheirs), failed.filter(isTheirs)]
       return note({ removed: gone, failed: left, retryMs: RETRY_MS }, userId)
@@ -91,7 +91,7 @@ async function removePage<T extends { readonly objectKey: ObjectKey }>(
   { objects, signal, onRemoved, onFailed }: RemovalRun,
 ): Promise<RemovedPage<T>> {
   const [removed, failed]: [T[], T[]] = [[], []]
-  await inParallel(page, PARALLEL_REMOVALS, async (item) => {
+  await forEachConcurrent(page, PARALLEL_REMOVALS, async (item) => {
     if (signal.aborted) return
     try {
       await objects.remove({ key: item.objectKey, signal })

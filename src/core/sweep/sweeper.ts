@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { isDatabaseFull } from '../errors.ts'
-import { keepChore, type KeptChore } from './leader-lease.ts'
+import { keepLeaderLease, type LeaderLease } from './leader-lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
-import { pause } from '../async/sleep.ts'
+import { sleep } from '../async/sleep.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './removals.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -101,7 +101,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       // Objects go before their rows, and no row of garbage is ever referred to again, so this needs no write, and no lease.
       if (!isDatabaseFull(error)) throw error
       const failures = createFailures(run)
-      await goThrough(garbageRemover(run, failures), signal)
+      await runUntilDone(garbageRemover(run, failures), signal)
       failures.throwFirst()
       if (report.removedObjects === 0) throw error
       return await sweepInTurn()
@@ -109,8 +109,8 @@ export function createSweeper(options: SweeperOptions): Sweeper {
 
     async function sweepInTurn(): Promise<SweepReport> {
       const failures = createFailures(run)
-      await failures.attempt(() => goThrough(expiry(run, failures), signal))
-      const chore = keepChore({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
+      await failures.attempt(() => runUntilDone(expiry(run, failures), signal))
+      const chore = keepLeaderLease({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
       let end: SweepReport['end'] = 'elsewhere'
       if (await chore.begin({ signal, onWait })) {
         try {
@@ -130,7 +130,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
       let expired = 0
       const onExpired = (uploads: number): void => void (expired += uploads)
       const failures = createFailures({ ledger, signal })
-      await goThrough(expiry({ ledger, signal, onExpired }, failures), signal)
+      await runUntilDone(expiry({ ledger, signal, onExpired }, failures), signal)
       failures.throwFirst()
       return expired
     },
@@ -159,7 +159,7 @@ type Step = () => Promise<Progress>
 /** All but the expiry, for as long as the chore is ours. */
 async function sweepAlone(
   run: SweepRun,
-  { chore, failures }: { readonly chore: KeptChore; readonly failures: Failures },
+  { chore, failures }: { readonly chore: LeaderLease; readonly failures: Failures },
 ): Promise<SweepReport['end']> {
   const steps = [
     purge(run, failures),
@@ -169,8 +169,8 @@ async function sweepAlone(
   ]
   const ends: (Progress | undefined)[] = []
   for (const step of steps) {
-    const oneStep = async () => ((await chore.isOurs()) ? step() : 'lost')
-    const end = await failures.attempt(() => goThrough(oneStep, run.signal))
+    const oneStep = async () => ((await chore.isHeld()) ? step() : 'lost')
+    const end = await failures.attempt(() => runUntilDone(oneStep, run.signal))
     if (end === 'lost') return 'elsewhere'
     // The journal may be full of what nothing can remove while the garbage is not.
     ends.push(end)
@@ -179,7 +179,7 @@ async function sweepAlone(
 }
 
 /** Takes one step after the other, as long as there is more, and lets requests have their turn in between. */
-async function goThrough<E extends string>(
+async function runUntilDone<E extends string>(
   step: () => Promise<E | 'more'>,
   signal: AbortSignal,
 ): Promise<E> {
@@ -187,7 +187,7 @@ async function goThrough<E extends string>(
     signal.throwIfAborted()
     const progress = await step()
     if (progress !== 'more') return progress
-    await pause(1, signal)
+    await sleep(1, signal)
   }
 }
 
@@ -211,7 +211,7 @@ function expiry(
       const abort = { userId, version, expiredOnly: true }
       const settled = await failures.attemptFor(userId, () => ledger.abort(abort))
       if (settled === 'aborted') aborted += 1
-      await pause(1, signal)
+      await sleep(1, signal)
     }
     onExpired(aborted)
     const failed = failures.users().length

@@ -9,7 +9,7 @@ export interface FreeSpace {
   assertRoom(bytes: number): Promise<void>
 
   /** As `assertRoom`, and claims the room. Returns what gives it back, for a file that does not come. */
-  claim(bytes: number): Promise<() => void>
+  request(bytes: number): Promise<() => void>
 
   /**
    * Whether more bytes of an upload may come: the floor was free at the latest measurement. Begins the next one when that is
@@ -28,7 +28,7 @@ export interface FreeSpaceOptions {
   /** Folders, each on a file system that uploads fill; none where a server keeps the bytes. */
   readonly folders: readonly MeasuredFolder[]
   /** The floor in bytes; 0 refuses nothing. */
-  readonly leastBytes: number
+  readonly minBytes: number
   /** Bytes that are free for this process on a folder's file system. */
   readonly measure: (path: string) => Promise<number>
 }
@@ -39,8 +39,8 @@ const MAX_AGE_MS = 1_000
  * Refuses uploads before the disk is full. What is left is for the database: without it no file can be deleted, no user be
  * suspended, and nothing be swept.
  */
-export function createFreeSpace({ folders, leastBytes, measure }: FreeSpaceOptions): FreeSpace {
-  const isUnlimited = folders.length === 0 || leastBytes === 0
+export function createFreeSpace({ folders, minBytes, measure }: FreeSpaceOptions): FreeSpace {
+  const isUnlimited = folders.length === 0 || minBytes === 0
   let measured = { free: Number.POSITIVE_INFINITY, forObjects: Number.POSITIVE_INFINITY }
   /** Bytes of files since then, of which the next measurement counts what has been written. */
   let claimed = 0
@@ -73,7 +73,7 @@ export function createFreeSpace({ folders, leastBytes, measure }: FreeSpaceOptio
 
   function assertFree(bytes: number): void {
     const { free, forObjects } = measured
-    if (free < leastBytes || forObjects - claimed - bytes < leastBytes) throw insufficientStorage()
+    if (free < minBytes || forObjects - claimed - bytes < minBytes) throw insufficientStorage()
   }
 
   return {
@@ -82,7 +82,7 @@ export function createFreeSpace({ folders, leastBytes, measure }: FreeSpaceOptio
       await refresh()
       assertFree(bytes)
     },
-    async claim(bytes) {
+    async request(bytes) {
       if (isUnlimited) return () => {}
       await refresh()
       assertFree(bytes)
@@ -95,7 +95,7 @@ export function createFreeSpace({ folders, leastBytes, measure }: FreeSpaceOptio
     hasRoom() {
       if (isUnlimited) return true
       void refresh()
-      return measured.free >= leastBytes
+      return measured.free >= minBytes
     },
   }
 }

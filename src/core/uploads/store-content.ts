@@ -10,20 +10,20 @@ export interface IncomingFile {
   /** The file's bytes. It fails when the request breaks off, stalls or is malformed. */
   readonly content: Readable
   /** As `PutObject` has it. */
-  readonly mayFreeChunks?: boolean
+  readonly mayDetachChunks?: boolean
   readonly size: {
     /** The smallest size that the file can have, in bytes. */
-    readonly least: number
+    readonly min: number
     /** The size if nothing follows the file, in bytes; `undefined` when the request does not say. */
     readonly announced: number | undefined
     /** The largest size that the file can have; absent when the request does not say. */
-    readonly most?: number
+    readonly max?: number
   }
   /** Guarantees, once it resolves after the content's end, that the whole request was well-formed. */
   end(): Promise<void>
 }
 
-export interface ReceiveOptions {
+export interface StoreContentOptions {
   readonly objects: ObjectStore
   readonly key: ObjectKey
   readonly metadata: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export interface ReceiveOptions {
   readonly signal: AbortSignal
 }
 
-export interface ReceivedContent {
+export interface StoredContent {
   readonly size: number
   readonly sha256: string
 }
@@ -45,7 +45,7 @@ export interface ReceivedContent {
  * request ended well. Settles only when nothing is under way any more. Rejects with what failed first: the request,
  * a limit, the signal's reason, or the store.
  */
-export async function receiveContent(options: ReceiveOptions): Promise<ReceivedContent> {
+export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
   const { incoming } = options
   const meter = createByteMeter(options)
   const stored = await stream(options, meter)
@@ -59,9 +59,9 @@ export async function receiveContent(options: ReceiveOptions): Promise<ReceivedC
   return { size: meter.bytes(), sha256: meter.sha256() }
 }
 
-async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size: number }> {
+async function stream(options: StoreContentOptions, meter: ByteMeter): Promise<{ size: number }> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
-  const { mayFreeChunks } = incoming
+  const { mayDetachChunks } = incoming
   const expectedSize = incoming.size.announced
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
@@ -72,7 +72,7 @@ async function stream(options: ReceiveOptions, meter: ByteMeter): Promise<{ size
       memory,
       onUntouched,
       signal,
-      mayFreeChunks,
+      mayDetachChunks,
       ...(expectedSize === undefined ? {} : { expectedSize }),
     }),
   ])

@@ -10,11 +10,11 @@ import { objectKey, type ObjectKey } from '../objects/object-key.ts'
 import { objectMetadata } from '../objects/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { isMet, type Precondition } from '../files/precondition.ts'
-import { type IncomingFile, receiveContent } from './store-content.ts'
+import { type IncomingFile, storeContent } from './store-content.ts'
 import { reserve } from '../quota/reservation.ts'
 import type { UploadMemory } from './memory/budget.ts'
 import { createVersion } from '../objects/version.ts'
-import { watchAccess, whyRefused } from '../auth/watch-access.ts'
+import { watchAccess, accessRefusal } from '../auth/watch-access.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger
@@ -57,7 +57,7 @@ export interface UploadFile extends AuthorizedCaller {
 export interface AdmitFile extends Caller {
   readonly name: FileName
   /** The smallest size that the file can have, in bytes. */
-  readonly least: number
+  readonly min: number
   readonly precondition?: Precondition | undefined
 }
 
@@ -75,7 +75,7 @@ export interface Uploads {
   upload(upload: UploadFile): Promise<CommittedUpload>
 
   /**
-   * Rejects as `upload` would if it is certain by now that a file of at least `least` bytes is refused. It reserves
+   * Rejects as `upload` would if it is certain by now that a file of at least `min` bytes is refused. It reserves
    * nothing: it only spares a client that asked first (`Expect: 100-continue`) from sending in vain.
    */
   admit(upload: AdmitFile): Promise<void>
@@ -90,9 +90,9 @@ export function createUploads(options: UploadsOptions): Uploads {
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, userCreatedAt, name, precondition, incoming, signal } = request
     const caller = { userId, userCreatedAt }
-    const { least, announced: expectedBytes = least } = incoming.size
-    await assertAcceptable(request, { least, expectedBytes })
-    using share = await memory.admit({ userId, signal })
+    const { min, announced: expectedBytes = min } = incoming.size
+    await assertAcceptable(request, { min, expectedBytes })
+    using allocation = await memory.admit({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
     const limits = { maxFiles, maxUploads, leaseMs }
@@ -104,25 +104,25 @@ export function createUploads(options: UploadsOptions): Uploads {
     let giveBackSpace: (() => void) | undefined
     try {
       // Now that the quota has room: whoever has none takes no room from others.
-      giveBackSpace = await space?.claim(expectedBytes)
-      const content = receiveContent({
+      giveBackSpace = await space?.request(expectedBytes)
+      const content = storeContent({
         objects,
         key,
         metadata: objectMetadata(name),
         // Of a form more may follow the file, and its client can dawdle there as well.
-        incoming: { ...incoming, end: () => share.awaitClient(incoming.end()) },
+        incoming: { ...incoming, end: () => allocation.awaitClient(incoming.end()) },
         maxBytes: maxFileSize,
-        memory: share,
+        memory: allocation,
         onBytes: (total) =>
           space?.hasRoom() === false
             ? Promise.reject(insufficientStorage())
             : reservation.cover(total),
         onUntouched: () => (isUntouched = true),
-        signal: AbortSignal.any([signal, reservation.lost, share.taken, access.lost]),
+        signal: AbortSignal.any([signal, reservation.lost, allocation.taken, access.lost]),
       })
       const received = await content.catch(async (error: unknown) => {
         // What a deleted user's upload had stored may be gone already, which looks like a failure of ours.
-        throw isAppError(error, 'unavailable') ? ((await whyRefused(request)) ?? error) : error
+        throw isAppError(error, 'unavailable') ? ((await accessRefusal(request)) ?? error) : error
       })
       assertDigest(received.sha256, request.sha256)
       const visibility = request.visibility()
@@ -178,10 +178,10 @@ export function createUploads(options: UploadsOptions): Uploads {
   /** Where the precondition is not met it says nothing: then the ledger does, or what comes before that. */
   async function assertAcceptable(
     request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
-    { least, expectedBytes }: { readonly least: number; readonly expectedBytes: number },
+    { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
   ): Promise<void> {
     if (!(await meetsPrecondition(request))) return
-    if (least > maxFileSize) throw fileTooLarge(maxFileSize)
+    if (min > maxFileSize) throw fileTooLarge(maxFileSize)
     await space?.assertRoom(expectedBytes)
   }
 
@@ -194,9 +194,9 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function admit(request: AdmitFile): Promise<void> {
-    const { least } = request
-    await assertAcceptable(request, { least, expectedBytes: least })
-    await ledger.checkBegin({ ...request, bytes: least, maxFiles, maxUploads })
+    const { min } = request
+    await assertAcceptable(request, { min, expectedBytes: min })
+    await ledger.checkBegin({ ...request, bytes: min, maxFiles, maxUploads })
   }
 
   return { upload, admit }

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { Finding } from './finding.ts'
-import { inParallel } from '../async/for-each-concurrent.ts'
+import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
-import { lookTwice } from '../objects/confirm-missing.ts'
+import { confirmMissing } from '../objects/confirm-missing.ts'
 import type { OpenedObject } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { VerifyRun } from './verifier.ts'
@@ -27,7 +27,7 @@ export async function verifyFiles(
   do {
     run.signal.throwIfAborted()
     const page = await run.inventory.listFiles({ userId, after, limit: FILES_PER_PAGE })
-    await inParallel(page, PARALLEL_FILES, async (file) => {
+    await forEachConcurrent(page, PARALLEL_FILES, async (file) => {
       const fault = await faultOf(run, { file, isComplete })
       // The row that was read before the object and still stands after it stood all the while, so the object must have.
       if (fault === undefined || !(await run.inventory.isCurrent(file))) return
@@ -48,7 +48,7 @@ async function faultOf(
   const { objects, signal, readOneIn } = run
   if (readOneIn !== undefined && Math.random() * readOneIn < 1) return await readFault(run, file)
   if (isComplete) return undefined
-  const head = await lookTwice(signal, () => objects.head({ key: file.objectKey, signal }))
+  const head = await confirmMissing(signal, () => objects.head({ key: file.objectKey, signal }))
   return sizeFault(file, head)
 }
 
@@ -66,7 +66,9 @@ async function readFault(run: VerifyRun, file: FiledObject): Promise<Fault | und
   const { objects, signal } = run
   for (let attempt = 1; ; attempt++) {
     try {
-      const opened = await lookTwice(signal, () => objects.open({ key: file.objectKey, signal }))
+      const opened = await confirmMissing(signal, () =>
+        objects.open({ key: file.objectKey, signal }),
+      )
       const fault = sizeFault(file, opened)
       if (fault === undefined && opened !== undefined)
         return await digestFault(run, { file, opened })

@@ -1,6 +1,6 @@
 import type { Balance, TracedObject } from './inventory.ts'
-import { inBatches } from '../async/chunks.ts'
-import { inParallel } from '../async/for-each-concurrent.ts'
+import { inChunks } from '../async/chunks.ts'
+import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../objects/object-key.ts'
 import type { ListedObject } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -38,7 +38,7 @@ export async function verifyObjects(
  * Reports objects of users that nobody knows. They may be what is left of a user, or belong to another database that
  * was given the same bucket, so they are left alone until somebody names the user.
  */
-export async function verifyStrangers(run: VerifyRun): Promise<void> {
+export async function verifyUnknownUsers(run: VerifyRun): Promise<void> {
   for await (const listed of batchesOf(run, OBJECT_KEY_PREFIX)) {
     const owners = new Set(listed.map(({ key }) => ownerOf(key)).filter((id) => id !== undefined))
     const known: ReadonlySet<UserId | undefined> = await run.inventory.findUsers([...owners])
@@ -55,7 +55,7 @@ function batchesOf(
   { objects, signal }: VerifyRun,
   prefix: string,
 ): AsyncIterable<readonly ListedObject[]> {
-  return inBatches(objects.list({ prefix, signal }), OBJECTS_PER_BATCH)
+  return inChunks(objects.list({ prefix, signal }), OBJECTS_PER_BATCH)
 }
 
 async function trace(
@@ -78,7 +78,7 @@ async function findLost(
 ): Promise<readonly ObjectKey[]> {
   const lost: ObjectKey[] = []
   const untraced = batch.map(({ key }) => key).filter((key) => !traced.has(key))
-  await inParallel(untraced, PARALLEL_HEADS, async (key) => {
+  await forEachConcurrent(untraced, PARALLEL_HEADS, async (key) => {
     if ((await objects.head({ key, signal })) !== undefined) lost.push(key)
   })
   return lost

@@ -1,11 +1,11 @@
 import { AppError } from '../errors.ts'
 import { type Finding, FINDING_KINDS, type FindingKind } from './finding.ts'
-import { inParallel } from '../async/for-each-concurrent.ts'
+import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { Balance, Inventory } from './inventory.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
 import { verifyFiles } from './files.ts'
-import { verifyObjects, verifyStrangers } from './objects.ts'
+import { verifyObjects, verifyUnknownUsers } from './objects.ts'
 import { verifyQuota } from './quota.ts'
 
 export interface VerifierOptions {
@@ -85,10 +85,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
     do {
       run.signal.throwIfAborted()
       const page = await inventory.listBalances({ after, limit: USERS_PER_PAGE })
-      await inParallel(page, PARALLEL_USERS, (balance) => verifyUser(run, balance))
+      await forEachConcurrent(page, PARALLEL_USERS, (balance) => verifyUser(run, balance))
       after = page.at(-1)?.userId
     } while (after !== undefined)
-    await verifyStrangers(run)
+    await verifyUnknownUsers(run)
   }
 
   async function verifyOne(run: VerifyRun, userId: UserId): Promise<void> {

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Account, AccountPage, CapacityReport, FindFile } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import {
-  type Books,
+  type LedgerTx,
   capacityInForce,
   isInForce,
   toUsage,
@@ -18,7 +18,7 @@ type AccountRow = UserRow & UsageRow
 
 /** Whatever the user's status: a deleted one is there until it is purged. */
 export async function findAccount(
-  { db, capacity }: Books,
+  { db, capacity }: LedgerTx,
   userId: UserId,
 ): Promise<Account | undefined> {
   const { rows } = await sql<AccountRow>`
@@ -34,7 +34,7 @@ export async function findAccount(
  * all quotas from the first user on to merge them.
  */
 export async function listAccounts(
-  { db, capacity }: Books,
+  { db, capacity }: LedgerTx,
   { prefix, after, limit }: AccountPage,
 ): Promise<readonly Account[]> {
   const { rows } = await sql<AccountRow>`
@@ -53,7 +53,7 @@ type ReportRow = UsageRow & { [column in keyof GrantRow]: GrantRow[column] | nul
 
 /** Takes the time once, so that the grants are those that the capacity is made of. */
 export async function reportCapacity(
-  { db, now, baseCapacity }: Books,
+  { db, now, baseCapacity }: LedgerTx,
   { userId, userCreatedAt }: Pick<FindFile, 'userId' | 'userCreatedAt'>,
 ): Promise<CapacityReport | undefined> {
   const { rows } = await sql<ReportRow>`

@@ -1,27 +1,27 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { Backlog, Journal } from '../../core/ledger/sweep-ledger.ts'
-import type { Books } from './ledger-sql.ts'
+import type { LedgerTx } from './ledger-sql.ts'
 
 /** Three statements, each of which reads at most `cap` rows of the index in which its work lies. */
 export async function measureBacklog(
-  books: Books,
+  tx: LedgerTx,
   cap: number,
 ): ReturnType<Ledger['measureBacklog']> {
-  const { now } = books
+  const { now } = tx
   return {
     expiredUploads: await measure(
-      books,
+      tx,
       sql`SELECT lease_until AS due FROM uploads
           WHERE state = 'pending' AND lease_until <= ${now} ORDER BY lease_until LIMIT ${cap}`,
     ),
     abortedUploads: await measure(
-      books,
+      tx,
       sql`SELECT remove_at AS due FROM uploads
           WHERE state = 'aborted' AND remove_at <= ${now} ORDER BY remove_at, version LIMIT ${cap}`,
     ),
     garbage: await measure(
-      books,
+      tx,
       sql`SELECT not_before AS due FROM garbage
           WHERE not_before <= ${now} ORDER BY not_before, object_key LIMIT ${cap}`,
     ),
@@ -29,7 +29,7 @@ export async function measureBacklog(
 }
 
 /** Two statements that read no more of their index either: all of it is a range of its first column. */
-export async function measureJournal({ db }: Books, cap: number): Promise<Journal> {
+export async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
   const pending = await sql<{ readonly count: number; readonly bytes: number }>`
     SELECT COUNT(*) AS count, CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS bytes
     FROM (SELECT reserved_bytes FROM uploads
@@ -48,7 +48,7 @@ export async function measureJournal({ db }: Books, cap: number): Promise<Journa
 }
 
 /** An upload that an instance of the release before has aborted is due since 0, which says nothing of its age. */
-async function measure({ db, now }: Books, dues: RawBuilder<unknown>): Promise<Backlog> {
+async function measure({ db, now }: LedgerTx, dues: RawBuilder<unknown>): Promise<Backlog> {
   const { rows } = await sql<{ readonly count: number; readonly oldest_ms: number }>`
     SELECT COUNT(*) AS count,
       CAST(COALESCE(${now} - MIN(CASE WHEN due > 0 THEN due END), 0) AS BIGINT) AS oldest_ms

@@ -4,17 +4,17 @@ import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/led
 import type { UserId } from '../../core/users/user-id.ts'
 import {
   bigint,
-  type Books,
-  demand,
+  type LedgerTx,
+  assertPrecondition,
   lockUser,
   readUsage,
   toUsage,
   uploadLost,
   type UsageRow,
-  whyLost,
+  lostReason,
 } from './ledger-sql.ts'
 import { garbageBytes } from './garbage-bound.ts'
-import { growthOver, isNew, mayCommit, whyRefused } from './quota-rule.ts'
+import { growthOver, isNew, mayCommit, refusalReason } from './quota-rule.ts'
 import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './reads.ts'
 
 /**
@@ -22,24 +22,24 @@ import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './reads.t
  * old object to garbage. The WHERE of each UPDATE decides; when one changes no row, all is rolled
  * back.
  */
-export async function commit(books: Books, upload: CommitUpload): Promise<CommittedUpload> {
-  await lockUser(books, upload.userId)
-  const found = await findUpload(books, upload)
-  if (found === undefined) throw await whyLost(books, upload)
-  if (found.outcome !== undefined) return await repeated(books, found.userId, found.outcome)
+export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<CommittedUpload> {
+  await lockUser(tx, upload.userId)
+  const found = await findUpload(tx, upload)
+  if (found === undefined) throw await lostReason(tx, upload)
+  if (found.outcome !== undefined) return await repeated(tx, found.userId, found.outcome)
 
-  const old = await fileNamed(books, found)
+  const old = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  await settleAsCommitted(books, { upload, outcome: { file, replaced: old !== undefined } })
-  await demand(books, { caller: upload, precondition: upload.precondition, file: old })
-  const usage = await moveQuota(books, { upload, old, reserved: found.reserved })
-  await replaceFile(books, { file, old, garbageDelayMs: upload.garbageDelayMs })
+  await settleAsCommitted(tx, { upload, outcome: { file, replaced: old !== undefined } })
+  await assertPrecondition(tx, { caller: upload, precondition: upload.precondition, file: old })
+  const usage = await moveQuota(tx, { upload, old, reserved: found.reserved })
+  await replaceFile(tx, { file, old, garbageDelayMs: upload.garbageDelayMs })
   return { file, replaced: old !== undefined, usage }
 }
 
 /** What the first call of `commit` answered, with the figures of today. */
-async function repeated(books: Books, userId: UserId, outcome: string): Promise<CommittedUpload> {
-  const current = await readUsage(books, userId)
+async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
+  const current = await readUsage(tx, userId)
   if (current === undefined) throw uploadLost()
   return { ...parseOutcome(outcome), usage: current.usage }
 }
@@ -67,14 +67,14 @@ interface Settlement {
 }
 
 /** The compare-and-set whose mirror is in `abort`: of the two exactly one changes the row. */
-async function settleAsCommitted(books: Books, { upload, outcome }: Settlement): Promise<void> {
+async function settleAsCommitted(tx: LedgerTx, { upload, outcome }: Settlement): Promise<void> {
   const { file } = outcome
   const settled = await sql`
     UPDATE uploads
     SET state = 'committed', settled_at = ${file.updatedAt}, outcome = ${JSON.stringify(outcome)}
     WHERE version = ${file.version} AND user_id = ${file.userId} AND state = 'pending'
-  `.execute(books.db)
-  if (settled.numAffectedRows !== 1n) throw await whyLost(books, upload)
+  `.execute(tx.db)
+  if (settled.numAffectedRows !== 1n) throw await lostReason(tx, upload)
 }
 
 interface Move {
@@ -85,7 +85,7 @@ interface Move {
 }
 
 /** Turns the reservation into use. */
-async function moveQuota(books: Books, { upload, old, reserved }: Move): Promise<Usage> {
+async function moveQuota(tx: LedgerTx, { upload, old, reserved }: Move): Promise<Usage> {
   const { userId, size, maxFiles } = upload
   const oldSize = old?.size ?? 0
   const newFiles = old === undefined ? 1 : 0
@@ -103,12 +103,12 @@ async function moveQuota(books: Books, { upload, old, reserved }: Move): Promise
     SET used_bytes = used_bytes - ${oldSize} + ${size},
         reserved_bytes = reserved_bytes - ${reserved},
         file_count = file_count + ${newFiles}
-    WHERE user_id = ${userId} AND ${mayCommit(books, need)}
-    RETURNING used_bytes, reserved_bytes, file_count, ${books.capacity} AS capacity
-  `.execute(books.db)
+    WHERE user_id = ${userId} AND ${mayCommit(tx, need)}
+    RETURNING used_bytes, reserved_bytes, file_count, ${tx.capacity} AS capacity
+  `.execute(tx.db)
   if (rows[0] === undefined) {
     const file = { requested: size, newFiles, maxFiles, ownReserved: reserved }
-    throw await whyRefused(books, { ...upload, ...file })
+    throw await refusalReason(tx, { ...upload, ...file })
   }
   return toUsage(rows[0])
 }
@@ -119,7 +119,7 @@ interface Replacement {
   readonly garbageDelayMs: number
 }
 
-async function replaceFile({ db }: Books, replacement: Replacement): Promise<void> {
+async function replaceFile({ db }: LedgerTx, replacement: Replacement): Promise<void> {
   const { file, old, garbageDelayMs } = replacement
   await sql`
     INSERT INTO files

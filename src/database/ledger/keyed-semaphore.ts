@@ -2,7 +2,7 @@ import { Deadline } from '../../core/async/deadline.ts'
 import type { AppError } from '../../core/errors.ts'
 import { databaseUnavailable } from '../database.ts'
 
-export interface TurnsOptions {
+export interface KeyedSemaphoreOptions {
   /** How many works of one key are done at a time. */
   readonly atOnce: number
   /** How long one waits for its turn before it fails with `unavailable`, in milliseconds. */
@@ -10,14 +10,17 @@ export interface TurnsOptions {
 }
 
 /** Does `work` when it is its turn among those of its key, such as a user; resolves and rejects as it does. */
-export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>
+export type KeyedSemaphore = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 /**
  * Lets the database have only a few works of each key at a time, in the order in which they were asked for. All changes of a
  * user wait for one row: without this, those of one user would hold every connection while they wait for it, and those of
  * all others would queue behind them.
  */
-export function createTurns({ atOnce, patienceMs }: TurnsOptions): Turns {
+export function createKeyedSemaphore({
+  atOnce,
+  patienceMs,
+}: KeyedSemaphoreOptions): KeyedSemaphore {
   const lines = new Map<string, Line>()
 
   return async (key, work) => {

@@ -4,7 +4,7 @@ import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Usage } from '../../core/ledger/ledger.ts'
-import { notActive } from '../../core/users/inactive-user.ts'
+import { inactiveUser } from '../../core/users/inactive-user.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus } from '../../core/users/user-store.ts'
@@ -12,13 +12,13 @@ import type { Fragments } from '../database.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /** What a statement needs that asks for the time. */
-export type Clocked = Pick<Books, 'db' | 'now'>
+export type Clocked = Pick<LedgerTx, 'db' | 'now'>
 
 /**
  * What one ledger method works with: its transaction, or the plain connection for a single
  * statement.
  */
-export interface Books extends Fragments {
+export interface LedgerTx extends Fragments {
   readonly db: Kysely<Tables>
   /** What every user has without any grant, in bytes. */
   readonly baseCapacity: number
@@ -58,7 +58,7 @@ export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
  * a synchronous standby, so that not even reading back acknowledges what one server holds alone.
  */
 export async function lockUser(
-  { db, forUpdate }: Pick<Books, 'db' | 'forUpdate'>,
+  { db, forUpdate }: Pick<LedgerTx, 'db' | 'forUpdate'>,
   userId: UserId,
 ): Promise<void> {
   await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(db)
@@ -112,7 +112,7 @@ interface FoundUser {
 
 /** The user's figures and status, or `undefined` for an unknown or deleted user. */
 export async function readUsage(
-  { db, capacity }: Books,
+  { db, capacity }: LedgerTx,
   userId: UserId,
 ): Promise<FoundUser | undefined> {
   const { rows } = await sql<UsageRow & Pick<UserRow, 'status' | 'created_at'>>`
@@ -124,8 +124,8 @@ export async function readUsage(
 }
 
 /** As `readUsage`, and `undefined` also where the user of that id is another than the caller. */
-async function readCaller(books: Books, caller: Caller): Promise<FoundUser | undefined> {
-  const found = await readUsage(books, caller.userId)
+async function readCaller(tx: LedgerTx, caller: Caller): Promise<FoundUser | undefined> {
+  const found = await readUsage(tx, caller.userId)
   return found?.createdAt === caller.userCreatedAt ? found : undefined
 }
 
@@ -144,15 +144,18 @@ interface Demand {
 }
 
 /** Throws `precondition_failed`, or why the user may not write at all. */
-export async function demand(books: Books, { caller, precondition, file }: Demand): Promise<void> {
+export async function assertPrecondition(
+  tx: LedgerTx,
+  { caller, precondition, file }: Demand,
+): Promise<void> {
   if (precondition === undefined || isMet(precondition, file)) return
-  throw (await whyInactive(books, caller)) ?? preconditionFailed()
+  throw (await inactiveReason(tx, caller)) ?? preconditionFailed()
 }
 
 /** Why the user may not write at all, which comes before any other refusal; `undefined` when they may. */
-export async function whyInactive(books: Books, caller: Caller): Promise<AppError | undefined> {
-  const found = await readCaller(books, caller)
-  return found?.status === 'active' ? undefined : notActive(found?.status)
+export async function inactiveReason(tx: LedgerTx, caller: Caller): Promise<AppError | undefined> {
+  const found = await readCaller(tx, caller)
+  return found?.status === 'active' ? undefined : inactiveUser(found?.status)
 }
 
 /**
@@ -163,8 +166,8 @@ export function bigint(value: number): RawBuilder<number> {
 }
 
 /** Why an upload is no longer pending: its user may not upload any more, or it was given up. */
-export async function whyLost(books: Books, caller: Caller): Promise<AppError> {
-  return (await whyInactive(books, caller)) ?? uploadLost()
+export async function lostReason(tx: LedgerTx, caller: Caller): Promise<AppError> {
+  return (await inactiveReason(tx, caller)) ?? uploadLost()
 }
 
 /** For an upload that is no longer pending, or never was. */

@@ -7,7 +7,7 @@ import type {
   ExtendUpload,
   Ledger,
   RenewUpload,
-  Settled,
+  UploadOutcome,
 } from '../../core/ledger/ledger.ts'
 import type { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
@@ -16,17 +16,17 @@ import type { Version } from '../../core/objects/version.ts'
 import * as accounts from './accounts.ts'
 import {
   bigint,
-  type Books,
+  type LedgerTx,
   capacityInForce,
   countUploads,
-  demand,
+  assertPrecondition,
   lockUser,
   readUsage,
   uploadLost,
-  whyLost,
+  lostReason,
 } from './ledger-sql.ts'
 import type { Database } from '../database.ts'
-import { growthOver, hasRoom, isNew, mayBegin, whyRefused } from './quota-rule.ts'
+import { growthOver, hasRoom, isNew, mayBegin, refusalReason } from './quota-rule.ts'
 import { measureBacklog, measureJournal } from './backlog.ts'
 import { changeFile, removeFile } from './update-file.ts'
 import { commit } from './commit.ts'
@@ -40,7 +40,7 @@ import type { RunBatch } from '../postgres/batch.ts'
 import { createUploadBatches, type UploadLedger } from '../postgres/upload-batcher.ts'
 import { createReadBatches } from '../postgres/batch-loader.ts'
 import { uploadStatements } from '../postgres/upload-statements.ts'
-import { createTurns } from './keyed-semaphore.ts'
+import { createKeyedSemaphore } from './keyed-semaphore.ts'
 
 /** As long as a connection is waited for. */
 const TURN_PATIENCE_MS = 10_000
@@ -57,99 +57,106 @@ export function createLedger(
   const { kysely, now, forUpdate, bytewise, runBatch } = database
   const capacity = capacityInForce(now, baseCapacity)
   const common = { now, forUpdate, bytewise, baseCapacity, capacity }
-  const turns = createTurns({ atOnce: database.changesPerUser, patienceMs: TURN_PATIENCE_MS })
-  const transaction = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
+  const userSemaphore = createKeyedSemaphore({
+    atOnce: database.changesPerUser,
+    patienceMs: TURN_PATIENCE_MS,
+  })
+  const transaction = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
-  const change = <T>(userId: UserId, work: (books: Books) => Promise<T>): Promise<T> =>
-    turns(userId, () =>
+  const change = <T>(userId: UserId, work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
+    userSemaphore(userId, () =>
       database.transaction((db) => work({ ...common, db: db.withPlugin(PREPARED) })),
     )
-  const query = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
+  const query = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
     database.query((db) => work({ ...common, db }))
-  const hotQuery = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
+  const hotQuery = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
     database.query((db) => work({ ...common, db: db.withPlugin(PREPARED) }))
-  const inOrder = <T>(work: (books: Books) => Promise<T>): Promise<T> =>
+  const inOrder = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
     database.readInOrder((db) => work({ ...common, db }))
 
   const steps: UploadLedger = {
-    begin: (upload) => change(upload.userId, (books) => begin(books, upload)),
-    commit: (upload) => change(upload.userId, (books) => commit(books, upload)),
+    begin: (upload) => change(upload.userId, (tx) => begin(tx, upload)),
+    commit: (upload) => change(upload.userId, (tx) => commit(tx, upload)),
   }
-  const inBatches = (runBatch: RunBatch): UploadLedger => {
+  const inChunks = (runBatch: RunBatch): UploadLedger => {
     const statements = uploadStatements(kysely.withPlugin(PREPARED), common)
     return createUploadBatches({
       statements,
       runBatch,
-      turns,
+      userSemaphore,
       steps,
       patienceMs: TURN_PATIENCE_MS,
     })
   }
 
-  const findOne = (file: FindFile) => hotQuery((books) => findFile(books, file))
+  const findOne = (file: FindFile) => hotQuery((tx) => findFile(tx, file))
   const findMany = createReadBatches<FindFile, File | undefined>(async (files) => {
     const [first, ...others] = files
     return first !== undefined && others.length === 0
       ? [await findOne(first)]
-      : hotQuery((books) => findFiles(books, files))
+      : hotQuery((tx) => findFiles(tx, files))
   })
 
   return {
-    ...(runBatch === undefined ? steps : inBatches(runBatch)),
-    extend: (upload) => change(upload.userId, (books) => extend(books, upload)),
-    renew: (upload) => hotQuery((books) => renew(books, upload)),
-    abort: (upload) => change(upload.userId, (books) => abort(books, upload)),
-    removeFile: (file) => change(file.userId, (books) => removeFile(books, file)),
-    changeFile: (file) => change(file.userId, (books) => changeFile(books, file)),
-    listFiles: (page) => inOrder((books) => listFiles(books, page)),
+    ...(runBatch === undefined ? steps : inChunks(runBatch)),
+    extend: (upload) => change(upload.userId, (tx) => extend(tx, upload)),
+    renew: (upload) => hotQuery((tx) => renew(tx, upload)),
+    abort: (upload) => change(upload.userId, (tx) => abort(tx, upload)),
+    removeFile: (file) => change(file.userId, (tx) => removeFile(tx, file)),
+    changeFile: (file) => change(file.userId, (tx) => changeFile(tx, file)),
+    listFiles: (page) => inOrder((tx) => listFiles(tx, page)),
     check: () => check(database, query),
     findFile: runBatch === undefined ? findOne : findMany,
-    countUploads: (userId) => query((books) => countUploads(books, userId)),
-    checkBegin: (upload) => query((books) => checkBegin(books, upload)),
-    usage: (userId) => query(async (books) => (await readUsage(books, userId))?.usage),
-    findAccount: (userId) => query((books) => accounts.findAccount(books, userId)),
-    listAccounts: (page) => inOrder((books) => accounts.listAccounts(books, page)),
+    countUploads: (userId) => query((tx) => countUploads(tx, userId)),
+    checkBegin: (upload) => query((tx) => checkBegin(tx, upload)),
+    usage: (userId) => query(async (tx) => (await readUsage(tx, userId))?.usage),
+    findAccount: (userId) => query((tx) => accounts.findAccount(tx, userId)),
+    listAccounts: (page) => inOrder((tx) => accounts.listAccounts(tx, page)),
     reportCapacity: (userId, userCreatedAt) =>
-      query((books) => accounts.reportCapacity(books, { userId, userCreatedAt })),
-    endLeases: () => query((books) => sweep.endLeases(books)),
-    listExpiredUploads: (options) => inOrder((books) => sweep.listExpiredUploads(books, options)),
-    listAbortedUploads: (page) => inOrder((books) => sweep.listAbortedUploads(books, page)),
-    noteAbortedRemovals: (done) => transaction((books) => sweep.noteAbortedRemovals(books, done)),
-    forgetUploads: (options) => query((books) => sweep.forgetUploads(books, options)),
-    listGarbage: (page) => inOrder((books) => sweep.listGarbage(books, page)),
-    noteGarbageRemovals: (done) => transaction((books) => sweep.noteGarbageRemovals(books, done)),
-    findUserToPurge: (after) => query((books) => findUserToPurge(books, after)),
-    purgeDeletedUsers: (options) => transaction((books) => purgeDeletedUsers(books, options)),
-    measureBacklog: (cap) => inOrder((books) => measureBacklog(books, cap)),
-    measureJournal: (cap) => inOrder((books) => measureJournal(books, cap)),
-    holdChore: (chore) => query((books) => holdChore(books, chore)),
-    leaveChore: (chore) => query((books) => leaveChore(books, chore)),
+      query((tx) => accounts.reportCapacity(tx, { userId, userCreatedAt })),
+    endLeases: () => query((tx) => sweep.endLeases(tx)),
+    listExpiredUploads: (options) => inOrder((tx) => sweep.listExpiredUploads(tx, options)),
+    listAbortedUploads: (page) => inOrder((tx) => sweep.listAbortedUploads(tx, page)),
+    noteAbortedRemovals: (done) => transaction((tx) => sweep.noteAbortedRemovals(tx, done)),
+    forgetUploads: (options) => query((tx) => sweep.forgetUploads(tx, options)),
+    listGarbage: (page) => inOrder((tx) => sweep.listGarbage(tx, page)),
+    noteGarbageRemovals: (done) => transaction((tx) => sweep.noteGarbageRemovals(tx, done)),
+    findUserToPurge: (after) => query((tx) => findUserToPurge(tx, after)),
+    purgeDeletedUsers: (options) => transaction((tx) => purgeDeletedUsers(tx, options)),
+    measureBacklog: (cap) => inOrder((tx) => measureBacklog(tx, cap)),
+    measureJournal: (cap) => inOrder((tx) => measureJournal(tx, cap)),
+    holdChore: (chore) => query((tx) => holdChore(tx, chore)),
+    leaveChore: (chore) => query((tx) => leaveChore(tx, chore)),
   }
 }
 
 /** A database whose disk is full answers every read. */
 async function check(
   database: Pick<Database, 'proveWritable' | 'now'>,
-  query: <T>(work: (books: Books) => Promise<T>) => Promise<T>,
+  query: <T>(work: (tx: LedgerTx) => Promise<T>) => Promise<T>,
 ): Promise<number> {
   await database.proveWritable((db) => proveWritable({ db, now: database.now }))
   return await query(readClock)
 }
 
-async function begin(books: Books, upload: BeginUpload): Promise<void> {
-  const { db, now } = books
+async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
+  const { db, now } = tx
   const { userId, version, name, objectKey, bytes } = upload
-  await lockUser(books, userId)
-  const replaced = await fileNamed(books, upload)
-  await demand(books, { caller: upload, precondition: upload.precondition, file: replaced })
+  await lockUser(tx, userId)
+  const replaced = await fileNamed(tx, upload)
+  await assertPrecondition(tx, {
+    caller: upload,
+    precondition: upload.precondition,
+    file: replaced,
+  })
   const growth = growthOver(replaced, bytes)
 
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
-    WHERE user_id = ${userId} AND ${mayBegin(books, needOf(upload, replaced))}
+    WHERE user_id = ${userId} AND ${mayBegin(tx, needOf(upload, replaced))}
   `.execute(db)
-  if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(books, upload, replaced)
+  if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
 
   await sql`
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
@@ -159,14 +166,18 @@ async function begin(books: Books, upload: BeginUpload): Promise<void> {
 }
 
 /** Reads what `begin` would decide by, without the lock. */
-async function checkBegin(books: Books, upload: CheckBegin): Promise<void> {
-  const replaced = await fileNamed(books, upload)
-  await demand(books, { caller: upload, precondition: upload.precondition, file: replaced })
+async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
+  const replaced = await fileNamed(tx, upload)
+  await assertPrecondition(tx, {
+    caller: upload,
+    precondition: upload.precondition,
+    file: replaced,
+  })
   const { rows } = await sql`
     SELECT 1 FROM quotas
-    WHERE user_id = ${upload.userId} AND ${mayBegin(books, needOf(upload, replaced))}
-  `.execute(books.db)
-  if (rows.length === 0) throw await whyNotBegun(books, upload, replaced)
+    WHERE user_id = ${upload.userId} AND ${mayBegin(tx, needOf(upload, replaced))}
+  `.execute(tx.db)
+  if (rows.length === 0) throw await whyNotBegun(tx, upload, replaced)
 }
 
 function needOf(upload: CheckBegin, replaced: File | undefined) {
@@ -182,21 +193,21 @@ function needOf(upload: CheckBegin, replaced: File | undefined) {
 }
 
 function whyNotBegun(
-  books: Books,
+  tx: LedgerTx,
   upload: CheckBegin,
   replaced: File | undefined,
 ): Promise<AppError> {
   const newFiles = replaced === undefined ? 1 : 0
-  return whyRefused(books, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
+  return refusalReason(tx, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
 }
 
-async function extend(books: Books, upload: ExtendUpload): Promise<void> {
-  const { db, now } = books
+async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
+  const { db, now } = tx
   const { userId, version, bytes } = upload
-  await lockUser(books, userId)
-  const found = await findUpload(books, upload)
-  if (found === undefined) throw await whyLost(books, upload)
-  const replaced = await fileNamed(books, found)
+  await lockUser(tx, userId)
+  const found = await findUpload(tx, upload)
+  if (found === undefined) throw await lostReason(tx, upload)
+  const replaced = await fileNamed(tx, found)
   const growth = Math.max(0, bytes - (replaced?.size ?? 0) - found.reserved)
 
   const extended = await sql`
@@ -204,32 +215,32 @@ async function extend(books: Books, upload: ExtendUpload): Promise<void> {
     SET reserved_bytes = reserved_bytes + ${growth}, lease_until = ${now} + ${upload.leaseMs}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
   `.execute(db)
-  if (extended.numAffectedRows !== 1n) throw await whyLost(books, upload)
+  if (extended.numAffectedRows !== 1n) throw await lostReason(tx, upload)
 
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
     WHERE user_id = ${userId}
-      AND ${hasRoom(books, { growth: bigint(growth), ownReserved: bigint(0) })}
+      AND ${hasRoom(tx, { growth: bigint(growth), ownReserved: bigint(0) })}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) {
-    throw await whyRefused(books, { ...upload, requested: bytes, newFiles: 0, maxFiles: 0 })
+    throw await refusalReason(tx, { ...upload, requested: bytes, newFiles: 0, maxFiles: 0 })
   }
 }
 
-async function renew(books: Books, upload: RenewUpload): Promise<void> {
+async function renew(tx: LedgerTx, upload: RenewUpload): Promise<void> {
   const renewed = await sql`
     UPDATE uploads
-    SET lease_until = ${books.now} + ${upload.leaseMs}
+    SET lease_until = ${tx.now} + ${upload.leaseMs}
     WHERE version = ${upload.version} AND state = 'pending'
-  `.execute(books.db)
+  `.execute(tx.db)
   if (renewed.numAffectedRows !== 1n) throw uploadLost()
 }
 
-async function abort(books: Books, upload: AbortUpload): Promise<Settled | undefined> {
-  const { db, now } = books
+async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome | undefined> {
+  const { db, now } = tx
   const { userId, version, expiredOnly = false, isUntouched = false } = upload
-  await lockUser(books, userId)
+  await lockUser(tx, userId)
   const settle = isUntouched
     ? sql`DELETE FROM uploads`
     : sql`UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}`
@@ -239,7 +250,7 @@ async function abort(books: Books, upload: AbortUpload): Promise<Settled | undef
       AND (${bigint(expiredOnly ? 0 : 1)} = 1 OR lease_until <= ${now})
     RETURNING reserved_bytes
   `.execute(db)
-  if (rows[0] === undefined) return await settledAs(books, upload)
+  if (rows[0] === undefined) return await settledAs(tx, upload)
 
   await sql`
     UPDATE quotas SET reserved_bytes = reserved_bytes - ${rows[0].reserved_bytes}
@@ -249,11 +260,11 @@ async function abort(books: Books, upload: AbortUpload): Promise<Settled | undef
 }
 
 async function settledAs(
-  books: Books,
+  tx: LedgerTx,
   upload: { readonly userId: UserId; readonly version: Version },
-): Promise<Settled | undefined> {
-  const found = await findUpload(books, upload)
+): Promise<UploadOutcome | undefined> {
+  const found = await findUpload(tx, upload)
   if (found?.state === 'pending') return undefined
   // A forgotten upload may have left a file, whose object must not be taken for an aborted one's.
-  return found?.state ?? ((await isCurrent(books, upload)) ? 'committed' : 'aborted')
+  return found?.state ?? ((await isCurrent(tx, upload)) ? 'committed' : 'aborted')
 }

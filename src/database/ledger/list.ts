@@ -4,7 +4,7 @@ import type { File } from '../../core/files/file.ts'
 import { MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import type { FileOrder } from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/ledger/ledger.ts'
-import type { Books } from './ledger-sql.ts'
+import type { LedgerTx } from './ledger-sql.ts'
 import { createdAt, toFile, VISIBLE_TO } from './reads.ts'
 import { isInRange, isBelow, successorOf } from '../prefix-range.ts'
 import type { FileRow } from '../schema.ts'
@@ -13,7 +13,7 @@ import type { FileRow } from '../schema.ts'
  * A page by keyset: the index of its order (or, for others than the owner, of what others may see) is entered at the
  * position and read until the page is full.
  */
-export async function listFiles({ db }: Books, page: ListFiles): Promise<readonly File[]> {
+export async function listFiles({ db }: LedgerTx, page: ListFiles): Promise<readonly File[]> {
   const { userId, userCreatedAt } = page
   const { rows } = await sql<FileRow>`
     SELECT * FROM files

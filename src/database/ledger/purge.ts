@@ -1,28 +1,28 @@
 import { sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { type Books, lockUser } from './ledger-sql.ts'
+import { type LedgerTx, lockUser } from './ledger-sql.ts'
 
 /** One call works on one user, so that it holds one user's lock and only for a while. */
 export async function purgeDeletedUsers(
-  books: Books,
+  tx: LedgerTx,
   { userId: chosen, limit, garbageDelayMs }: Parameters<Ledger['purgeDeletedUsers']>[0],
 ): Promise<number> {
-  const userId = chosen ?? (await findUserToPurge(books, undefined))
+  const userId = chosen ?? (await findUserToPurge(tx, undefined))
   if (userId === undefined) return 0
-  await lockUser(books, userId)
+  await lockUser(tx, userId)
   // While the lock was awaited the id can have been forgotten and given to a new user.
-  if (!(await isDeleted(books, userId))) return 0
-  const files = await discardFiles(books, { userId, limit, garbageDelayMs })
-  const uploads = await abortUploads(books, userId)
-  const committed = await forgetCommitted(books, { userId, limit })
-  const garbage = await disownGarbage(books, { userId, limit })
-  const users = await forgetUser(books, userId)
+  if (!(await isDeleted(tx, userId))) return 0
+  const files = await discardFiles(tx, { userId, limit, garbageDelayMs })
+  const uploads = await abortUploads(tx, userId)
+  const committed = await forgetCommitted(tx, { userId, limit })
+  const garbage = await disownGarbage(tx, { userId, limit })
+  const users = await forgetUser(tx, userId)
   return files + uploads + committed + garbage + users
 }
 
 export async function findUserToPurge(
-  { db }: Books,
+  { db }: LedgerTx,
   after: UserId | undefined,
 ): Promise<UserId | undefined> {
   const { rows } = await sql<{ readonly id: UserId }>`
@@ -37,7 +37,7 @@ export async function findUserToPurge(
   return rows[0]?.id
 }
 
-async function isDeleted({ db }: Books, userId: UserId): Promise<boolean> {
+async function isDeleted({ db }: LedgerTx, userId: UserId): Promise<boolean> {
   const { rows } = await sql`
     SELECT id FROM users WHERE id = ${userId} AND status = 'deleted'
   `.execute(db)
@@ -51,7 +51,7 @@ interface Discard {
 }
 
 async function discardFiles(
-  { db, now }: Books,
+  { db, now }: LedgerTx,
   { userId, limit, garbageDelayMs }: Discard,
 ): Promise<number> {
   const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`
@@ -71,7 +71,7 @@ async function discardFiles(
   return rows.length
 }
 
-async function abortUploads({ db, now }: Books, userId: UserId): Promise<number> {
+async function abortUploads({ db, now }: LedgerTx, userId: UserId): Promise<number> {
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
     WHERE user_id = ${userId} AND state = 'pending'
@@ -86,7 +86,7 @@ async function abortUploads({ db, now }: Books, userId: UserId): Promise<number>
 
 /** All at once they could be a quarter of an hour's, in one statement. */
 async function forgetCommitted(
-  { db }: Books,
+  { db }: LedgerTx,
   { userId, limit }: Pick<Discard, 'userId' | 'limit'>,
 ): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -99,7 +99,7 @@ async function forgetCommitted(
 
 /** Takes it off the user's bound. To do that with all at once, as the foreign key would, could take longer than a statement may. */
 async function disownGarbage(
-  { db }: Books,
+  { db }: LedgerTx,
   { userId, limit }: Pick<Discard, 'userId' | 'limit'>,
 ): Promise<number> {
   const { rows } = await sql<{ readonly bytes: number }>`
@@ -115,7 +115,7 @@ async function disownGarbage(
 }
 
 /** Access tokens, grants and the quota go with the user's row. */
-async function forgetUser({ db }: Books, userId: UserId): Promise<number> {
+async function forgetUser({ db }: LedgerTx, userId: UserId): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM users
     WHERE id = ${userId} AND status = 'deleted'

@@ -5,7 +5,7 @@ import type { File } from '../../core/files/file.ts'
 import { isGarbageBounded } from './garbage-bound.ts'
 import {
   bigint,
-  type Books,
+  type LedgerTx,
   isActive,
   runningUploads,
   toUsage,
@@ -33,7 +33,7 @@ export interface UploadNeed extends Need {
   readonly maxFiles: Sql
 }
 
-type Rule = Pick<Books, 'now' | 'capacity'>
+type Rule = Pick<LedgerTx, 'now' | 'capacity'>
 
 /** SQL for whether the user in the statement's row of `quotas` may begin the upload. */
 export function mayBegin(rule: Rule, need: UploadNeed & { readonly maxUploads: Sql }) {
@@ -88,8 +88,8 @@ type StateRow = UsageRow &
   }
 
 /** Says why the rule did not hold; called under the same lock, so that the reason still holds. */
-export async function whyRefused(books: Books, refused: Refused): Promise<AppError> {
-  const { db, now, capacity } = books
+export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<AppError> {
+  const { db, now, capacity } = tx
   const { userId, requested, ownReserved } = refused
   const isBounded =
     ownReserved === undefined

@@ -6,11 +6,11 @@ import type { CommittedUpload, FindFile } from '../../core/ledger/ledger.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
-import type { Books } from './ledger-sql.ts'
+import type { LedgerTx } from './ledger-sql.ts'
 import type { FileRow, UploadRow } from '../schema.ts'
 
 /** The database's time; reading it proves that the database answers. */
-export async function readClock({ db, now }: Books): Promise<number> {
+export async function readClock({ db, now }: LedgerTx): Promise<number> {
   const { rows } = await sql<{ readonly now: number }>`SELECT ${now} AS now`.execute(db)
   return rows[0]?.now ?? Number.NaN
 }
@@ -24,7 +24,7 @@ interface NamedFile {
  * The file as its audience sees it: none when its user is suspended or deleted. What may not be seen is not answered either, so
  * that it takes no longer than what is not there.
  */
-export async function findFile({ db }: Books, file: FindFile): Promise<File | undefined> {
+export async function findFile({ db }: LedgerTx, file: FindFile): Promise<File | undefined> {
   const { userId, userCreatedAt, name, audience } = file
   const { rows } = await sql<FileRow>`
     SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
@@ -39,7 +39,7 @@ export async function findFile({ db }: Books, file: FindFile): Promise<File | un
  * whatever the planner thinks of how many there are.
  */
 export async function findFiles(
-  { db }: Books,
+  { db }: LedgerTx,
   files: readonly FindFile[],
 ): Promise<readonly (File | undefined)[]> {
   const { rows } = await sql<FileRow & { readonly at: number }>`
@@ -85,7 +85,7 @@ export const FILE_COLUMNS = sql`
 
 /** The file on the books, whatever its user's status. */
 export async function fileNamed(
-  { db }: Books,
+  { db }: LedgerTx,
   { userId, name }: NamedFile,
 ): Promise<File | undefined> {
   const { rows } = await sql<FileRow>`
@@ -110,7 +110,7 @@ type FoundRow = Pick<
 > & { readonly now: number }
 
 export async function findUpload(
-  { db, now }: Books,
+  { db, now }: LedgerTx,
   { userId, version }: { readonly userId: UserId; readonly version: Version },
 ): Promise<FoundUpload | undefined> {
   const { rows } = await sql<FoundRow>`
@@ -133,7 +133,7 @@ export async function findUpload(
 
 /** Whether a file of the user is of that version now. */
 export async function isCurrent(
-  { db }: Books,
+  { db }: LedgerTx,
   { userId, version }: { readonly userId: UserId; readonly version: Version },
 ): Promise<boolean> {
   const { rows } = await sql`

@@ -4,10 +4,10 @@ import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../../core/ledger/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
-import { type Books, lockUser } from './ledger-sql.ts'
+import { type LedgerTx, lockUser } from './ledger-sql.ts'
 import type { GarbageRow, UploadRow } from '../schema.ts'
 
-export async function endLeases({ db, now }: Books): Promise<number> {
+export async function endLeases({ db, now }: LedgerTx): Promise<number> {
   const { numAffectedRows } = await sql`
     UPDATE uploads SET lease_until = ${now} WHERE state = 'pending' AND lease_until > ${now}
   `.execute(db)
@@ -15,7 +15,7 @@ export async function endLeases({ db, now }: Books): Promise<number> {
 }
 
 export async function listExpiredUploads(
-  { db, now }: Books,
+  { db, now }: LedgerTx,
   { except = [], limit }: Parameters<Ledger['listExpiredUploads']>[0],
 ): Promise<readonly { userId: UserId; version: Version }[]> {
   const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
@@ -28,7 +28,7 @@ export async function listExpiredUploads(
 }
 
 export async function listAbortedUploads(
-  { db, now }: Books,
+  { db, now }: LedgerTx,
   { after, limit, retentionMs }: Parameters<Ledger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
   const { rows } = await sql<
@@ -50,7 +50,7 @@ export async function listAbortedUploads(
 }
 
 export async function noteAbortedRemovals(
-  { db, now }: Books,
+  { db, now }: LedgerTx,
   removals: Parameters<Ledger['noteAbortedRemovals']>[0],
 ): Promise<number> {
   const { removed, failed, retryMs, recheckMs, retentionMs } = removals
@@ -81,7 +81,7 @@ function versionsOf(uploads: readonly AbortedUpload[]): readonly Version[] {
 }
 
 export async function forgetUploads(
-  { db, now }: Books,
+  { db, now }: LedgerTx,
   { retentionMs, limit }: Parameters<Ledger['forgetUploads']>[0],
 ): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -95,7 +95,7 @@ export async function forgetUploads(
 }
 
 export async function listGarbage(
-  { db, now }: Books,
+  { db, now }: LedgerTx,
   { after, limit }: Parameters<Ledger['listGarbage']>[0],
 ): Promise<readonly Garbage[]> {
   const { rows } = await sql<GarbageRow>`
@@ -113,11 +113,11 @@ export async function listGarbage(
 
 /** What leaves `garbage` changes its user's figures by a trigger, so the user is locked first, as by all others. */
 export async function noteGarbageRemovals(
-  books: Books,
+  tx: LedgerTx,
   { userId, removed, failed, retryMs }: Parameters<Ledger['noteGarbageRemovals']>[0],
 ): Promise<void> {
-  const { db, now } = books
-  if (userId !== undefined) await lockUser(books, userId)
+  const { db, now } = tx
+  if (userId !== undefined) await lockUser(tx, userId)
   await forEach(keysOf(removed), (keys) =>
     sql`DELETE FROM garbage WHERE object_key IN (${keys})`.execute(db),
   )

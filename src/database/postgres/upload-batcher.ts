@@ -4,7 +4,7 @@ import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { RunBatch } from './batch.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
-import { createTurns, tooLate, type Turns } from '../ledger/keyed-semaphore.ts'
+import { createKeyedSemaphore, tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
 
 /** What of the ledger uploads do in batches. */
 export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>
@@ -14,7 +14,7 @@ export interface UploadBatchesOptions {
   /** Does what a statement does not: what there is none for, and whatever is refused. */
   readonly steps: UploadLedger
   readonly runBatch: RunBatch
-  readonly turns: Turns
+  readonly userSemaphore: KeyedSemaphore
   /** Who has waited for longer when the next batch goes fails with `unavailable`; in milliseconds. */
   readonly patienceMs: number
 }
@@ -27,22 +27,22 @@ export interface UploadBatchesOptions {
  * goes by itself then, and waits.
  */
 export function createUploadBatches(options: UploadBatchesOptions): UploadLedger {
-  const { statements, steps, runBatch, turns, patienceMs } = options
+  const { statements, steps, runBatch, userSemaphore, patienceMs } = options
   /** Who waits, the user whose turn is next first. */
-  const queues = new Map<UserId, Member[]>()
+  const queues = new Map<UserId, BatchEntry[]>()
   /** Those of whom something is under way. More of the same user would only wait for that. */
   const busy = new Set<UserId>()
   let running = 0
   // Of all users: were there many whose rows are held, they would take every connection while they wait.
-  const turnsAlone = createTurns({ atOnce: MAX_ALONE, patienceMs })
+  const aloneSemaphore = createKeyedSemaphore({ atOnce: MAX_ALONE, patienceMs })
 
   /** Resolves with the row that the statement answers; `undefined` when it took no effect. */
   function join(userId: UserId, query: CompiledQuery): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    const member = { query, since: performance.now(), resolve, reject }
+    const entry = { query, since: performance.now(), resolve, reject }
     const queue = queues.get(userId)
-    if (queue === undefined) queues.set(userId, [member])
-    else queue.push(member)
+    if (queue === undefined) queues.set(userId, [entry])
+    else queue.push(entry)
     void start()
     return promise
   }
@@ -52,72 +52,72 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
     running += 1
     // What arrived by other connections at the same time goes along.
     await setImmediate()
-    for (let crowd = next(); crowd.size > 0; crowd = next()) await run(crowd)
+    for (let batch = next(); batch.size > 0; batch = next()) await run(batch)
     running -= 1
   }
 
   /** What goes next, out of the queues. Who has waited for too long is refused. */
-  function next(): Map<UserId, readonly Member[]> {
-    const crowd = new Map<UserId, readonly Member[]>()
+  function next(): Map<UserId, readonly BatchEntry[]> {
+    const batch = new Map<UserId, readonly BatchEntry[]>()
     const oldest = performance.now() - patienceMs
-    let room = MAX_MEMBERS
+    let room = MAX_ENTRIES
     for (const [userId, queue] of queues) {
       if (room === 0) break
       const inTime = queue.findIndex(({ since }) => since >= oldest)
       for (const { reject } of queue.splice(0, inTime === -1 ? queue.length : inTime))
         reject(tooLate(patienceMs))
       if (busy.has(userId)) continue
-      const members = queue.splice(0, room)
-      room -= members.length
+      const entries = queue.splice(0, room)
+      room -= entries.length
       // What is left waits behind everybody else.
       queues.delete(userId)
       if (queue.length > 0) queues.set(userId, queue)
-      if (members.length > 0) crowd.set(userId, members)
+      if (entries.length > 0) batch.set(userId, entries)
     }
-    return crowd
+    return batch
   }
 
   /** Does what belongs to the rows that the statement locks, and answers of whom that was. */
-  async function send(crowd: Crowd, lock: CompiledQuery): Promise<readonly UserId[]> {
+  async function send(batch: UserBatch, lock: CompiledQuery): Promise<readonly UserId[]> {
     let users: readonly UserId[] = []
-    let members: readonly Member[] = []
+    let entries: readonly BatchEntry[] = []
     const answers = await runBatch({
       lock,
       take(locked) {
         users = locked.map((row) => (row as LockedRow).user_id)
-        members = users.flatMap((userId) => crowd.get(userId) ?? [])
-        return members.map(({ query }) => query)
+        entries = users.flatMap((userId) => batch.get(userId) ?? [])
+        return entries.map(({ query }) => query)
       },
     })
     if (answers === undefined) return []
-    for (const [index, { resolve }] of members.entries()) resolve(answers[index]?.rows[0])
+    for (const [index, { resolve }] of entries.entries()) resolve(answers[index]?.rows[0])
     return users
   }
 
-  async function run(crowd: Map<UserId, readonly Member[]>): Promise<void> {
-    const userIds = [...crowd.keys()]
+  async function run(batch: Map<UserId, readonly BatchEntry[]>): Promise<void> {
+    const userIds = [...batch.keys()]
     for (const userId of userIds) busy.add(userId)
     try {
-      for (const userId of await send(crowd, statements.lockFree({ userIds }))) {
-        crowd.delete(userId)
+      for (const userId of await send(batch, statements.lockFree({ userIds }))) {
+        batch.delete(userId)
         busy.delete(userId)
       }
-      for (const [userId, members] of crowd) void runAlone(userId, members)
+      for (const [userId, entries] of batch) void runAlone(userId, entries)
     } catch (error) {
       for (const userId of userIds) busy.delete(userId)
-      for (const { reject } of [...crowd.values()].flat()) reject(error)
+      for (const { reject } of [...batch.values()].flat()) reject(error)
     }
   }
 
-  async function runAlone(userId: UserId, members: readonly Member[]): Promise<void> {
+  async function runAlone(userId: UserId, entries: readonly BatchEntry[]): Promise<void> {
     const lock = statements.lock({ userId })
     try {
-      const done = await turns(userId, () =>
-        turnsAlone('', () => send(new Map([[userId, members]]), lock)),
+      const done = await userSemaphore(userId, () =>
+        aloneSemaphore('', () => send(new Map([[userId, entries]]), lock)),
       )
-      if (done.length === 0) for (const { resolve } of members) resolve(undefined)
+      if (done.length === 0) for (const { resolve } of entries) resolve(undefined)
     } catch (error) {
-      for (const { reject } of members) reject(error)
+      for (const { reject } of entries) reject(error)
     }
     busy.delete(userId)
     void start()
@@ -145,9 +145,9 @@ const MAX_RUNNING = 2
 const MAX_ALONE = 4
 
 /** Bounds what one transaction holds up. */
-const MAX_MEMBERS = 64
+const MAX_ENTRIES = 64
 
-interface Member {
+interface BatchEntry {
   readonly query: CompiledQuery
   /** When it began to wait, by `performance.now`. */
   readonly since: number
@@ -155,7 +155,7 @@ interface Member {
   readonly reject: (error: unknown) => void
 }
 
-type Crowd = ReadonlyMap<UserId, readonly Member[]>
+type UserBatch = ReadonlyMap<UserId, readonly BatchEntry[]>
 
 interface LockedRow {
   readonly user_id: UserId

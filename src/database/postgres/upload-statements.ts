@@ -2,7 +2,7 @@ import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { BeginUpload, CommittedUpload, CommitUpload } from '../../core/ledger/ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { type Books, toUsage, type UsageRow } from '../ledger/ledger-sql.ts'
+import { type LedgerTx, toUsage, type UsageRow } from '../ledger/ledger-sql.ts'
 import { garbageBytes } from '../ledger/garbage-bound.ts'
 import { mayBegin, mayCommit } from '../ledger/quota-rule.ts'
 import { FILE_COLUMNS, toFile } from '../ledger/reads.ts'
@@ -37,20 +37,19 @@ export interface UploadStatements {
 
 export function uploadStatements(
   db: Kysely<Tables>,
-  books: Pick<Books, 'now' | 'capacity' | 'forUpdate'>,
+  tx: Pick<LedgerTx, 'now' | 'capacity' | 'forUpdate'>,
 ): UploadStatements {
-  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(books, slot))
-  const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(books, slot))
+  const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(tx, slot))
+  const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(tx, slot))
   return {
     lock: compileOnce<{ readonly userId: UserId }>(
       db,
-      (slot) =>
-        sql`SELECT user_id FROM quotas WHERE user_id = ${slot('userId')} ${books.forUpdate}`,
+      (slot) => sql`SELECT user_id FROM quotas WHERE user_id = ${slot('userId')} ${tx.forUpdate}`,
     ),
     lockFree: compileOnce<{ readonly userIds: readonly UserId[] }>(
       db,
       (slot) =>
-        sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) ${books.forUpdate} SKIP LOCKED`,
+        sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) ${tx.forUpdate} SKIP LOCKED`,
     ),
     begin({ precondition, ...upload }) {
       const expected = expectedBy(precondition)
@@ -77,7 +76,7 @@ function expectedBy(precondition: Precondition | undefined): string | null | und
 }
 
 function beginStatement(
-  { now, capacity }: Pick<Books, 'now' | 'capacity'>,
+  { now, capacity }: Pick<LedgerTx, 'now' | 'capacity'>,
   slot: Slot<BeginValues>,
 ) {
   const bytes = sql`CAST(${slot('bytes')} AS BIGINT)`
@@ -115,7 +114,7 @@ function beginStatement(
 export type CommittedRow = FileRow & UsageRow & { readonly replaced: boolean }
 
 function commitStatement(
-  { now, capacity }: Pick<Books, 'now' | 'capacity'>,
+  { now, capacity }: Pick<LedgerTx, 'now' | 'capacity'>,
   slot: Slot<CommitValues>,
 ) {
   const size = sql`CAST(${slot('size')} AS BIGINT)`

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
-import type { GuessCount } from '../../core/auth/failed-attempts.ts'
-import type { GuessCounts, SharedCounts } from '../../core/auth/failed-attempt-store.ts'
+import type { FailedAttemptCount } from '../../core/auth/failed-attempts.ts'
+import type { FailedAttemptStore, SharedCounts } from '../../core/auth/failed-attempt-store.ts'
 import type { Clocked } from '../ledger/ledger-sql.ts'
 import type { Database } from '../database.ts'
-import type { GuessRow } from '../schema.ts'
+import type { FailedAttemptRow } from '../schema.ts'
 
 /** What instances share of guessing, on a SQL database. */
-export function createGuessCounts(database: Database): GuessCounts {
+export function createFailedAttemptStore(database: Database): FailedAttemptStore {
   const { now, forUpdate } = database
   return {
     update: (addresses, next) =>
@@ -18,8 +18,8 @@ export function createGuessCounts(database: Database): GuessCounts {
 type Locking = Clocked & Pick<Database, 'forUpdate'>
 
 interface Update {
-  readonly addresses: Parameters<GuessCounts['update']>[0]
-  readonly next: Parameters<GuessCounts['update']>[1]
+  readonly addresses: Parameters<FailedAttemptStore['update']>[0]
+  readonly next: Parameters<FailedAttemptStore['update']>[1]
 }
 
 async function update(locking: Locking, { addresses, next }: Update): Promise<SharedCounts> {
@@ -39,7 +39,7 @@ async function update(locking: Locking, { addresses, next }: Update): Promise<Sh
 async function lock(
   { db, now, forUpdate }: Locking,
   addresses: Update['addresses'],
-): Promise<{ readonly rows: readonly GuessRow[]; readonly now: number }> {
+): Promise<{ readonly rows: readonly FailedAttemptRow[]; readonly now: number }> {
   // In one order, so that no two instances wait for each other.
   const sorted = [...addresses].sort()
   await sql`
@@ -47,7 +47,7 @@ async function lock(
     VALUES ${sql.join(sorted.map((address) => sql`(${address}, 0, 0, 0, 0, 0)`))}
     ON CONFLICT (address) DO NOTHING
   `.execute(db)
-  const { rows } = await sql<GuessRow & { readonly now: number }>`
+  const { rows } = await sql<FailedAttemptRow & { readonly now: number }>`
     SELECT guesses.*, ${now} AS now FROM guesses
     WHERE address IN (${sql.join(sorted)})
     ORDER BY address ${forUpdate}
@@ -57,14 +57,14 @@ async function lock(
 
 interface Written {
   readonly address: string
-  readonly count: GuessCount
+  readonly count: FailedAttemptCount
 }
 
 async function write({ db }: Clocked, written: readonly Written[]): Promise<void> {
   if (written.length === 0) return
   const rows = written.map(({ address, count }) => {
-    const { guesses, windowEndsAt, blocks, blockedUntil, expiresAt } = count
-    return sql`(${address}, ${guesses}, ${windowEndsAt}, ${blocks}, ${blockedUntil}, ${expiresAt})`
+    const { failedAttempts, windowEndsAt, blocks, blockedUntil, expiresAt } = count
+    return sql`(${address}, ${failedAttempts}, ${windowEndsAt}, ${blocks}, ${blockedUntil}, ${expiresAt})`
   })
   await sql`
     INSERT INTO guesses (address, guesses, window_ends_at, blocks, blocked_until, expires_at)
@@ -85,9 +85,9 @@ async function forgetExpired({ db, now }: Clocked, limit: number): Promise<numbe
   return Number(numAffectedRows)
 }
 
-function toCount(row: GuessRow): GuessCount {
+function toCount(row: FailedAttemptRow): FailedAttemptCount {
   return {
-    guesses: row.guesses,
+    failedAttempts: row.guesses,
     windowEndsAt: row.window_ends_at,
     blocks: row.blocks,
     blockedUntil: row.blocked_until,

@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ClientAddress } from '../../core/auth/client-address.ts'
-import { type GuessLimiter, tooManyGuesses } from '../../core/auth/failed-attempt-limiter.ts'
+import {
+  type FailedAttemptLimiter,
+  tooManyFailedAttempts,
+} from '../../core/auth/failed-attempt-limiter.ts'
 
 /** The token of the deployment, which a request has to show. */
 export interface AdminToken {
@@ -11,28 +14,28 @@ export interface AdminToken {
   isRight(shown: string, address: ClientAddress): boolean
 
   /** Counts a guess of another kind as a wrong token is counted, or throws as for one. */
-  noteGuess(address: ClientAddress): void
+  noteFailedAttempt(address: ClientAddress): void
 }
 
 export interface AdminTokenOptions {
   readonly token: string
-  readonly guesses: GuessLimiter
+  readonly failedAttempts: FailedAttemptLimiter
 }
 
-export function createAdminToken({ token, guesses }: AdminTokenOptions): AdminToken {
+export function createAdminToken({ token, failedAttempts }: AdminTokenOptions): AdminToken {
   const expected = digestOf(token)
 
-  function noteGuess(address: ClientAddress): void {
-    const blockedMs = guesses.blockedMs(address)
-    if (blockedMs > 0) throw tooManyGuesses(blockedMs)
-    guesses.note(address)
+  function noteFailedAttempt(address: ClientAddress): void {
+    const blockedMs = failedAttempts.blockedMs(address)
+    if (blockedMs > 0) throw tooManyFailedAttempts(blockedMs)
+    failedAttempts.note(address)
   }
 
   return {
-    noteGuess,
+    noteFailedAttempt,
     isRight(shown, address) {
       if (timingSafeEqual(digestOf(shown), expected)) return true
-      noteGuess(address)
+      noteFailedAttempt(address)
       return false
     },
   }

@@ -2,12 +2,12 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { Grants } from '../../core/quota/grants.ts'
-import type { GuessLimiter } from '../../core/auth/failed-attempt-limiter.ts'
+import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Users } from '../../core/users/users.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import { fallbackRoutes } from '../shared-routes/method-not-allowed.ts'
+import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
 import { sameSitePlugin } from '../server/plugins/same-site.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
@@ -34,7 +34,7 @@ export interface AdminOptions extends Pick<
   readonly grants: Grants
   readonly metrics: ExposedMetrics
   readonly readiness: Readiness
-  readonly guesses: GuessLimiter
+  readonly failedAttempts: FailedAttemptLimiter
   /** What a request has to show in `Authorization: Bearer`. */
   readonly token: string
   /** The operator's page, which brings the session along; without it neither is there. */
@@ -65,7 +65,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   await app.register(deviceRoutes, options)
   await app.register(grantRoutes, options)
   await app.register(metricsRoutes, options)
-  await app.register(fallbackRoutes, {
+  await app.register(methodNotAllowedRoutes, {
     allowed: {
       '/livez': ['GET', 'HEAD'],
       '/readyz': ['GET', 'HEAD'],
@@ -105,7 +105,7 @@ async function pageScope(
     await scope.register(sameSitePlugin, { allowedOrigins: [] })
     await scope.register(sessionRoutes, options)
   })
-  await app.register(fallbackRoutes, {
+  await app.register(methodNotAllowedRoutes, {
     allowed: {
       '/': ['GET', 'HEAD'],
       '/assets/:name': ['GET', 'HEAD'],

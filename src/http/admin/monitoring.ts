@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from '../../core/readiness.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
-import { fallbackRoutes } from '../shared-routes/method-not-allowed.ts'
+import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 
@@ -24,7 +24,7 @@ export async function buildMonitoring(options: MonitoringOptions): Promise<Fasti
   })
   await app.register(healthRoutes, options)
   await app.register(metricsRoutes, options)
-  await app.register(fallbackRoutes, {
+  await app.register(methodNotAllowedRoutes, {
     allowed: {
       '/livez': ['GET', 'HEAD'],
       '/readyz': ['GET', 'HEAD'],

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Deadline } from '../../core/async/deadline.ts'
 import { AppError } from '../../core/errors.ts'
 import { atMost } from './body-limit.ts'
-import { CheckedBody, type CheckedBodyOptions } from './request-body.ts'
+import { RequestBody, type RequestBodyOptions } from './request-body.ts'
 import { tellToContinue } from '../server/plugins/expect-continue.ts'
 
-export type PassBodyOptions = Pick<CheckedBodyOptions, 'signal' | 'idleTimeoutMs'>
+export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>
 
 /** No client has a reason to send one at all. */
 const MAX_BODY_BYTES = 64 * 1024
@@ -15,9 +15,9 @@ const MAX_BODY_BYTES = 64 * 1024
  * (`format_error`), cut off (`truncated_body`) or has not come whole within `idleTimeoutMs` (`request_timeout`). Whoever
  * acts only then does nothing for a request that is answered as malformed.
  */
-export async function passBody(
+export async function discardBody(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  options: PassBodyOptions,
+  options: DiscardBodyOptions,
 ): Promise<void> {
   const { headers } = request
   const length = Number(headers['content-length'] ?? 0)
@@ -25,7 +25,7 @@ export async function passBody(
   if (length > MAX_BODY_BYTES) throw new AppError('format_error', 'The body is too large.')
   tellToContinue(request, reply)
   const check = atMost(MAX_BODY_BYTES)
-  const body = new CheckedBody({ ...options, request, check })
+  const body = new RequestBody({ ...options, request, check })
   body.stream.resume()
   const deadline = new Deadline(options.idleTimeoutMs, () => body.fail(tooLate()))
   try {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { atMost } from './body-limit.ts'
-import { CheckedBody, type CheckedBodyOptions } from './request-body.ts'
+import { RequestBody, type RequestBodyOptions } from './request-body.ts'
 import { assertIdentity } from '../headers/content-headers.ts'
 import { tellToContinue } from '../server/plugins/expect-continue.ts'
 
@@ -35,10 +35,10 @@ export function takeJson(app: FastifyInstance, { idleTimeoutMs, shutdown }: Take
   })
 }
 
-async function textOf(options: CheckedBodyOptions): Promise<string> {
+async function textOf(options: RequestBodyOptions): Promise<string> {
   assertIdentity(options.request.raw.headers)
   const chunks: Buffer[] = []
-  for await (const chunk of new CheckedBody(options).stream) chunks.push(chunk as Buffer)
+  for await (const chunk of new RequestBody(options).stream) chunks.push(chunk as Buffer)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
   } catch (cause) {

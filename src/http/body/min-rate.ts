@@ -1,4 +1,4 @@
-export interface PaceOptions {
+export interface MinRateOptions {
   /** How long no byte may pass, in milliseconds; also the time over which the rate is averaged. */
   readonly idleTimeoutMs: number
   /** Bytes that have passed so far. */
@@ -9,7 +9,7 @@ export interface PaceOptions {
   readonly onTooSlow: () => void
 }
 
-export interface Pace {
+export interface MinRate {
   /** Guarantees that nothing is called any more. */
   stop(): void
 }
@@ -21,8 +21,13 @@ const MIN_BYTES_PER_SECOND = 1024
  * `idleTimeoutMs`, or fewer than 1 KiB/s in that time. Only time in which it was the client's turn counts, so slowness
  * on our side fails nobody. A process that was suspended or busy takes it for one short moment.
  */
-export function watchPace({ idleTimeoutMs, total, isWaiting, onTooSlow }: PaceOptions): Pace {
-  const leastBytes = (MIN_BYTES_PER_SECOND * idleTimeoutMs) / 1000
+export function watchMinRate({
+  idleTimeoutMs,
+  total,
+  isWaiting,
+  onTooSlow,
+}: MinRateOptions): MinRate {
+  const minBytes = (MIN_BYTES_PER_SECOND * idleTimeoutMs) / 1000
   let seen = total()
   let idleTicks = 0
   let windowTicks = 0
@@ -40,7 +45,7 @@ export function watchPace({ idleTimeoutMs, total, isWaiting, onTooSlow }: PaceOp
     idleTicks += 1
     windowTicks += 1
     const windowIsOver = windowTicks >= TICKS
-    if (idleTicks >= TICKS || (windowIsOver && windowBytes < leastBytes)) {
+    if (idleTicks >= TICKS || (windowIsOver && windowBytes < minBytes)) {
       clearInterval(timer)
       onTooSlow()
     } else if (windowIsOver) {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
-import { type BodyCheck, CheckedBody } from './request-body.ts'
+import { type BodyCheck, RequestBody } from './request-body.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 
 /** A file that is the whole body of its request. Whoever opened it disposes of it, whatever happens. */
@@ -31,7 +31,7 @@ export function openRawBody(
   if (headers['content-range'] !== undefined) {
     throw new AppError('format_error', 'A file is uploaded whole, without Content-Range.')
   }
-  const body = new CheckedBody({ ...options, request, check: ANY_BYTES })
+  const body = new RequestBody({ ...options, request, check: ANY_BYTES })
   const content = body.stream
   const stop = (): void => {
     // An error is made of a stack, which is not for nothing.
@@ -42,15 +42,15 @@ export function openRawBody(
   })
   const size = sizeOf(headers)
   // They are Node's own copies of what came on the connection.
-  return { content, size, mayFreeChunks: true, end: () => body.ended, [Symbol.dispose]: stop }
+  return { content, size, mayDetachChunks: true, end: () => body.ended, [Symbol.dispose]: stop }
 }
 
 const ANY_BYTES: BodyCheck = { write: (chunk, content) => content.push(chunk), end: () => {} }
 
 /** The size that a body with these headers has: known, or not at all. */
 function sizeOf(headers: FastifyRequest['headers']): IncomingFile['size'] {
-  if (headers['transfer-encoding'] !== undefined) return { least: 0, announced: undefined }
+  if (headers['transfer-encoding'] !== undefined) return { min: 0, announced: undefined }
   // A request that says nothing of a body has an empty one (RFC 9112 section 6.3).
   const announced = contentLength(headers) ?? 0
-  return { least: announced, announced, most: announced }
+  return { min: announced, announced, max: announced }
 }

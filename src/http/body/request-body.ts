@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { Intake } from './chunk-throttle.ts'
 import { GatheredChunks } from './gathered-chunks.ts'
-import { type Pace, watchPace } from './min-rate.ts'
+import { type MinRate, watchMinRate } from './min-rate.ts'
 
 /** Judges the bytes of a body as they pass, and throws at the first that is wrong. Small chunks come joined. */
 export interface BodyCheck {
@@ -19,7 +19,7 @@ export interface ContentOutlet {
   end(): void
 }
 
-export interface CheckedBodyOptions {
+export interface RequestBodyOptions {
   readonly request: Pick<FastifyRequest, 'raw' | 'intake'>
   readonly check: BodyCheck
   readonly signal: AbortSignal
@@ -33,7 +33,7 @@ export interface CheckedBodyOptions {
  * dawdles, the reason of the signal, or what `check` threw. Then it lets go of the request, which is left
  * paused, undamaged and without listeners of ours, so that the rest can be drained and the refusal be sent.
  */
-export class CheckedBody {
+export class RequestBody {
   /** What the check hands on, all of the body if nothing else. Fails with an `AppError`, while the body comes and is not wholly read. */
   readonly stream: Readable
   /** Resolves when the whole body has come and is well, rejects with an `AppError` otherwise. Needs no handler. */
@@ -41,14 +41,14 @@ export class CheckedBody {
   readonly #raw: FastifyRequest['raw']
   readonly #intake: Intake
   readonly #check: BodyCheck
-  readonly #pace: Pace
+  readonly #pace: MinRate
   readonly #abort: Disposable
   readonly #settle: { resolve(): void; reject(error: AppError): void }
   readonly #chunks: GatheredChunks
   #received = 0
   #settled = false
 
-  constructor({ request, check, signal, idleTimeoutMs }: CheckedBodyOptions) {
+  constructor({ request, check, signal, idleTimeoutMs }: RequestBodyOptions) {
     const { raw, intake } = request
     this.#raw = raw
     this.#intake = intake
@@ -62,7 +62,7 @@ export class CheckedBody {
     this.#chunks = new GatheredChunks((chunk) =>
       this.#attempt(() => check.write(chunk, this.#outlet)),
     )
-    this.#pace = watchPace({
+    this.#pace = watchMinRate({
       idleTimeoutMs,
       total: () => this.#received,
       isWaiting: () => !raw.isPaused() && !intake.isPaused(),
@@ -81,7 +81,7 @@ export class CheckedBody {
 
   /** Stops reading and fails the stream with `error`, unless all is over. */
   fail(error: AppError): void {
-    if (!this.#letGo()) return
+    if (!this.#detach()) return
     this.#intake.pause()
     this.#raw.pause()
     this.stream.destroy(error)
@@ -122,7 +122,7 @@ export class CheckedBody {
     if (this.#settled) return
     this.#attempt(() => {
       this.#check.end()
-      this.#letGo()
+      this.#detach()
       this.stream.push(null)
       this.#settle.resolve()
     })
@@ -143,7 +143,7 @@ export class CheckedBody {
   }
 
   /** Says whether this was the moment of it. */
-  #letGo(): boolean {
+  #detach(): boolean {
     if (this.#settled) return false
     this.#settled = true
     this.#chunks.close()

@@ -1,20 +1,20 @@
 import type { Readable, Writable } from 'node:stream'
-import type { EvenShare } from '../../core/async/fair-share.ts'
+import type { FairShare } from '../../core/async/fair-share.ts'
 
-export interface ReleaseSentOptions {
+export interface RecyclingPipeOptions {
   /** Where `body` will be piped to. */
   readonly answer: Writable
   /** As `OpenedObject` has it. */
   readonly release: (chunk: Uint8Array) => void
   /** What of the body may wait in this process. */
-  readonly waiting: EvenShare
+  readonly waiting: FairShare
 }
 
 /**
  * Replaces `body.pipe`, by which Fastify sends a stream: each chunk is released in the callback of its own write, when the
  * kernel has taken it. What comes in one turn of the event loop is one system call.
  */
-export function releaseSent(body: Readable, options: ReleaseSentOptions): Readable {
+export function pipeAndRecycle(body: Readable, options: RecyclingPipeOptions): Readable {
   const { answer, release, waiting } = options
   let isCorked = false
 

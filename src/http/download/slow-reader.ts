@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { watchPace } from '../body/min-rate.ts'
+import { watchMinRate } from '../body/min-rate.ts'
 
-export interface ReaderPaceOptions {
+export interface SlowReaderOptions {
   /** How long the sender of a body may be silent, in milliseconds; a reader may be so for three times as long. */
   readonly idleTimeoutMs: number
 }
@@ -10,11 +10,11 @@ export interface ReaderPaceOptions {
 /** What a reader takes is seen only when a good part of the kernel's buffer has become free, which can be megabytes. */
 const PATIENCE = 3
 
-/** As `watchReader`, for an answer that the kernel mostly takes at once. */
-export function watchLateReader(reply: FastifyReply, options: ReaderPaceOptions): void {
+/** As `watchSlowReader`, for an answer that the kernel mostly takes at once. */
+export function watchLateReader(reply: FastifyReply, options: SlowReaderOptions): void {
   const { raw } = reply
   setImmediate(() => {
-    if (!raw.writableFinished && !raw.destroyed) watchReader(reply, options)
+    if (!raw.writableFinished && !raw.destroyed) watchSlowReader(reply, options)
   })
 }
 
@@ -22,11 +22,11 @@ export function watchLateReader(reply: FastifyReply, options: ReaderPaceOptions)
  * Ends the connection of a client that stops taking the answer's content, or takes less than 1 KiB/s of it, so that it
  * can't hold for ever what the content is read from.
  */
-export function watchReader(reply: FastifyReply, { idleTimeoutMs }: ReaderPaceOptions): void {
+export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowReaderOptions): void {
   const { raw } = reply
   const { socket } = raw
   if (socket === null) return
-  const pace = watchPace({
+  const pace = watchMinRate({
     idleTimeoutMs: idleTimeoutMs * PATIENCE,
     total: () => takenBytes(socket),
     isWaiting: () => socket.writableLength > 0,

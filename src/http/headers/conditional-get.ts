@@ -12,7 +12,7 @@ import { evaluatePreconditions, parsePreconditions } from './preconditions.ts'
  * is 304. Throws `precondition_failed`, `range_not_satisfiable` with the fact `size`, and `invalid_parameter` for a
  * malformed condition.
  */
-export function selectContent(
+export function selectRepresentation(
   request: { readonly method: string; readonly headers: IncomingHttpHeaders },
   file: File,
 ): Selection {

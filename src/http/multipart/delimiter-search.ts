@@ -36,11 +36,11 @@ export class DelimiterSearch {
   }
 
   #keepEnd(chunk: Buffer, inSeam: number): void {
-    const most = this.#delimiter.length - 1
-    if (chunk.length >= most) {
-      this.#kept = chunk.copy(this.#seam, 0, chunk.length - most)
+    const max = this.#delimiter.length - 1
+    if (chunk.length >= max) {
+      this.#kept = chunk.copy(this.#seam, 0, chunk.length - max)
     } else {
-      const from = Math.max(0, inSeam - most)
+      const from = Math.max(0, inSeam - max)
       this.#seam.copyWithin(0, from, inSeam)
       this.#kept = inSeam - from
     }

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../core/errors.ts'
-import { ContentTail } from './part-body.ts'
+import { PartBody } from './part-body.ts'
 import { DelimiterSearch } from './delimiter-search.ts'
 import { parsePartHead } from './part-head.ts'
 
@@ -50,7 +50,7 @@ export class MultipartFraming {
   readonly #delimiter: Buffer
   readonly #search: DelimiterSearch
   readonly #outlet: FormOutlet
-  readonly #tail: ContentTail
+  readonly #tail: PartBody
   /** The line break that ends the delimiter's line, then what has come of the part's head. */
   readonly #head = Buffer.alloc(2 + MAX_PART_HEAD_BYTES)
   #headLength = 0
@@ -66,7 +66,7 @@ export class MultipartFraming {
     this.#outlet = outlet
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
     this.#search = new DelimiterSearch(this.#delimiter)
-    this.#tail = new ContentTail(this.#delimiter, (bytes) => outlet.file(bytes))
+    this.#tail = new PartBody(this.#delimiter, (bytes) => outlet.file(bytes))
     // A delimiter begins with the line break before it, and the first one may have no line before it.
     this.#search.restart('\r\n')
   }

@@ -5,7 +5,7 @@ const CR = 0x0d
  * of it at once and without a copy. Of what is withheld nothing is kept: it is the delimiter's own beginning. That has its
  * only CR at its first byte, since a boundary has none.
  */
-export class ContentTail {
+export class PartBody {
   readonly #delimiter: Buffer
   readonly #onContent: (bytes: Buffer) => void
   /** How many of the bytes that were seen last could begin the delimiter. */

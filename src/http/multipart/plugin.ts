@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
-import { type BodyCheck, CheckedBody, type ContentOutlet, malformed } from '../body/request-body.ts'
+import { type BodyCheck, RequestBody, type ContentOutlet, malformed } from '../body/request-body.ts'
 import { contentLength } from '../headers/content-headers.ts'
 import { parseFormBoundary } from './boundary.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS, MAX_OVERHEAD_BYTES, MultipartFraming } from './framing.ts'
@@ -95,7 +95,7 @@ interface BodyOptions extends OpenFileFormOptions {
 function openBody(
   request: FastifyRequest,
   { boundary, form, ...options }: BodyOptions,
-): { readonly body: CheckedBody; readonly framing: MultipartFraming } {
+): { readonly body: RequestBody; readonly framing: MultipartFraming } {
   let content: ContentOutlet | undefined
   const framing = new MultipartFraming(boundary, {
     form: (bytes) => form.push(bytes),
@@ -110,7 +110,7 @@ function openBody(
     },
     end: () => framing.end(),
   }
-  const body = new CheckedBody({ ...options, request, check })
+  const body = new RequestBody({ ...options, request, check })
   body.ended.then(
     () => form.push(null),
     (error: Error) => form.destroy(error),
@@ -119,12 +119,12 @@ function openBody(
 }
 
 /** The smallest size that a file can have that comes in a form with these headers, in bytes; 0 when they don't say. */
-export function leastFileSize({ headers }: Pick<FastifyRequest, 'headers'>): number {
+export function minFileSize({ headers }: Pick<FastifyRequest, 'headers'>): number {
   return Math.max(0, (contentLength(headers) ?? 0) - MAX_OVERHEAD_BYTES)
 }
 
 interface OpenedForm extends OpenFileFormOptions, Pick<FileForm, 'size'> {
-  readonly body: CheckedBody
+  readonly body: RequestBody
   readonly parts: AsyncIterator<Multipart, undefined>
   /** Those that have come so far. */
   readonly fields: Field[]
@@ -159,7 +159,7 @@ function createFileForm(form: OpenedForm): FileForm {
   return {
     content,
     // They are Node's own copies of what came on the connection, and the parser gets none that is content alone.
-    mayFreeChunks: true,
+    mayDetachChunks: true,
     size,
     field: (name) => onlyValue(fields, name),
     end,
@@ -215,7 +215,7 @@ async function nextFile(
 /** Settles as `work` of the parser does; when the body has ended and the parser still isn't done, rejects in time. */
 async function soon<T>(
   work: Promise<T>,
-  { body, idleTimeoutMs }: { readonly body: CheckedBody; readonly idleTimeoutMs: number },
+  { body, idleTimeoutMs }: { readonly body: RequestBody; readonly idleTimeoutMs: number },
 ): Promise<T> {
   const { promise: overdue, reject } = Promise.withResolvers<never>()
   overdue.catch(() => undefined)
@@ -236,7 +236,7 @@ async function soon<T>(
 
 function sizeOf(request: FastifyRequest, framing: MultipartFraming): FileForm['size'] {
   const total = contentLength(request.headers)
-  if (total === undefined) return { least: 0, announced: undefined }
+  if (total === undefined) return { min: 0, announced: undefined }
   const rest = total - (framing.fileOffset ?? 0) - framing.closingBytes
   if (rest < 0) {
     throw new AppError(
@@ -246,11 +246,11 @@ function sizeOf(request: FastifyRequest, framing: MultipartFraming): FileForm['s
   }
   // Clients end a form with a line break, but need not.
   const announced = Math.max(0, rest - 2)
-  return { least: Math.min(leastFileSize(request), announced), announced, most: rest }
+  return { min: Math.min(minFileSize(request), announced), announced, max: rest }
 }
 
 /** Stops the form, and says what it failed with: what failed first, not what followed from it. */
-function failed(body: CheckedBody, error: unknown): AppError {
+function failed(body: RequestBody, error: unknown): AppError {
   const known = isAppError(error) ? error : malformed(error)
   body.fail(known)
   return known

@@ -14,16 +14,16 @@ import { multipartUploadPlugin } from '../multipart/plugin.ts'
 import { preflightPlugin } from '../server/plugins/preflight.ts'
 import { sameSitePlugin } from '../server/plugins/same-site.ts'
 import { PUBLIC_API } from './api.ts'
-import { changeRoutes } from './routes/update.ts'
+import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
 import { downloadRoutes } from './routes/download.ts'
-import { fallbackRoutes } from '../shared-routes/method-not-allowed.ts'
+import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
-import { removalRoutes } from './routes/delete.ts'
-import { splitNameRoutes } from './routes/nested-name.ts'
+import { deleteRoutes } from './routes/delete.ts'
+import { nestedNameRoutes } from './routes/nested-name.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import type { WebPage } from '../pages/static-assets.ts'
@@ -69,7 +69,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const downloads = new DownloadSlots(options.downloadLimits)
   const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { ...options, isRefusing, prefix })
-  await app.register(fallbackRoutes, {
+  await app.register(methodNotAllowedRoutes, {
     prefix,
     allowed: { '/livez': ['GET', 'HEAD'], '/readyz': ['GET', 'HEAD'] },
   })
@@ -86,7 +86,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 async function docsScope(app: FastifyInstance, document: () => Json): Promise<void> {
   const access = { credentials: 'none', problems: ALWAYS } as const
   await app.register(openApiRoutes, { document, access })
-  await app.register(fallbackRoutes, {
+  await app.register(methodNotAllowedRoutes, {
     allowed: { '/openapi.json': ['GET', 'HEAD'], '/docs': ['GET', 'HEAD'] },
   })
 }
@@ -101,7 +101,7 @@ async function pageScope(
     await scope.register(sameSitePlugin, options)
     await scope.register(sessionRoutes, options)
   })
-  await app.register(fallbackRoutes, {
+  await app.register(methodNotAllowedRoutes, {
     allowed: {
       '/': ['GET', 'HEAD'],
       '/assets/:name': ['GET', 'HEAD'],
@@ -120,12 +120,12 @@ async function usersScope(
   await app.register(multipartUploadPlugin)
   await app.register(uploadRoutes, options)
   await app.register(downloadRoutes, options)
-  await app.register(removalRoutes, options)
-  await app.register(changeRoutes, options)
+  await app.register(deleteRoutes, options)
+  await app.register(updateRoutes, options)
   await app.register(listRoutes, options)
   await app.register(capacityRoutes, options)
-  await app.register(splitNameRoutes)
-  await app.register(fallbackRoutes, {
+  await app.register(nestedNameRoutes)
+  await app.register(methodNotAllowedRoutes, {
     allowed: {
       '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       '/users/:user_id/repo/:file_name': ['GET', 'HEAD'],

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** What a listener that is about to close has to know of its connections. */
-export interface OpenConnections {
+export interface ConnectionTracker {
   /** When one was accepted or an answer on one was over last, by `performance.now()`; before any time when none was. */
   lastChangedAt(): number
   /** For how long none has been open, in milliseconds; 0 while there is one. */
@@ -12,7 +12,7 @@ export interface OpenConnections {
 }
 
 /** Watches the connections of a server from now on. */
-export function watchConnections(server: Server): OpenConnections {
+export function trackConnections(server: Server): ConnectionTracker {
   const open = new Set<Socket>()
   /** Those without a request under way, and since when. */
   const idle = new Map<Socket, number>()

@@ -9,10 +9,10 @@ import fastify, {
 import { AppError } from '../../core/errors.ts'
 import { createConnections } from './pipelining-guard.ts'
 import { shareAnswer } from './cors.ts'
-import { INERT_HEADERS } from './security-headers.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 import { chunkThrottlePlugin } from './plugins/chunk-throttle.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
-import { lingerPlugin } from './plugins/lingering-close.ts'
+import { lingeringClosePlugin } from './plugins/lingering-close.ts'
 import { requestHeadPlugin } from './plugins/request-head.ts'
 import { createRequestLog } from './plugins/request-log.ts'
 import { type RequestTraces, traceRequests } from './plugins/request-trace.ts'
@@ -92,7 +92,10 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   await app.register(requestLog.plugin)
   if (tracing !== undefined) await app.register(tracing.plugin)
   await app.register(expectContinuePlugin)
-  await app.register(lingerPlugin, { ...LINGER, maxMs: options.lingerMs ?? LINGER.maxMs })
+  await app.register(lingeringClosePlugin, {
+    ...LINGERING_CLOSE,
+    maxMs: options.lingerMs ?? LINGERING_CLOSE.maxMs,
+  })
   await app.register(requestHeadPlugin)
   return app
 }
@@ -102,7 +105,7 @@ const HEAD_TIMEOUT_MS = 20_000
 /** A download has twelve for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
 const MOST_LISTENERS = 20
 
-const LINGER = { maxBytes: 32 * 2 ** 20, maxSmallChunks: 32 * 2 ** 10, maxMs: 2_000 }
+const LINGERING_CLOSE = { maxBytes: 32 * 2 ** 20, maxSmallChunks: 32 * 2 ** 10, maxMs: 2_000 }
 
 type DescribeAnswer = (request: FastifyRequest, reply: FastifyReply) => void
 
@@ -110,7 +113,7 @@ type DescribeAnswer = (request: FastifyRequest, reply: FastifyReply) => void
 function browserHeaders(allowedOrigins: readonly string[]): DescribeAnswer {
   const allowed = new Set(allowedOrigins)
   return (request, reply) => {
-    void reply.headers(INERT_HEADERS)
+    void reply.headers(SECURITY_HEADERS)
     shareAnswer(allowed, { request, reply })
   }
 }

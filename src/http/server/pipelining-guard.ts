@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError, type ErrorCode } from '../../core/errors.ts'
-import { INERT_HEADERS } from './security-headers.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 import type { RequestMeter } from './request-meter.ts'
 
@@ -114,7 +114,7 @@ function messageOf(problem: Problem, { isHead }: { isHead: boolean }): string {
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${problem.request_id}`,
     'Cache-Control: no-store',
-    ...Object.entries(INERT_HEADERS).map((pair) => pair.join(': ')),
+    ...Object.entries(SECURITY_HEADERS).map((pair) => pair.join(': ')),
     'Connection: close',
   ]
   return `${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts'
-import { breakerOf } from './request-outcome.ts'
+import { abortedBy } from './request-outcome.ts'
 
 /** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
 export interface Problem {
@@ -63,7 +63,7 @@ export function sendProblem(
   if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
   request.problem = problem.code
   request.reason = reasonOf(error)
-  request.brokenBy = error instanceof AppError ? breakerOf(error) : null
+  request.brokenBy = error instanceof AppError ? abortedBy(error) : null
   // A request that the router refuses has met no hook.
   void reply.header('x-request-id', request.id)
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)

@@ -70,7 +70,7 @@ function closerOf({ isTimedOut }: Surroundings): AbortedBy {
 }
 
 /** Who broke off a request that ends with this error, or `null` when it was refused, or our defect. */
-export function breakerOf({ code, part }: AppError): AbortedBy | null {
+export function abortedBy({ code, part }: AppError): AbortedBy | null {
   if (code === 'truncated_body') return 'client'
   if (code === 'request_timeout') return 'timeout'
   return code === 'unavailable' ? (part ?? 'service') : null

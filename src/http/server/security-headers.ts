@@ -3,7 +3,7 @@
  * nothing, show it in no frame, give it to no page of another origin (which CORS mode, checked by `cors.ts`, is
  * exempt from), and tell nobody its address.
  */
-export const INERT_HEADERS = {
+export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',

@@ -13,13 +13,16 @@ const METHODS: readonly HTTPMethods[] = [
   'QUERY',
 ]
 
-export interface FallbackOptions {
+export interface MethodNotAllowedOptions {
   /** The methods that each path answers, by its pattern. */
   readonly allowed: Readonly<Record<string, readonly HTTPMethods[]>>
 }
 
 /** Answers every other method on a known path with 405 and `Allow`. */
-export const fallbackRoutes: FastifyPluginAsync<FallbackOptions> = async (app, { allowed }) => {
+export const methodNotAllowedRoutes: FastifyPluginAsync<MethodNotAllowedOptions> = async (
+  app,
+  { allowed },
+) => {
   for (const [url, methods] of Object.entries(allowed)) {
     app.route({
       url,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { docsPage, styleSource } from '../docs/page.ts'
-import { INERT_HEADERS } from '../server/security-headers.ts'
+import { SECURITY_HEADERS } from '../server/security-headers.ts'
 import type { Json, Operation } from '../openapi/operation.ts'
 
 export interface OpenApiOptions {
@@ -16,7 +16,7 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   let text: string | undefined
   let page: string | undefined
   // As of every answer, so no script and nothing that is loaded, but with the page's own style.
-  const policy = `${INERT_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource()}`
+  const policy = `${SECURITY_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource()}`
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',

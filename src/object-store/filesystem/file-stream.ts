@@ -1,11 +1,11 @@
 import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { EvenShare } from '../../core/async/fair-share.ts'
+import { FairShare } from '../../core/async/fair-share.ts'
 import type { OpenedObject, OpenObject } from '../../core/objects/object-store.ts'
-import { BLOCK_BYTES, Blocks } from '../buffer-pool.ts'
-import { freeChunk } from '../detach-buffer.ts'
-import { unavailable } from '../store-error.ts'
+import { BUFFER_BYTES, BufferPool } from '../buffer-pool.ts'
+import { detachBuffer } from '../detach-buffer.ts'
+import { storeError } from '../store-error.ts'
 
 type Opening = Pick<OpenObject, 'signal'> & { readonly range: OpenObject['range'] | undefined }
 
@@ -17,12 +17,12 @@ const openFile = promisify(open)
  */
 export class FileBodies {
   readonly #memory: FileMemory = {
-    blocks: new Blocks(),
+    blocks: new BufferPool(),
     // Beside what waits to be sent (`http/download/recycling-pipe.ts`).
-    share: new EvenShare({
+    share: new FairShare({
       totalBytes: 16 * 1024 * 1024,
-      leastBytes: BLOCK_BYTES / 16,
-      mostBytes: BLOCK_BYTES,
+      minBytes: BUFFER_BYTES / 16,
+      maxBytes: BUFFER_BYTES,
     }),
   }
 
@@ -40,8 +40,8 @@ export class FileBodies {
 
   #release(chunk: Uint8Array): void {
     const { buffer } = chunk
-    if (buffer.byteLength === BLOCK_BYTES) this.#memory.blocks.giveBack(Buffer.from(buffer))
-    else freeChunk(chunk)
+    if (buffer.byteLength === BUFFER_BYTES) this.#memory.blocks.giveBack(Buffer.from(buffer))
+    else detachBuffer(chunk)
   }
 }
 
@@ -56,7 +56,7 @@ function statOrClose(file: number): { readonly size: number } {
 }
 
 /** Bytes of a file. A close also frees the blocks of one that was removed, which of a large one takes long. */
-const MAX_CLOSED_AT_ONCE = 4 * BLOCK_BYTES
+const MAX_CLOSED_AT_ONCE = 4 * BUFFER_BYTES
 
 /** Takes less than the way to the thread pool and back. */
 function closeAtOnce(file: number, done: (failure?: Error) => void): void {
@@ -64,14 +64,14 @@ function closeAtOnce(file: number, done: (failure?: Error) => void): void {
   try {
     closeSync(file)
   } catch (error) {
-    failure = unavailable(error)
+    failure = storeError(error)
   }
   done(failure)
 }
 
 interface FileMemory {
-  readonly blocks: Blocks
-  readonly share: EvenShare
+  readonly blocks: BufferPool
+  readonly share: FairShare
 }
 
 interface FileBodyOptions extends FileMemory {
@@ -100,12 +100,12 @@ function createFileBody(options: FileBodyOptions): Readable {
       body.push(null)
       return
     }
-    const buffer = length === BLOCK_BYTES ? blocks.take() : Buffer.allocUnsafeSlow(length)
+    const buffer = length === BUFFER_BYTES ? blocks.take() : Buffer.allocUnsafeSlow(length)
     isReading = true
     read(file, buffer, 0, length, position, (error, bytesRead) => {
       isReading = false
       if (onceRead !== undefined) onceRead()
-      else if (error !== null) body.destroy(unavailable(error))
+      else if (error !== null) body.destroy(storeError(error))
       else take(buffer, bytesRead)
     })
   }
@@ -113,15 +113,15 @@ function createFileBody(options: FileBodyOptions): Readable {
     position += bytesRead
     pushedAt = performance.now()
     if (bytesRead > 0) body.push(buffer.subarray(0, bytesRead))
-    else body.destroy(unavailable(new Error(`The file ends ${end - position} bytes early`)))
+    else body.destroy(storeError(new Error(`The file ends ${end - position} bytes early`)))
   }
   function destroy(error: Error | null, done: (error?: Error | null) => void): void {
     part.leave()
     const closeFile = size <= MAX_CLOSED_AT_ONCE ? closeAtOnce : close
-    const letGo = (): void => closeFile(file, (failure) => done(error ?? failure))
+    const detach = (): void => closeFile(file, (failure) => done(error ?? failure))
     // A descriptor that is closed while it is read could be that of another file by then.
-    if (isReading) onceRead = letGo
-    else letGo()
+    if (isReading) onceRead = detach
+    else detach()
   }
 
   // What waits for a reader waits where it is sent (`http/download/recycling-pipe.ts`), so a paused body reads nothing ahead.

@@ -14,10 +14,10 @@ import type {
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
 import { ensureFolder, syncFolder } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
-import { freeChunk } from '../detach-buffer.ts'
+import { detachBuffer } from '../detach-buffer.ts'
 import { readMetadata, removeMetadata, writeMetadata } from './symlink-metadata.ts'
-import { receive, type Source } from '../consume-body.ts'
-import { unavailable } from '../store-error.ts'
+import { consumeBody, type Source } from '../consume-body.ts'
+import { storeError } from '../store-error.ts'
 
 /**
  * Keeps objects as files, `<directory>/users/<user_id>/<version>`, for one machine. An object is written beside
@@ -44,13 +44,13 @@ class FilesystemStore implements ObjectStore {
     body,
     metadata,
     memory,
-    mayFreeChunks,
+    mayDetachChunks,
     signal,
   }: PutObject): Promise<{ readonly size: number }> {
     const path = this.#pathOf(key)
     try {
-      const size = await receive({ body, signal }, (source) =>
-        this.#write({ path, metadata, memory, mayFreeChunks, source }),
+      const size = await consumeBody({ body, signal }, (source) =>
+        this.#write({ path, metadata, memory, mayDetachChunks, source }),
       )
       return { size }
     } catch (error) {
@@ -135,7 +135,7 @@ class FilesystemStore implements ObjectStore {
 
   /** Keys come from core and are harmless; a defect there must not become a path outside the directory. */
   #pathOf(key: ObjectKey): string {
-    if (!isObjectKey(key)) throw unavailable(new TypeError('Not an object key'))
+    if (!isObjectKey(key)) throw storeError(new TypeError('Not an object key'))
     return join(this.#directory, key)
   }
 }
@@ -144,7 +144,7 @@ interface Writing {
   readonly path: string
   readonly metadata: PutObject['metadata']
   readonly memory: PutObject['memory']
-  readonly mayFreeChunks: PutObject['mayFreeChunks']
+  readonly mayDetachChunks: PutObject['mayDetachChunks']
   readonly source: Source
 }
 
@@ -156,14 +156,18 @@ function temporary(path: string): string {
 
 async function writeFile(
   path: string,
-  { source, memory, mayFreeChunks = false }: Pick<Writing, 'source' | 'memory' | 'mayFreeChunks'>,
+  {
+    source,
+    memory,
+    mayDetachChunks = false,
+  }: Pick<Writing, 'source' | 'memory' | 'mayDetachChunks'>,
 ): Promise<number> {
   const handle = await open(path, 'wx', 0o600)
   try {
     for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
       const { byteLength } = chunk
       await handle.writeFile(chunk)
-      if (mayFreeChunks) freeChunk(chunk)
+      if (mayDetachChunks) detachBuffer(chunk)
       memory?.release(byteLength)
     }
     await handle.sync()
@@ -188,7 +192,7 @@ async function* entriesOf(folder: string, signal: AbortSignal): AsyncGenerator<s
   const entries = await attempt(signal, () => orMissing(opendir(folder)))
   if (entries === undefined) return
   for await (const { name } of entries) {
-    if (signal.aborted) throw unavailable(signal.reason)
+    if (signal.aborted) throw storeError(signal.reason)
     yield name
   }
 }
@@ -198,7 +202,7 @@ async function attempt<T>(signal: AbortSignal, call: () => Promise<T>): Promise<
     signal.throwIfAborted()
     return await call()
   } catch (error) {
-    throw unavailable(error)
+    throw storeError(error)
   }
 }
 

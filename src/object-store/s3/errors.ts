@@ -2,7 +2,7 @@ import { HeadBucketCommand, S3ServiceException } from '@aws-sdk/client-s3'
 import { withDeadline } from '../deadline.ts'
 import type { S3Bucket } from './bucket.ts'
 import type { DirectS3 } from './client/client.ts'
-import { unavailable } from '../store-error.ts'
+import { storeError } from '../store-error.ts'
 
 interface Call<T> {
   readonly signal: AbortSignal
@@ -12,7 +12,7 @@ interface Call<T> {
 
 /**
  * Resolves as `call` does, or to `undefined` when the store says twice that the object is not there. Any other failure,
- * a missing bucket included, comes out as `unavailable`. All of it is one call to whoever waits, with one deadline.
+ * a missing bucket included, comes out as `storeError`. All of it is one call to whoever waits, with one deadline.
  *
  * A node of MinIO that has just come back denies for up to 15 s what was written while it was gone, when it has not
  * found the others yet. So the second time is over a connection of its own, which leads to another node.
@@ -25,7 +25,7 @@ export async function orMissing<T>(
   try {
     return await withDeadline(deadline, (signal) => unlessMissing(bucket, { signal, call }))
   } catch (error) {
-    throw unavailable(error)
+    throw storeError(error)
   }
 }
 
@@ -47,7 +47,7 @@ async function unlessMissing<T>(
   return undefined
 }
 
-/** Rejects with `unavailable` unless the bucket is there and may be used. */
+/** Rejects with `storeError` unless the bucket is there and may be used. */
 export async function findBucket(bucket: S3Bucket, signal: AbortSignal): Promise<void> {
   const { client, name, deadlines } = bucket
   try {
@@ -55,7 +55,7 @@ export async function findBucket(bucket: S3Bucket, signal: AbortSignal): Promise
       client.send(new HeadBucketCommand({ Bucket: name }), { abortSignal }),
     )
   } catch (error) {
-    throw unavailable(error)
+    throw storeError(error)
   }
 }
 

@@ -1,5 +1,5 @@
-import { freeChunk } from '../detach-buffer.ts'
-import { heldObject } from './client/buffered-object.ts'
+import { detachBuffer } from '../detach-buffer.ts'
+import { bufferedObject } from './client/buffered-object.ts'
 import type {
   NamedObject,
   ObjectHead,
@@ -11,7 +11,7 @@ import type { S3Bucket } from './bucket.ts'
 import type { DirectS3 } from './client/client.ts'
 import { orMissing } from './errors.ts'
 import type { S3Headers } from './client/transport.ts'
-import { unavailable } from '../store-error.ts'
+import { storeError } from '../store-error.ts'
 
 /** What the store states of an object, or `undefined` when it holds no such object. */
 export async function headObject(
@@ -38,12 +38,12 @@ export async function openObject(
   const { content } = answer
   try {
     const { length, size } = extentOf(answer.headers, range)
-    if (content instanceof Uint8Array) return heldObject(assertLength(content, length), size)
+    if (content instanceof Uint8Array) return bufferedObject(assertLength(content, length), size)
     const body = createS3Body(content, { length, idleMs: bucket.deadlines.idleMs, signal })
-    return { body, size, release: freeChunk }
+    return { body, size, release: detachBuffer }
   } catch (error) {
     if (!(content instanceof Uint8Array)) content.destroy()
-    throw unavailable(error)
+    throw storeError(error)
   }
 }
 

@@ -1,12 +1,12 @@
 import { timeoutSignal } from '../../core/async/deadline.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
-import type { Blocks } from '../buffer-pool.ts'
-import { receive, type Source } from '../consume-body.ts'
+import type { BufferPool } from '../buffer-pool.ts'
+import { consumeBody, type Source } from '../consume-body.ts'
 import type { S3Bucket } from './bucket.ts'
 import { abortOpenUploads, removeObject } from './delete-object.ts'
 import { headObject } from './get-object.ts'
-import type { PartContent } from './parts/part-buffer.ts'
+import type { PartBuffer } from './parts/part-buffer.ts'
 import { partSizeFor } from './parts/part-size.ts'
 import { gatherParts, type Part } from './parts/part-stream.ts'
 import { UploadSession } from './upload-session.ts'
@@ -23,7 +23,7 @@ export interface UploadOptions {
 export interface UploadObject {
   readonly object: PutObject
   readonly options: UploadOptions
-  readonly blocks: Blocks
+  readonly blocks: BufferPool
 }
 
 /**
@@ -34,17 +34,17 @@ export async function uploadObject(
   bucket: S3Bucket,
   { object, options, blocks }: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { key, expectedSize, memory, mayFreeChunks } = object
+  const { key, expectedSize, memory, mayDetachChunks } = object
   const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
-  const onSent = (content: PartContent): void => {
+  const onSent = (content: PartBuffer): void => {
     content.giveBack()
     memory?.release(content.byteLength)
   }
   const session = new UploadSession(bucket, { ...object, partSize, onSent })
   try {
-    return await receive(object, async (source) => {
+    return await consumeBody(object, async (source) => {
       const bytes = memory?.hold(source.bytes, { partSize, expectedSize }) ?? source.bytes
-      const parts = gatherParts(bytes, { partSize, blocks, mayFreeChunks })
+      const parts = gatherParts(bytes, { partSize, blocks, mayDetachChunks })
       try {
         const sending = { session, parts, concurrency: options.queueSize }
         const isConfirmed = await session.run(source, () => send(sending))

@@ -12,7 +12,7 @@ import type {
 } from '../../core/objects/object-store.ts'
 import { isAppError } from '../../core/errors.ts'
 import { withDeadline } from '../deadline.ts'
-import { Blocks } from '../buffer-pool.ts'
+import { BufferPool } from '../buffer-pool.ts'
 import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './bucket.ts'
 import { DEFAULT_PART_SIZE } from './parts/part-size.ts'
 import { PartChecksums, type PartChecksumsOptions } from './parts/checksums.ts'
@@ -23,7 +23,7 @@ import { headObject, openObject } from './get-object.ts'
 import { removeObject } from './delete-object.ts'
 import { createS3Transport, type S3Transport } from './client/transport.ts'
 import { uploadObject, type UploadOptions } from './put-object.ts'
-import { unavailable } from '../store-error.ts'
+import { storeError } from '../store-error.ts'
 
 /** Each costs a file descriptor, and while its reader dawdles little else. */
 const READER_SOCKETS = 1000
@@ -48,7 +48,7 @@ class S3Store implements ObjectStore {
   readonly #readers: S3Bucket
   readonly #transports: S3Transport[] = []
   readonly #uploads: UploadOptions
-  readonly #blocks = new Blocks()
+  readonly #blocks = new BufferPool()
 
   constructor(options: S3StoreOptions) {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 4, maxFileSize = 0 } = options
@@ -88,7 +88,7 @@ class S3Store implements ObjectStore {
     try {
       await removeObject(this.#bucket, object)
     } catch (error) {
-      throw unavailable(error)
+      throw storeError(error)
     }
   }
 
@@ -101,7 +101,7 @@ class S3Store implements ObjectStore {
       }
       token = page.NextContinuationToken
       if (page.IsTruncated === true && token === undefined)
-        throw unavailable(new Error('List cut off'))
+        throw storeError(new Error('List cut off'))
     } while (token !== undefined)
   }
 
@@ -135,7 +135,7 @@ class S3Store implements ObjectStore {
         client.send(command, { abortSignal }),
       )
     } catch (error) {
-      throw unavailable(error)
+      throw storeError(error)
     }
   }
 
@@ -147,8 +147,7 @@ class S3Store implements ObjectStore {
       )
     } catch (error) {
       // Another instance was faster, or the first answer was lost and this is the SDK's second try.
-      if (!hasName(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists'))
-        throw unavailable(error)
+      if (!hasName(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw storeError(error)
       await findBucket(this.#bucket, signal)
     }
   }

@@ -12,7 +12,7 @@ import type { DirectRequest } from './client/client.ts'
 import { headObject, META } from './get-object.ts'
 import { CRC32_HEADER, crc32Of } from './parts/checksums.ts'
 import { isMd5 } from './parts/etag.ts'
-import type { PartContent } from './parts/part-buffer.ts'
+import type { PartBuffer } from './parts/part-buffer.ts'
 import { DEFAULT_PART_SIZE } from './parts/part-size.ts'
 import type { Part } from './parts/part-stream.ts'
 
@@ -20,7 +20,7 @@ export interface UploadSessionOptions extends Pick<PutObject, 'key' | 'metadata'
   /** Bytes. */
   readonly partSize: number
   /** Called with each part that the store has and nothing reads any more. */
-  readonly onSent: (content: PartContent) => void
+  readonly onSent: (content: PartBuffer) => void
 }
 
 /** A multipart upload that the store has made. */
@@ -66,7 +66,7 @@ export class UploadSession {
   }
 
   /** Sends the object as one piece. Says whether the store has confirmed that it holds these very bytes. */
-  async sendWhole(content: PartContent): Promise<boolean> {
+  async sendWhole(content: PartBuffer): Promise<boolean> {
     const { deadlines, direct } = this.#bucket
     const { key, metadata = {}, onSent } = this.#options
     const ms = Math.max(
@@ -193,7 +193,7 @@ type PartBody = Required<Pick<DirectRequest, 'body' | 'hasChecksum'>> & {
   readonly headers: Record<string, string>
 }
 
-function bodyOf(content: PartContent, { hasChecksums }: MultipartUpload): PartBody {
+function bodyOf(content: PartBuffer, { hasChecksums }: MultipartUpload): PartBody {
   const body = content.pieces
   const headers: Record<string, string> = hasChecksums ? { [CRC32_HEADER]: crc32Of(body) } : {}
   return { body, hasChecksum: hasChecksums, headers }

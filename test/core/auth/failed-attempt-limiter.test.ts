@@ -1,36 +1,39 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
-import { GUESS_POLICY, type GuessPolicy } from '../../../src/core/auth/failed-attempts.ts'
-import type { GuessCounts } from '../../../src/core/auth/failed-attempt-store.ts'
 import {
-  createGuessLimiter,
-  type GuessLimiter,
+  FAILED_ATTEMPT_POLICY,
+  type FailedAttemptPolicy,
+} from '../../../src/core/auth/failed-attempts.ts'
+import type { FailedAttemptStore } from '../../../src/core/auth/failed-attempt-store.ts'
+import {
+  createFailedAttemptLimiter,
+  type FailedAttemptLimiter,
 } from '../../../src/core/auth/failed-attempt-limiter.ts'
-import { createGuessCounts } from '../../../src/database/users/failed-attempts.ts'
+import { createFailedAttemptStore } from '../../../src/database/users/failed-attempts.ts'
 import { outage } from '../../support/faults.ts'
 import { openTestCore, type TestCore } from '../../support/test-core.ts'
 
-const POLICY: GuessPolicy = { ...GUESS_POLICY, maxGuesses: 10 }
+const POLICY: FailedAttemptPolicy = { ...FAILED_ATTEMPT_POLICY, maxGuesses: 10 }
 const address = parseClientAddress('192.0.2.7')
 const neighbour = parseClientAddress('192.0.2.8')
 
 interface Options {
-  readonly counts?: Partial<GuessCounts>
+  readonly counts?: Partial<FailedAttemptStore>
   readonly maxAddresses?: number
   /** How far the instance's clock is ahead of the database's, in milliseconds. */
   readonly aheadMs?: number
 }
 
-function openLimiter(core: TestCore, options: Options = {}): GuessLimiter {
+function openLimiter(core: TestCore, options: Options = {}): FailedAttemptLimiter {
   const { maxAddresses = 100, aheadMs = 12_345 } = options
-  const counts = { ...createGuessCounts(core.database), ...options.counts }
+  const counts = { ...createFailedAttemptStore(core.database), ...options.counts }
   const clock = () => core.clock.now + aheadMs
-  return createGuessLimiter({ counts, policy: POLICY, maxAddresses, clock })
+  return createFailedAttemptLimiter({ counts, policy: POLICY, maxAddresses, clock })
 }
 
-function guess(limiter: GuessLimiter, times: number, from = address): void {
-  for (let guesses = 0; guesses < times; guesses += 1) limiter.note(from)
+function attempt(limiter: FailedAttemptLimiter, times: number, from = address): void {
+  for (let failedAttempts = 0; failedAttempts < times; failedAttempts += 1) limiter.note(from)
 }
 
 async function rowsOf(core: TestCore): Promise<readonly unknown[]> {
@@ -41,9 +44,9 @@ describe('C08 the limiter of guesses', () => {
   it('blocks an address at once, and no other', async () => {
     await using core = await openTestCore()
     const limiter = openLimiter(core)
-    guess(limiter, 9)
+    attempt(limiter, 9)
     expect(limiter.blockedMs(address)).toBe(0)
-    guess(limiter, 1)
+    attempt(limiter, 1)
     expect(limiter.blockedMs(address)).toBe(60_000)
     expect(limiter.blockedMs(neighbour)).toBe(0)
     core.clock.now += 59_999
@@ -56,14 +59,14 @@ describe('C08 the limiter of guesses', () => {
     await using core = await openTestCore()
     const here = openLimiter(core)
     const there = openLimiter(core, { aheadMs: -98_765 })
-    guess(here, 6)
+    attempt(here, 6)
     await here.share()
-    guess(there, 4)
+    attempt(there, 4)
     expect(there.blockedMs(address)).toBe(0)
     await there.share()
     expect(there.blockedMs(address)).toBe(60_000)
     core.clock.now += 1000
-    guess(here, 1)
+    attempt(here, 1)
     expect(here.blockedMs(address)).toBe(0)
     await here.share()
     expect(here.blockedMs(address)).toBe(59_000)
@@ -71,24 +74,24 @@ describe('C08 the limiter of guesses', () => {
 
   it('counts what comes while it shares', async () => {
     await using core = await openTestCore()
-    const counts = createGuessCounts(core.database)
+    const counts = createFailedAttemptStore(core.database)
     const limiter = openLimiter(core, {
       counts: {
         async update(addresses, next) {
-          guess(limiter, 4)
+          attempt(limiter, 4)
           return await counts.update(addresses, next)
         },
       },
     })
-    guess(limiter, 5)
+    attempt(limiter, 5)
     await limiter.share()
-    guess(limiter, 1)
+    attempt(limiter, 1)
     expect(limiter.blockedMs(address)).toBe(60_000)
   })
 
   it('writes once for many guesses, and never while the address is blocked', async () => {
     await using core = await openTestCore()
-    const counts = createGuessCounts(core.database)
+    const counts = createFailedAttemptStore(core.database)
     let updates = 0
     const limiter = openLimiter(core, {
       counts: {
@@ -100,12 +103,12 @@ describe('C08 the limiter of guesses', () => {
     })
     await limiter.share()
     expect(updates).toBe(0)
-    guess(limiter, 10)
+    attempt(limiter, 10)
     await limiter.share()
     expect(updates).toBe(1)
     const rows = await rowsOf(core)
     expect(rows).toMatchObject([{ address, blocks: 1, blocked_until: core.clock.now + 60_000 }])
-    guess(limiter, 1000)
+    attempt(limiter, 1000)
     await limiter.share()
     expect(updates).toBe(1)
     expect(await rowsOf(core)).toEqual(rows)
@@ -115,10 +118,10 @@ describe('C08 the limiter of guesses', () => {
     await using core = await openTestCore()
     const update = () => Promise.reject(outage())
     const limiter = openLimiter(core, { counts: { update } })
-    guess(limiter, 6)
+    attempt(limiter, 6)
     await expect(limiter.share()).rejects.toMatchObject({ code: 'unavailable' })
     expect(limiter.blockedMs(address)).toBe(0)
-    guess(limiter, 4)
+    attempt(limiter, 4)
     expect(limiter.blockedMs(address)).toBe(60_000)
     await expect(limiter.share()).rejects.toMatchObject({ code: 'unavailable' })
     expect(limiter.blockedMs(address)).toBe(60_000)
@@ -127,11 +130,11 @@ describe('C08 the limiter of guesses', () => {
   it('remembers so many addresses, and forgets those that were quiet longest', async () => {
     await using core = await openTestCore()
     const limiter = openLimiter(core, { maxAddresses: 3 })
-    guess(limiter, 10)
-    guess(limiter, 10, neighbour)
-    guess(limiter, 1, parseClientAddress('192.0.2.100'))
+    attempt(limiter, 10)
+    attempt(limiter, 10, neighbour)
+    attempt(limiter, 1, parseClientAddress('192.0.2.100'))
     expect(limiter.blockedMs(address)).toBe(60_000)
-    guess(limiter, 1, parseClientAddress('192.0.2.101'))
+    attempt(limiter, 1, parseClientAddress('192.0.2.101'))
     expect(limiter.blockedMs(address)).toBe(60_000)
     expect(limiter.blockedMs(neighbour)).toBe(0)
   })
@@ -139,11 +142,11 @@ describe('C08 the limiter of guesses', () => {
   it('learns a block again that it has forgotten', async () => {
     await using core = await openTestCore()
     const limiter = openLimiter(core, { maxAddresses: 1 })
-    guess(limiter, 10)
+    attempt(limiter, 10)
     await limiter.share()
-    guess(limiter, 1, neighbour)
+    attempt(limiter, 1, neighbour)
     expect(limiter.blockedMs(address)).toBe(0)
-    guess(limiter, 1)
+    attempt(limiter, 1)
     await limiter.share()
     expect(limiter.blockedMs(address)).toBe(60_000)
   })
@@ -163,8 +166,8 @@ describe('C08 the limiter of guesses', () => {
   it('leaves nothing in the database of addresses that have been quiet', async () => {
     await using core = await openTestCore()
     const limiter = openLimiter(core)
-    guess(limiter, 10)
-    guess(limiter, 1, neighbour)
+    attempt(limiter, 10)
+    attempt(limiter, 1, neighbour)
     await limiter.share()
     core.clock.now += 60_000
     await limiter.forgetExpired()

@@ -88,7 +88,7 @@ describe('a JWT', () => {
     await createTestUser(core)
     await core.users.deleteUser(alice)
     const guessed: string[] = []
-    const guesses = {
+    const failedAttempts = {
       blockedMs: () => 0,
       note: (from: string) => void guessed.push(from),
       share: async () => undefined,
@@ -98,11 +98,11 @@ describe('a JWT', () => {
     const { verifier } = openProvider()
     for (const createsUsers of [true, false]) {
       const jwtUsers = createJwtUsers({ users, verifier, createsUsers })
-      const tokens = createAccessTokens({ users, jwtUsers, guesses })
+      const tokens = createAccessTokens({ users, jwtUsers, failedAttempts })
       await expect(tokens.verify('a.alice.b', ADDRESS)).rejects.toMatchObject(invalid)
     }
     const jwtUsers = createJwtUsers({ users, verifier, createsUsers: false })
-    const tokens = createAccessTokens({ users, jwtUsers, guesses })
+    const tokens = createAccessTokens({ users, jwtUsers, failedAttempts })
     await expect(tokens.verify('a.nobody.b', ADDRESS)).rejects.toMatchObject(invalid)
     expect(guessed).toEqual([])
     await expect(tokens.verify('a.me.b', ADDRESS)).rejects.toMatchObject(invalid)

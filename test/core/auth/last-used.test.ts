@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
-import { createAccessTokenUses } from '../../../src/core/auth/last-used.ts'
+import { createLastUsed } from '../../../src/core/auth/last-used.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { outage } from '../../support/faults.ts'
@@ -20,7 +20,7 @@ async function openUses(core: TestCore, options: { fails?: boolean } = {}) {
     if (options.fails === true) throw outage()
   }
   const users = { ...core.users, recordAccessTokenUses }
-  return { uses: createAccessTokenUses({ users, clock: () => clock.now }), clock, calls }
+  return { uses: createLastUsed({ users, clock: () => clock.now }), clock, calls }
 }
 
 describe('the uses of access tokens', () => {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type AccessTokenCache,
-  createAccessTokenCache,
-} from '../../../src/core/auth/token-cache.ts'
+import { type TokenCache, createTokenCache } from '../../../src/core/auth/token-cache.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { AccessTokenUser } from '../../../src/core/users/user-store.ts'
 import { outage } from '../../support/faults.ts'
@@ -14,7 +11,7 @@ const bob = parseUserId('bob')
 function openCache(options: { maxAgeMs?: number } = {}) {
   const clock = { now: 1_000_000 }
   const { maxAgeMs = 5000 } = options
-  const cache = createAccessTokenCache({ maxAgeMs, maxEntries: 10, clock: () => clock.now })
+  const cache = createTokenCache({ maxAgeMs, maxEntries: 10, clock: () => clock.now })
   let lookups = 0
 
   /** Asks for a token; a lookup that it causes is answered with `answer`. */
@@ -38,7 +35,7 @@ function foundOf(answer: Answer): Promise<AccessTokenUser | undefined> {
 }
 
 /** A lookup that is under way until the test answers it. */
-function startLookup(cache: AccessTokenCache, sha256: string) {
+function startLookup(cache: TokenCache, sha256: string) {
   const { promise, resolve } = Promise.withResolvers<AccessTokenUser | undefined>()
   const user = cache.find(sha256, () => promise)
   return { user, answer: async (answer: Answer) => resolve(await foundOf(answer)) }

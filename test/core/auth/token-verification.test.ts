@@ -3,19 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { type AccessTokens, createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
 import { AppError } from '../../../src/core/errors.ts'
-import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
-import { createGuessLimiter } from '../../../src/core/auth/failed-attempt-limiter.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { createFailedAttemptLimiter } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
-import { createGuessCounts } from '../../../src/database/users/failed-attempts.ts'
+import { createFailedAttemptStore } from '../../../src/database/users/failed-attempts.ts'
 import { outage } from '../../support/faults.ts'
 import { openTestCore, type TestCore } from '../../support/test-core.ts'
 import { createTestUser } from '../../support/test-repository.ts'
 
 const alice = parseUserId('alice')
 const address = parseClientAddress('192.0.2.7')
-const MAX_GUESSES = 5
+const MAX_FAILED_ATTEMPTS = 5
 const INVALID = { code: 'access_token_invalid' }
 const TOO_MANY = { code: 'too_many_requests', facts: { retry_after: 60 } }
 
@@ -55,11 +55,15 @@ async function openBed(core: TestCore, users: Partial<UserStore> = {}): Promise<
     },
   }
   const clock = () => core.clock.now
-  const policy = { ...GUESS_POLICY, maxGuesses: MAX_GUESSES }
+  const policy = { ...FAILED_ATTEMPT_POLICY, maxGuesses: MAX_FAILED_ATTEMPTS }
   const tokens = createAccessTokens({
     users: counted,
     jwtUsers: createJwtUsers({ users: counted, verifier, createsUsers: false }),
-    guesses: createGuessLimiter({ counts: createGuessCounts(core.database), policy, clock }),
+    failedAttempts: createFailedAttemptLimiter({
+      counts: createFailedAttemptStore(core.database),
+      policy,
+      clock,
+    }),
     cacheMs: 5000,
     clock,
   })
@@ -75,7 +79,7 @@ async function openBed(core: TestCore, users: Partial<UserStore> = {}): Promise<
       return (await tokens.issue(terms)).secret
     },
     async block() {
-      for (let guess = 0; guess < MAX_GUESSES; guess += 1) {
+      for (let attempt = 0; attempt < MAX_FAILED_ATTEMPTS; attempt += 1) {
         await expect(tokens.verify(wrongToken(), address)).rejects.toMatchObject(INVALID)
       }
     },
@@ -91,7 +95,7 @@ describe('C08 from an address that has been wrong too often', () => {
     await using core = await openTestCore()
     const { tokens, block, counts } = await openBed(core)
     await block()
-    expect(counts()).toMatchObject({ single: MAX_GUESSES })
+    expect(counts()).toMatchObject({ single: MAX_FAILED_ATTEMPTS })
     for (const secret of ['', 'crt_short', 'x'.repeat(10_000)]) {
       await expect(tokens.verify(secret, address)).rejects.toMatchObject(TOO_MANY)
     }
@@ -184,8 +188,8 @@ describe('C08 from an address that has been wrong too often', () => {
     core.clock.now += 10_000
     await block()
     counts()
-    for (let guess = 0; guess < 30; guess += 1) {
-      const refused = tokens.verify(`a.b.${guess}`, address)
+    for (let attempt = 0; attempt < 30; attempt += 1) {
+      const refused = tokens.verify(`a.b.${attempt}`, address)
       await expect(refused).rejects.toMatchObject({ code: 'too_many_requests' })
     }
     expect(counts().jwts).toBe(10)
@@ -201,7 +205,7 @@ describe('C08 from an address that has been wrong too often', () => {
     await using core = await openTestCore()
     const failing = () => Promise.reject(outage())
     const { tokens } = await openBed(core, { findAccessTokenUser: failing })
-    for (let guess = 0; guess < 3 * MAX_GUESSES; guess += 1) {
+    for (let attempt = 0; attempt < 3 * MAX_FAILED_ATTEMPTS; attempt += 1) {
       const refused = tokens.verify(wrongToken(), address)
       await expect(refused).rejects.toMatchObject({ code: 'unavailable' })
     }
@@ -227,7 +231,7 @@ describe('where nobody says which address a token comes from', () => {
   it('nothing is counted', async () => {
     await using core = await openTestCore()
     const { tokens } = await openBed(core)
-    for (let guess = 0; guess < 3 * MAX_GUESSES; guess += 1) {
+    for (let attempt = 0; attempt < 3 * MAX_FAILED_ATTEMPTS; attempt += 1) {
       await expect(tokens.verify('', undefined)).rejects.toMatchObject(INVALID)
     }
   })

@@ -309,7 +309,7 @@ describe('an upload whose lease is lost', () => {
     const options = { ledger: { renew: failing }, objects: { remove: failing }, leaseMs: 60 }
     const { faulty, read } = await openOverwrite(core, options)
     const { content, stalled, go } = stalledContent('ne', 'w')
-    const size = { least: 3, announced: 3 }
+    const size = { min: 3, announced: 3 }
     const uploading = outcomeOf(faulty.upload('a', incomingFile('', { content, size })))
     await stalled
     core.clock.now += LEASE_MS

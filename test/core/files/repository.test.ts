@@ -25,7 +25,7 @@ import {
 import { createTestUser, openTestRepository } from '../../support/test-repository.ts'
 
 const STEP = 8 * 2 ** 20
-const THREE_BYTES = { least: 3, announced: 3 }
+const THREE_BYTES = { min: 3, announced: 3 }
 const bob = parseUserId('bob')
 
 describe('upload', () => {
@@ -128,7 +128,7 @@ describe('the size of an upload', () => {
     await using core = await openTestCore({ baseCapacity: 100 })
     const { upload } = await openTestRepository(core)
     const { content } = stalledContent('never read', '')
-    const incoming = incomingFile('', { content, size: { least: 101, announced: 101 } })
+    const incoming = incomingFile('', { content, size: { min: 101, announced: 101 } })
     await expect(upload('a', incoming)).rejects.toMatchObject({ code: 'capacity_exceeded' })
     expect(content.readableFlowing).toBeNull()
   })
@@ -136,7 +136,7 @@ describe('the size of an upload', () => {
   it('may be the exact rest, with small fields after the file that make it look too large', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
     const { upload, read } = await openTestRepository(core)
-    const size = { least: 40, announced: 140 }
+    const size = { min: 40, announced: 140 }
     await upload('a', incomingFile('x'.repeat(100), { size }))
     expect(await read('a')).toBe('x'.repeat(100))
   })
@@ -144,7 +144,7 @@ describe('the size of an upload', () => {
   it('is refused at the byte too many when it was not certain at first', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
     const { upload, usage } = await openTestRepository(core)
-    const size = { least: 40, announced: 140 }
+    const size = { min: 40, announced: 140 }
     await expect(upload('a', incomingFile('x'.repeat(101), { size }))).rejects.toMatchObject({
       code: 'capacity_exceeded',
       facts: { requested: 140 },
@@ -183,7 +183,7 @@ describe('the size of an upload', () => {
     await using core = await openTestCore()
     const { upload } = await openTestRepository(core, { maxFileSize: 10 })
     const { content } = stalledContent('never read', '')
-    const incoming = incomingFile('', { content, size: { least: 11, announced: 11 } })
+    const incoming = incomingFile('', { content, size: { min: 11, announced: 11 } })
     await expect(upload('a', incoming)).rejects.toMatchObject({ code: 'file_too_large' })
     expect(content.readableFlowing).toBeNull()
   })
@@ -265,8 +265,8 @@ describe('admit', () => {
     await using core = await openTestCore({ baseCapacity: 100 })
     const { upload, repository, caller, usage } = await openTestRepository(core)
     await upload('a', 'x'.repeat(60))
-    const admit = (name: string, least: number): Promise<void> =>
-      repository.admit({ ...caller, name: parseFileName(name), least })
+    const admit = (name: string, min: number): Promise<void> =>
+      repository.admit({ ...caller, name: parseFileName(name), min })
     await admit('b', 40)
     await expect(admit('b', 41)).rejects.toMatchObject({
       code: 'capacity_exceeded',
@@ -281,7 +281,7 @@ describe('admit', () => {
     await using core = await openTestCore()
     const { repository, userId, caller } = await openTestRepository(core)
     const admit = (): Promise<void> =>
-      repository.admit({ ...caller, name: parseFileName('a'), least: 1 })
+      repository.admit({ ...caller, name: parseFileName('a'), min: 1 })
     await admit()
     await sql`
       INSERT INTO garbage (object_key, not_before, user_id, bytes)
@@ -298,8 +298,8 @@ describe('admit', () => {
     const options = { maxFiles: 1, maxFileSize: 10 }
     const { upload, repository, caller } = await openTestRepository(core, options)
     await upload('a', 'x')
-    const admit = (name: string, least: number): Promise<void> =>
-      repository.admit({ ...caller, name: parseFileName(name), least })
+    const admit = (name: string, min: number): Promise<void> =>
+      repository.admit({ ...caller, name: parseFileName(name), min })
     await expect(admit('b', 1)).rejects.toMatchObject({ code: 'file_count_exceeded' })
     await expect(admit('a', 11)).rejects.toMatchObject({ code: 'file_too_large' })
     await admit('a', 10)
@@ -317,7 +317,7 @@ describe('admit', () => {
     })
     await upload('a', 'x'.repeat(10))
     core.clock.now += 1
-    await repository.admit({ ...caller, name: parseFileName('a'), least: 10 })
+    await repository.admit({ ...caller, name: parseFileName('a'), min: 10 })
     expect((await upload('a', 'x'.repeat(9))).usage).toMatchObject({ capacity: 0, used: 9 })
   })
 })

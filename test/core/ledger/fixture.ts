@@ -8,7 +8,7 @@ import {
   parseFileNamePrefix,
 } from '../../../src/core/files/file-name.ts'
 import type { File } from '../../../src/core/files/file.ts'
-import type { GuessCounts } from '../../../src/core/auth/failed-attempt-store.ts'
+import type { FailedAttemptStore } from '../../../src/core/auth/failed-attempt-store.ts'
 import type {
   BeginUpload,
   ChangeFile,
@@ -33,9 +33,9 @@ export interface LedgerHarness {
   /** A second one on connections of its own, as another instance has it. */
   readonly other: Ledger
   readonly users: UserStore
-  readonly guesses: GuessCounts
+  readonly failedAttempts: FailedAttemptStore
   /** Those of another instance. */
-  readonly otherGuesses: GuessCounts
+  readonly otherFailedAttempts: FailedAttemptStore
   /** A number that changes with each write to the count of an address. */
   countWrites(address: string): Promise<number | string>
   /** The database's clock. */

@@ -1,5 +1,5 @@
 import type { Visibility } from '../../../src/core/files/file.ts'
-import type { Settled, Usage } from '../../../src/core/ledger/ledger.ts'
+import type { UploadOutcome, Usage } from '../../../src/core/ledger/ledger.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
 
 interface PendingUpload {
@@ -31,7 +31,7 @@ export class LedgerModel {
   readonly #maxUploads: number
   readonly #files = new Map<string, ModelFile>()
   readonly #pending = new Map<string, PendingUpload>()
-  readonly #settled = new Map<string, Settled>()
+  readonly #settled = new Map<string, UploadOutcome>()
 
   constructor(options: {
     readonly base: number
@@ -119,7 +119,7 @@ export class LedgerModel {
     return 'ok'
   }
 
-  abort(id: string): Settled {
+  abort(id: string): UploadOutcome {
     this.#pending.delete(id)
     const settled = this.#settled.get(id) ?? 'aborted'
     this.#settled.set(id, settled)

@@ -155,7 +155,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         expect(await aborted()).toEqual([])
         await harness.advance(2 * TIMES.recheckMs)
         expect(await aborted()).toEqual([dropped])
-        const least = harness.now() - abortedAt
+        const min = harness.now() - abortedAt
         expect(await removeDue(LONG_MS)).toBe(0)
         const age = harness.now() - abortedAt
         expect(await aborted()).toEqual([])
@@ -163,7 +163,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const [again] = await due()
         expect(again?.version).toBe(dropped)
         // The abort itself came a little after it was asked for.
-        expect((again?.removeAt ?? 0) - abortedAt).toBeGreaterThan(1.7 * least)
+        expect((again?.removeAt ?? 0) - abortedAt).toBeGreaterThan(1.7 * min)
       })
 
       it('has an aborted upload due right after the retention, when that comes sooner', async () => {

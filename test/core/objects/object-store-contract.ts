@@ -135,7 +135,7 @@ function testRoundTrips(current: Current): void {
     const chunks = ownChunks()
     const content = Buffer.concat(chunks)
     const body = Readable.from(chunks)
-    await store.put({ key, body, mayFreeChunks: true, signal: never() })
+    await store.put({ key, body, mayDetachChunks: true, signal: never() })
     expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
   })
 

@@ -12,9 +12,9 @@ import { createTestUser } from '../../support/test-repository.ts'
 const STEP = 8 * 2 ** 20
 
 interface Sizes {
-  readonly most?: number
+  readonly max?: number
   readonly announced?: number
-  readonly least?: number
+  readonly min?: number
 }
 
 interface Options extends Sizes {
@@ -29,15 +29,15 @@ async function reserved(core: TestCore): Promise<number | undefined> {
 
 /** Reserves for a new file of the user `alice`; the test must stop what it gets. */
 async function reserveIn(core: TestCore, options: Options): Promise<Reservation> {
-  const { announced, least = announced ?? 0, leaseMs = LEASE_MS, maxFiles = 10 } = options
+  const { announced, min = announced ?? 0, leaseMs = LEASE_MS, maxFiles = 10 } = options
   const [userId, version] = [await createTestUser(core), createVersion()]
   const caller = await callerNamed(core.users, userId)
   const names = { ...caller, name: parseFileName('file'), version }
   const limits = { leaseMs, maxFiles, maxUploads: 10 }
   const upload = { ...names, objectKey: objectKey(userId, version), ...limits }
-  const most = options.most === undefined ? {} : { most: options.most }
+  const max = options.max === undefined ? {} : { max: options.max }
   const ledger = { ...core.ledger, ...options.ledger }
-  return await reserve({ ledger, upload, announced, least, ...most })
+  return await reserve({ ledger, upload, announced, min, ...max })
 }
 
 /** Runs `use` on a reservation and stops it. */
@@ -66,7 +66,7 @@ describe('a reservation with an announced size', () => {
 
   it('takes no more than the file can have when it turns out a little larger', async () => {
     await using core = await openTestCore({ baseCapacity: 1000 })
-    await withReservation(core, { announced: 498, most: 500 }, async (reservation) => {
+    await withReservation(core, { announced: 498, max: 500 }, async (reservation) => {
       await reservation.cover(500)
       expect(await reserved(core)).toBe(500)
     })
@@ -83,7 +83,7 @@ describe('a reservation with an announced size', () => {
 
   it('goes on with the least possible size when only that fits', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
-    await withReservation(core, { announced: 150, least: 60 }, async (reservation) => {
+    await withReservation(core, { announced: 150, min: 60 }, async (reservation) => {
       expect(await reserved(core)).toBe(60)
       expect(reservation.cover(60)).toBeUndefined()
     })
@@ -91,7 +91,7 @@ describe('a reservation with an announced size', () => {
 
   it('then covers a file whose real size fits exactly', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
-    await withReservation(core, { announced: 150, least: 60 }, async (reservation) => {
+    await withReservation(core, { announced: 150, min: 60 }, async (reservation) => {
       await reservation.cover(100)
       expect(await reserved(core)).toBe(100)
     })
@@ -99,7 +99,7 @@ describe('a reservation with an announced size', () => {
 
   it('then refuses the first byte too many with the figures of the whole file', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
-    await withReservation(core, { announced: 150, least: 60 }, async (reservation) => {
+    await withReservation(core, { announced: 150, min: 60 }, async (reservation) => {
       await expect(reservation.cover(101)).rejects.toMatchObject({
         code: 'capacity_exceeded',
         facts: { requested: 150 },
@@ -110,7 +110,7 @@ describe('a reservation with an announced size', () => {
 
   it('is refused with the figures of the least size when not even that fits', async () => {
     await using core = await openTestCore({ baseCapacity: 100 })
-    await expect(reserveIn(core, { announced: 150, least: 101 })).rejects.toMatchObject({
+    await expect(reserveIn(core, { announced: 150, min: 101 })).rejects.toMatchObject({
       code: 'capacity_exceeded',
     })
     expect(await reserved(core)).toBe(0)
@@ -118,7 +118,7 @@ describe('a reservation with an announced size', () => {
 
   it('does not try the least size when it was refused for another reason', async () => {
     await using core = await openTestCore()
-    const refused = reserveIn(core, { announced: 150, least: 60, maxFiles: 0 })
+    const refused = reserveIn(core, { announced: 150, min: 60, maxFiles: 0 })
     await expect(refused).rejects.toMatchObject({ code: 'file_count_exceeded' })
   })
 })

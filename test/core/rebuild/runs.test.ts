@@ -49,7 +49,7 @@ describe('a rebuild of many objects', () => {
     }).rebuild({ dryRun: false, onFinding: () => undefined, signal: never() })
     expect(outcome).toMatchObject({ figures: { files: OBJECTS, settled: OBJECTS } })
     expect({ batches, mostAhead }).toEqual({ batches: [500, 500, 300], mostAhead: 500 })
-    expect({ heads: heads.most(), opens: opens.most() }).toEqual({ heads: 16, opens: 8 })
+    expect({ heads: heads.max(), opens: opens.max() }).toEqual({ heads: 16, opens: 8 })
     const files = await core.database.kysely.selectFrom('files').select('name').execute()
     expect(files).toHaveLength(OBJECTS)
   })
@@ -58,12 +58,12 @@ describe('a rebuild of many objects', () => {
 /** The same call, which takes a moment, and how many of it were under way at once at most. */
 function atOnce<A, R>(call: (argument: A) => Promise<R>) {
   let running = 0
-  let most = 0
+  let max = 0
   return {
-    most: () => most,
+    max: () => max,
     call: async (argument: A): Promise<R> => {
       running += 1
-      most = Math.max(most, running)
+      max = Math.max(max, running)
       try {
         await new Promise((resolve) => setImmediate(resolve))
         return await call(argument)

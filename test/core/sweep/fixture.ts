@@ -54,11 +54,11 @@ export function watched(
   before: (key: ObjectKey) => Promise<void> = async () => undefined,
 ): WatchedStore {
   const removals = new Map<ObjectKey, number>()
-  let [atOnce, most] = [0, 0]
+  let [atOnce, max] = [0, 0]
   const objects = faultyStore(store, {
     async remove(object) {
       removals.set(object.key, (removals.get(object.key) ?? 0) + 1)
-      most = Math.max(most, (atOnce += 1))
+      max = Math.max(max, (atOnce += 1))
       try {
         await before(object.key)
         await store.remove(object)
@@ -67,5 +67,5 @@ export function watched(
       }
     },
   })
-  return { objects, removals, mostAtOnce: () => most }
+  return { objects, removals, mostAtOnce: () => max }
 }

@@ -225,7 +225,7 @@ describe('a sweep beside others', () => {
     core.clock.now += LEASE_MS
     const streams = ['a', 'b', 'c'].map((name) => ({ name, file: stalledContent('ne', 'w') }))
     const uploads = streams.map(({ name, file: { content } }) =>
-      upload(name, incomingFile('', { content, size: { least: 3, announced: 3 } })),
+      upload(name, incomingFile('', { content, size: { min: 3, announced: 3 } })),
     )
     await Promise.all(streams.map(({ file }) => file.stalled))
     expect(await sweepOnce(core)).toMatchObject({ expiredUploads: 1, removedObjects: 1 })
@@ -240,7 +240,7 @@ describe('a sweep beside others', () => {
     await using core = await openTestCore()
     const { upload, read } = await openTestRepository(core, { leaseMs: 60 })
     const { content, stalled, go } = stalledContent('ne', 'w')
-    const uploading = upload('a', incomingFile('', { content, size: { least: 3, announced: 3 } }))
+    const uploading = upload('a', incomingFile('', { content, size: { min: 3, announced: 3 } }))
     await stalled
     core.clock.now += LEASE_MS
     await expect.poll(() => core.ledger.listExpiredUploads({ limit: 1 })).toEqual([])

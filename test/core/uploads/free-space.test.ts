@@ -23,7 +23,7 @@ describe('the floor of free space', () => {
     vi.useRealTimers()
   })
 
-  function floorOf(leastBytes: number): FreeSpace {
+  function floorOf(minBytes: number): FreeSpace {
     const measure = async (folder: string): Promise<number> => {
       measurements += 1
       return disks[folder] ?? Promise.reject(new Error('no such folder'))
@@ -33,53 +33,57 @@ describe('the floor of free space', () => {
       { path: 'database', holdsObjects: false },
       { path: 'gone', holdsObjects: true },
     ]
-    return createFreeSpace({ folders, leastBytes, measure })
+    return createFreeSpace({ folders, minBytes, measure })
   }
 
   it('is what has to be left on every disk', async () => {
-    await expect(space.claim(901)).rejects.toMatchObject(REFUSED)
-    await space.claim(900)
+    await expect(space.request(901)).rejects.toMatchObject(REFUSED)
+    await space.request(900)
     vi.advanceTimersByTime(1_001)
     disks['database'] = 99
-    await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
+    await expect(space.request(0)).rejects.toMatchObject(REFUSED)
   })
 
   it('is not spent twice between two measurements', async () => {
-    const asked = await Promise.allSettled([space.claim(500), space.claim(500), space.claim(300)])
+    const asked = await Promise.allSettled([
+      space.request(500),
+      space.request(500),
+      space.request(300),
+    ])
     expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
   it('is asked of the disk of the database too, which files do not fill', async () => {
     disks['database'] = 200
-    await space.claim(900)
+    await space.request(900)
     disks['database'] = 99
     vi.advanceTimersByTime(1_001)
-    await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
+    await expect(space.request(0)).rejects.toMatchObject(REFUSED)
   })
 
   it('is only asked for by whoever asks first, and given back by a file that does not come', async () => {
     await space.assertRoom(900)
-    const giveBack = await space.claim(900)
+    const giveBack = await space.request(900)
     await expect(space.assertRoom(1)).rejects.toMatchObject(REFUSED)
     giveBack()
-    await space.claim(900)
+    await space.request(900)
     vi.advanceTimersByTime(1_001)
-    await space.claim(500)
+    await space.request(500)
     // The measurement has counted what it took.
     giveBack()
-    await expect(space.claim(401)).rejects.toMatchObject(REFUSED)
+    await expect(space.request(401)).rejects.toMatchObject(REFUSED)
   })
 
   it('is measured once a second, however many ask', async () => {
-    await Promise.all([space.claim(1), space.claim(2), space.claim(3)])
+    await Promise.all([space.request(1), space.request(2), space.request(3)])
     expect(measurements).toBe(3)
     vi.advanceTimersByTime(1_001)
-    await space.claim(1)
+    await space.request(1)
     expect(measurements).toBe(6)
   })
 
   it('lets bytes come until a measurement finds less, and again once there is more', async () => {
-    await space.claim(0)
+    await space.request(0)
     expect(space.hasRoom()).toBe(true)
     disks['objects'] = 50
     vi.advanceTimersByTime(1_001)
@@ -88,12 +92,12 @@ describe('the floor of free space', () => {
     await expect.poll(() => space.hasRoom()).toBe(false)
     disks['objects'] = 1_000
     vi.advanceTimersByTime(1_001)
-    await space.claim(0)
+    await space.request(0)
     expect(space.hasRoom()).toBe(true)
   })
 
   it('of 0 refuses nothing and measures nothing', async () => {
-    await floorOf(0).claim(10_000)
+    await floorOf(0).request(10_000)
     expect(floorOf(0).hasRoom()).toBe(true)
     expect(measurements).toBe(0)
   })
@@ -103,7 +107,7 @@ describe('an upload for which there is no space', () => {
   it('claims none where the quota has no room, and gives back what it does not use', async () => {
     await using core = await openTestCore({ baseCapacity: 1_000 })
     const folders = [{ path: 'any', holdsObjects: true }]
-    const space = createFreeSpace({ folders, leastBytes: 1, measure: async () => 1_501 })
+    const space = createFreeSpace({ folders, minBytes: 1, measure: async () => 1_501 })
     const { upload } = await openTestRepository(core, { space })
     for (let round = 0; round < 3; round += 1) {
       const refused = upload('a', 'x'.repeat(1_001))
@@ -151,10 +155,10 @@ describe('an upload for which there is no space', () => {
 function shortSpace(asked: keyof FreeSpace): FreeSpace {
   const short = createFreeSpace({
     folders: [{ path: 'any', holdsObjects: true }],
-    leastBytes: 1,
+    minBytes: 1,
     measure: () => Promise.resolve(0),
   })
   if (asked === 'assertRoom') return short
   const enough = async (): Promise<void> => {}
-  return { ...short, assertRoom: enough, claim: () => short.claim(0).catch(() => () => {}) }
+  return { ...short, assertRoom: enough, request: () => short.request(0).catch(() => () => {}) }
 }

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { objectKey } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore, PutObject } from '../../../src/core/objects/object-store.ts'
-import { receiveContent, type ReceivedContent } from '../../../src/core/uploads/store-content.ts'
-import type { IncomingFile, ReceiveOptions } from '../../../src/core/uploads/store-content.ts'
+import { storeContent, type StoredContent } from '../../../src/core/uploads/store-content.ts'
+import type { IncomingFile, StoreContentOptions } from '../../../src/core/uploads/store-content.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
@@ -20,11 +20,11 @@ import {
 
 const key = objectKey(parseUserId('alice'), createVersion())
 
-function receive(
+function consumeBody(
   incoming: IncomingFile,
-  options: Partial<ReceiveOptions> = {},
-): Promise<ReceivedContent> {
-  return receiveContent({
+  options: Partial<StoreContentOptions> = {},
+): Promise<StoredContent> {
+  return storeContent({
     objects: createMemoryStore(),
     key,
     metadata: {},
@@ -45,11 +45,11 @@ async function storedSize(objects: ObjectStore): Promise<number | undefined> {
   return (await objects.head({ key, signal: AbortSignal.timeout(1000) }))?.size
 }
 
-describe('receiveContent', () => {
+describe('storeContent', () => {
   it('stores the whole content, counted and hashed', async () => {
     const objects = createMemoryStore()
     const bytes = Buffer.alloc(300_000, 'content')
-    expect(await receive(incomingFile(bytes), { objects })).toEqual({
+    expect(await consumeBody(incomingFile(bytes), { objects })).toEqual({
       size: 300_000,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     })
@@ -58,7 +58,7 @@ describe('receiveContent', () => {
 
   it('stores a content without bytes', async () => {
     const objects = createMemoryStore()
-    expect(await receive(incomingFile(''), { objects })).toMatchObject({ size: 0 })
+    expect(await consumeBody(incomingFile(''), { objects })).toMatchObject({ size: 0 })
     expect(await storedSize(objects)).toBe(0)
   })
 
@@ -71,8 +71,8 @@ describe('receiveContent', () => {
         return store.put(object)
       },
     })
-    await receive(incomingFile('abc'), { objects, metadata: { name: 'a' } })
-    await receive(incomingFile('abc', { size: UNKNOWN_SIZE }), { objects })
+    await consumeBody(incomingFile('abc'), { objects, metadata: { name: 'a' } })
+    await consumeBody(incomingFile('abc', { size: UNKNOWN_SIZE }), { objects })
     expect(seen).toEqual([
       { key, metadata: { name: 'a' }, expectedSize: 3 },
       { key, metadata: {} },
@@ -83,7 +83,7 @@ describe('receiveContent', () => {
     const order: string[] = []
     const content = Readable.from([Buffer.from('abc')]).on('end', () => order.push('content'))
     const end = async (): Promise<void> => void order.push('end')
-    await receive(incomingFile('', { content, end }))
+    await consumeBody(incomingFile('', { content, end }))
     expect(order).toEqual(['content', 'end'])
   })
 })
@@ -92,33 +92,35 @@ describe('receiveContent rejects', () => {
   it('with the very error of a request that did not end well', async () => {
     const fault = new AppError('format_error', 'An epilogue without end.')
     const incoming = incomingFile('abc', { end: () => Promise.reject(fault) })
-    await expect(receive(incoming)).rejects.toBe(fault)
+    await expect(consumeBody(incoming)).rejects.toBe(fault)
   })
 
   it('with the very error of a content that breaks off', async () => {
     const fault = new AppError('truncated_body', 'The body ended early.')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
-    await expect(receive(incoming)).rejects.toBe(fault)
+    await expect(consumeBody(incoming)).rejects.toBe(fault)
   })
 
   it('with an error of the content that is none of ours, too', async () => {
     const fault = new Error('aborted')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
-    await expect(receive(incoming)).rejects.toBe(fault)
+    await expect(consumeBody(incoming)).rejects.toBe(fault)
   })
 
   it('with the limit, of which nothing is left in the store', async () => {
     const objects = createMemoryStore()
-    await expect(receive(incomingFile('abcd'), { objects, maxBytes: 3 })).rejects.toMatchObject({
-      code: 'file_too_large',
-    })
+    await expect(consumeBody(incomingFile('abcd'), { objects, maxBytes: 3 })).rejects.toMatchObject(
+      {
+        code: 'file_too_large',
+      },
+    )
     expect(await storedSize(objects)).toBeUndefined()
   })
 
   it('with what onBytes rejects with', async () => {
     const refusal = new AppError('capacity_exceeded', 'Full.')
     const onBytes = (): Promise<void> => Promise.reject(refusal)
-    await expect(receive(incomingFile('abc'), { onBytes })).rejects.toBe(refusal)
+    await expect(consumeBody(incomingFile('abc'), { onBytes })).rejects.toBe(refusal)
   })
 
   it('with the failure of the store, and destroys the content', async () => {
@@ -129,7 +131,7 @@ describe('receiveContent rejects', () => {
       },
     })
     const { content } = stalledContent('abc', '')
-    await expect(receive(incomingFile('', { content }), { objects })).rejects.toMatchObject({
+    await expect(consumeBody(incomingFile('', { content }), { objects })).rejects.toMatchObject({
       code: 'unavailable',
       message: 'An injected fault.',
     })
@@ -138,13 +140,15 @@ describe('receiveContent rejects', () => {
 
   it('with the failure of a store that took every byte', async () => {
     const objects = faultyStore(createMemoryStore(), { put: failingPut })
-    await expect(receive(incomingFile('abc'), { objects })).rejects.toThrow('An injected fault.')
+    await expect(consumeBody(incomingFile('abc'), { objects })).rejects.toThrow(
+      'An injected fault.',
+    )
   })
 
   it('with unavailable when the store holds another size than came', async () => {
     const store = createMemoryStore()
     const objects = faultyStore(store, { put: truncatingPut(store) })
-    await expect(receive(incomingFile('abc'), { objects })).rejects.toMatchObject({
+    await expect(consumeBody(incomingFile('abc'), { objects })).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('sent 3 bytes, stored 2'),
     })
@@ -159,7 +163,7 @@ describe('receiveContent rejects', () => {
       const abort = new AbortController()
       const reason = new AppError('request_timeout', 'Too slow.')
       const options = { objects: faultyStore(objects, faults), signal: abort.signal }
-      const receiving = receive(incomingFile('', { content }), options)
+      const receiving = consumeBody(incomingFile('', { content }), options)
       void stalled.then(() => abort.abort(reason))
       await expect(receiving).rejects.toBe(reason)
       expect(content.destroyed).toBe(true)
@@ -182,7 +186,7 @@ describe('receiveContent rejects', () => {
     })
     const fault = new AppError('truncated_body', 'The body ended early.')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
-    await expect(receive(incoming, { objects })).rejects.toBe(fault)
+    await expect(consumeBody(incoming, { objects })).rejects.toBe(fault)
     expect(settled).toEqual(['store'])
   })
 
@@ -193,7 +197,7 @@ describe('receiveContent rejects', () => {
     }
     const content = contentOf([Buffer.from('abcd')])
     await expect(
-      receive(incomingFile('', { content, end }), { maxBytes: 3 }),
+      consumeBody(incomingFile('', { content, end }), { maxBytes: 3 }),
     ).rejects.toHaveProperty('code', 'file_too_large')
     expect(asked).toBe(false)
   })

@@ -56,7 +56,7 @@ describe('a caller who may no longer act', () => {
       reverify: refusingAfter(2),
       name,
       visibility: () => undefined,
-      incoming: incomingFile('', { content, size: { least: 100, announced: 100 } }),
+      incoming: incomingFile('', { content, size: { min: 100, announced: 100 } }),
       signal: signal(),
     })
     expect(await outcomeOf(uploading)).toBe('access_token_invalid')

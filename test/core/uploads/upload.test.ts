@@ -98,7 +98,7 @@ describe('the precondition of an upload', () => {
     const { upload, read } = await openTestRepository(core)
     await upload('a', 'old')
     const { content } = stalledContent('never read', '')
-    const incoming = incomingFile('', { content, size: { least: 10, announced: 10 } })
+    const incoming = incomingFile('', { content, size: { min: 10, announced: 10 } })
     await expect(upload('a', incoming, { precondition: CREATE_ONLY })).rejects.toMatchObject(failed)
     expect(content.readableFlowing).toBeNull()
     expect(await read('a')).toBe('old')
@@ -110,12 +110,12 @@ describe('the precondition of an upload', () => {
     const options = { maxFileSize: 10, maxFiles: 1 }
     const { upload, repository, caller } = await openTestRepository(core, options)
     await upload('a', 'old')
-    const outcomes = async (name: string, least: number, precondition: Precondition = {}) => {
+    const outcomes = async (name: string, min: number, precondition: Precondition = {}) => {
       const { content } = stalledContent('never read', '')
-      const incoming = incomingFile('', { content, size: { least, announced: least } })
+      const incoming = incomingFile('', { content, size: { min, announced: min } })
       const outcome = await outcomeOf(upload(name, incoming, { precondition }))
       expect(content.readableFlowing).toBeNull()
-      const asked = { ...caller, name: parseFileName(name), least, precondition }
+      const asked = { ...caller, name: parseFileName(name), min, precondition }
       expect(await outcomeOf(repository.admit(asked))).toBe(outcome)
       return outcome
     }
@@ -131,7 +131,7 @@ describe('the precondition of an upload', () => {
     const { upload, repository, caller } = await openTestRepository(core)
     const content = 'x'.repeat(25 * MIB)
     for (let round = 0; round < 4; round += 1) await upload('a', content)
-    const asked = { ...caller, name: parseFileName('a'), least: 25 * MIB }
+    const asked = { ...caller, name: parseFileName('a'), min: 25 * MIB }
     const outcome = await outcomeOf(upload('a', content))
     expect(outcome).toBe('too_many_requests')
     expect(await outcomeOf(repository.admit(asked))).toBe(outcome)
@@ -157,7 +157,7 @@ describe('the precondition of an upload', () => {
     const { upload, read, usage } = await openTestRepository(core)
     const { file } = await upload('a', 'old')
     const { content, stalled, go } = stalledContent('ne', 'w')
-    const incoming = incomingFile('', { content, size: { least: 3, announced: 3 } })
+    const incoming = incomingFile('', { content, size: { min: 3, announced: 3 } })
     const uploading = upload('a', incoming, { precondition: { ifMatch: [file.version] } })
     await stalled
     await upload('a', 'other')

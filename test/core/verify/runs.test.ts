@@ -248,7 +248,7 @@ describe('verify of 20,000 files', () => {
     expect(await kindsFound(ports)).toEqual(['missing_object'])
     // The one that is missing twice.
     expect(heads.calls()).toBe(20_001)
-    expect(heads.most()).toBeLessThanOrEqual(8)
+    expect(heads.max()).toBeLessThanOrEqual(8)
     expect(listFiles).toHaveBeenCalledTimes(41)
   })
 })
@@ -275,15 +275,15 @@ async function fill(bed: VerifyBed, count: number): Promise<readonly ObjectKey[]
 }
 
 function countingHeads(store: ObjectStore) {
-  let [calls, underWay, most] = [0, 0, 0]
+  let [calls, underWay, max] = [0, 0, 0]
   const head: ObjectStore['head'] = async (object) => {
     calls += 1
     underWay += 1
-    most = Math.max(most, underWay)
+    max = Math.max(max, underWay)
     await Promise.resolve()
     const found = await store.head(object)
     underWay -= 1
     return found
   }
-  return { objects: faultyStore(store, { head }), calls: () => calls, most: () => most }
+  return { objects: faultyStore(store, { head }), calls: () => calls, max: () => max }
 }

@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createTurns } from '../../../src/database/ledger/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../../../src/database/ledger/keyed-semaphore.ts'
 
 const PATIENCE_MS = 10_000
 
 /** `begin` asks for a turn, and answers how to end it. */
 function bed(atOnce: number) {
-  const turns = createTurns({ atOnce, patienceMs: PATIENCE_MS })
+  const userSemaphore = createKeyedSemaphore({ atOnce, patienceMs: PATIENCE_MS })
   const begun: string[] = []
   const begin = (userId: string, name: string) => {
     const work = Promise.withResolvers<string>()
-    const done = turns(userId, () => {
+    const done = userSemaphore(userId, () => {
       begun.push(name)
       return work.promise
     })

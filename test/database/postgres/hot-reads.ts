@@ -6,7 +6,7 @@ import { objectKey } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
 import { createDatabase, type Database } from '../../../src/database/database.ts'
-import { createGuessCounts } from '../../../src/database/users/failed-attempts.ts'
+import { createFailedAttemptStore } from '../../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountOf, BASE_CAPACITY, digestOf } from '../../core/ledger/fixture.ts'
@@ -67,9 +67,11 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.checkBegin({ ...account, name: found.name, bytes: 1, maxFiles: 9, maxUploads: 9 })
   await users.findAccessTokenUser(digestOf(1))
   await users.findAccessTokenUsers([digestOf(1), digestOf(2)])
-  const guesses = createGuessCounts(database)
-  await guesses.update([parseClientAddress('192.0.2.7')], (_address, count) => ({ ...count }))
-  await guesses.forgetExpired(10)
+  const failedAttempts = createFailedAttemptStore(database)
+  await failedAttempts.update([parseClientAddress('192.0.2.7')], (_address, count) => ({
+    ...count,
+  }))
+  await failedAttempts.forgetExpired(10)
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens(userId)
   await ledger.listExpiredUploads({ limit: 10 })

@@ -117,7 +117,7 @@ async function perform(side: Side, operation: Operation): Promise<Outcome | unde
       const foreseen = await outcomeOf(ledger.checkBegin(asked))
       const begun = account.begin(name, bytes, limits)
       const outcome = await outcomeOf(begun)
-      expect(foreseen).toEqual(outcome)
+      expectSame(foreseen, outcome)
       if (outcome.code === 'done') versions.push(await begun)
       return outcome
     }
@@ -153,4 +153,8 @@ async function outcomeOf(call: Promise<unknown>): Promise<Outcome> {
     const { retry_after: wait, ...facts } = error.facts
     return { code: error.code, facts: { ...facts, hasWait: wait !== undefined } }
   }
+}
+
+function expectSame(foreseen: Outcome, outcome: Outcome): void {
+  expect(foreseen).toEqual(outcome)
 }

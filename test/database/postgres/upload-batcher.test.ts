@@ -37,7 +37,7 @@ function bed() {
       begin: async ({ bytes }) => void alone.push(bytes),
       commit: () => Promise.reject(new Error('Nothing is committed here.')),
     },
-    turns: (_user, work) => work(),
+    userSemaphore: (_user, work) => work(),
     async runBatch({ lock, take }: Batch) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly number[] | undefined>()
       sent.push({

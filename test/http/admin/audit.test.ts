@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { jsonOf } from '../fixture.ts'
 import { openEmbedded } from '../../support/embedded-service.ts'
 import { NO_BUILD } from '../../support/page.ts'
@@ -36,7 +36,7 @@ describe('the audit log of the admin API', () => {
     service = await openEmbedded({
       ...ADMIN_OPTIONS,
       operatorPage: NO_BUILD,
-      guessPolicy: GUESS_POLICY,
+      failedAttemptPolicy: FAILED_ATTEMPT_POLICY,
       trustedProxies: ['127.0.0.1'],
       logger,
     })
@@ -162,10 +162,10 @@ describe('the audit log of the admin API', () => {
     ],
   ])('has a line for each wrong token until its address is blocked: %s', async (how, show) => {
     const address = ADDRESSES[how]
-    const guess = () => send(service, show({ 'x-forwarded-for': address }))
-    for (let tries = 0; tries < GUESS_POLICY.maxGuesses + 5; tries += 1) await guess()
-    expect((await guess()).status).toBe(429)
-    expect(audits()).toHaveLength(GUESS_POLICY.maxGuesses)
+    const attempt = () => send(service, show({ 'x-forwarded-for': address }))
+    for (let tries = 0; tries < FAILED_ATTEMPT_POLICY.maxGuesses + 5; tries += 1) await attempt()
+    expect((await attempt()).status).toBe(429)
+    expect(audits()).toHaveLength(FAILED_ATTEMPT_POLICY.maxGuesses)
     expect(audits()[0]).toMatchObject({ action: 'admin_token.refuse', address })
     expect(JSON.stringify(lines)).not.toContain('wrong')
   })

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
 import type { TestService } from '../../support/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'
 
-const { maxGuesses } = GUESS_POLICY
+const { maxGuesses } = FAILED_ATTEMPT_POLICY
 const UNAUTHORIZED = { status: 401, code: 'unauthorized' } as const
 const TOO_MANY = { status: 429, code: 'too_many_requests' } as const
 
@@ -13,7 +13,10 @@ export function adminGuessingSuite(open: OpenService): void {
   describe('guessing the admin token', () => {
     let service: TestService
     beforeEach(async () => {
-      const options = { guessPolicy: GUESS_POLICY, trustedProxies: ['127.0.0.0/8'] }
+      const options = {
+        failedAttemptPolicy: FAILED_ATTEMPT_POLICY,
+        trustedProxies: ['127.0.0.0/8'],
+      }
       service = await open({ ...ADMIN_OPTIONS, ...options })
     })
     afterEach(() => service.stop())
@@ -24,21 +27,21 @@ export function adminGuessingSuite(open: OpenService): void {
     }
 
     it('C09 is refused with 401, then with 429 and the time to wait', async () => {
-      for (let guess = 0; guess < maxGuesses; guess += 1) {
-        const reply = await show(wrongToken(guess))
+      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+        const reply = await show(wrongToken(attempt))
         expectProblem(reply, UNAUTHORIZED)
         expect(reply.headers['www-authenticate']).toBe('Bearer')
       }
       const reply = await show(wrongToken(99))
       const { retry_after: seconds } = expectProblem(reply, TOO_MANY)
       expect(reply.headers['retry-after']).toBe(String(seconds))
-      expect(seconds).toBeGreaterThan(GUESS_POLICY.firstBlockMs / 1000 - 30)
-      expect(seconds).toBeLessThanOrEqual(GUESS_POLICY.firstBlockMs / 1000)
+      expect(seconds).toBeGreaterThan(FAILED_ATTEMPT_POLICY.firstBlockMs / 1000 - 30)
+      expect(seconds).toBeLessThanOrEqual(FAILED_ATTEMPT_POLICY.firstBlockMs / 1000)
       expectProblem(await show(wrongToken(99), '203.0.113.8'), UNAUTHORIZED)
     })
 
     it('C09 does not keep out the right token, and whoever shows none is told so', async () => {
-      for (let guess = 0; guess < maxGuesses; guess += 1) await show(wrongToken(guess))
+      for (let attempt = 0; attempt < maxGuesses; attempt += 1) await show(wrongToken(attempt))
       expectProblem(await show(wrongToken(99)), TOO_MANY)
       expect((await show(ADMIN_TOKEN)).status).toBe(200)
       const headers = { 'x-forwarded-for': '203.0.113.7' }

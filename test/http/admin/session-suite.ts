@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
 import { NO_BUILD } from '../../support/page.ts'
 import type { TestService } from '../../support/test-service.ts'
@@ -243,8 +243,8 @@ export function adminSessionSuite(open: OpenService): void {
       ['the cookie', (token) => reading(`admin_session=${token}`), reading(sessionCookie())],
     ])('is limited as by the bearer token: %s', async (_how, show, right) => {
       service = await open(GUESSED)
-      for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
-        expectProblem(await send(service, show(`wrong-${guess}`)), UNAUTHORIZED)
+      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxGuesses; attempt += 1) {
+        expectProblem(await send(service, show(`wrong-${attempt}`)), UNAUTHORIZED)
       }
       const blocked = await send(service, show('wrong'))
       expectProblem(blocked, { status: 429, code: 'too_many_requests' })
@@ -253,7 +253,7 @@ export function adminSessionSuite(open: OpenService): void {
 
     it('counts no session that was good once, so that nobody is locked out by an old tab', async () => {
       service = await open(GUESSED)
-      for (let request = 0; request < 2 * GUESS_POLICY.maxGuesses; request += 1) {
+      for (let request = 0; request < 2 * FAILED_ATTEMPT_POLICY.maxGuesses; request += 1) {
         expectProblem(await send(service, reading(expiredCookie())), UNAUTHORIZED)
       }
       expectProblem(await send(service, signingIn('wrong')), UNAUTHORIZED)
@@ -262,7 +262,7 @@ export function adminSessionSuite(open: OpenService): void {
     it('counts one guess where a planted cookie comes beside a session that was good once', async () => {
       service = await open(GUESSED)
       const cookie = `admin_session=planted; ${expiredCookie()}`
-      for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
+      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxGuesses; attempt += 1) {
         expectProblem(await send(service, reading(cookie)), UNAUTHORIZED)
       }
       const blocked = await send(service, reading(cookie))
@@ -291,7 +291,11 @@ export function adminSessionSuite(open: OpenService): void {
   })
 }
 
-const GUESSED = { ...ADMIN_OPTIONS, operatorPage: NO_BUILD, guessPolicy: GUESS_POLICY }
+const GUESSED = {
+  ...ADMIN_OPTIONS,
+  operatorPage: NO_BUILD,
+  failedAttemptPolicy: FAILED_ATTEMPT_POLICY,
+}
 
 function signingIn(token: string): Call {
   return { method: 'POST', at: '/session', body: { admin_token: token } }

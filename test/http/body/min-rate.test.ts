@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { watchPace } from '../../../src/http/body/min-rate.ts'
+import { watchMinRate } from '../../../src/http/body/min-rate.ts'
 
 const idleTimeoutMs = 60_000
 const onTooSlow = vi.fn<() => void>()
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers())
 
 function watch() {
-  return watchPace({ idleTimeoutMs, total: () => total, isWaiting: () => !isOurTurn, onTooSlow })
+  return watchMinRate({ idleTimeoutMs, total: () => total, isWaiting: () => !isOurTurn, onTooSlow })
 }
 
 function pass(seconds: number): void {

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { ChunkThrottle } from '../../../src/http/body/chunk-throttle.ts'
 import {
   type BodyCheck,
-  CheckedBody,
-  type CheckedBodyOptions,
+  RequestBody,
+  type RequestBodyOptions,
 } from '../../../src/http/body/request-body.ts'
 
 const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 5_000 }
 
-function requestOf(...chunks: readonly (Buffer | null)[]): CheckedBodyOptions['request'] {
+function requestOf(...chunks: readonly (Buffer | null)[]): RequestBodyOptions['request'] {
   const raw = new IncomingMessage(new Socket())
   for (const chunk of chunks) raw.push(chunk)
   return { raw, intake: new ChunkThrottle().intakeOf(raw) }
@@ -39,7 +39,7 @@ test('what a reader that has all it needs leaves unread does not hold up the req
     },
     end: () => {},
   }
-  const body = new CheckedBody({
+  const body = new RequestBody({
     ...OPTIONS,
     check,
     request: requestOf(Buffer.from('all'), large, large, null),
@@ -53,7 +53,7 @@ test('a reader that reads nothing holds up the request', async () => {
   let seen = 0
   const check = checkThat(({ length }) => (seen += length))
   const request = requestOf(large, large, large, large, null)
-  const body = new CheckedBody({ ...OPTIONS, check, request })
+  const body = new RequestBody({ ...OPTIONS, check, request })
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(seen).toBe(large.length)
   body.stream.resume()
@@ -66,7 +66,7 @@ test('no byte is seen before it was checked, nor any that was refused', async ()
   const check = checkThat((chunk) => {
     if (chunk.equals(large)) throw refused
   })
-  const body = new CheckedBody({
+  const body = new RequestBody({
     ...OPTIONS,
     check,
     request: requestOf(Buffer.from('good'), large, null),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { CheckedBody } from '../../../src/http/body/request-body.ts'
+import { RequestBody } from '../../../src/http/body/request-body.ts'
 import { createListener } from '../../../src/http/server/listener.ts'
 import { rawRequest } from '../../support/raw-http.ts'
 
@@ -34,7 +34,7 @@ beforeEach(async () => {
       end: () => {},
     }
     const { signal } = new AbortController()
-    await new CheckedBody({ request, check, signal, idleTimeoutMs: 60_000 }).ended
+    await new RequestBody({ request, check, signal, idleTimeoutMs: 60_000 }).ended
     return String(bytes)
   })
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import type {
   TestService,
   TestServiceOptions,
@@ -18,7 +18,7 @@ import {
   upload,
 } from '../fixture.ts'
 
-const { maxGuesses } = GUESS_POLICY
+const { maxGuesses } = FAILED_ATTEMPT_POLICY
 const INVALID = { status: 403, code: 'access_token_invalid' } as const
 const TOO_MANY = { status: 429, code: 'too_many_requests' } as const
 
@@ -32,7 +32,7 @@ export function guessingSuite(openTwins: OpenTwins): void {
   describe('guessing access tokens', () => {
     let twins: readonly TestService[] = []
     const open = async (options: TestServiceOptions = {}): Promise<TwinServices> => {
-      const opened = await openTwins({ guessPolicy: GUESS_POLICY, ...options })
+      const opened = await openTwins({ failedAttemptPolicy: FAILED_ATTEMPT_POLICY, ...options })
       twins = opened
       return opened
     }
@@ -80,20 +80,20 @@ export function guessingSuite(openTwins: OpenTwins): void {
 
     it('C08 on one instance is over on the other too', async () => {
       const [here, there] = await open()
-      await guess(here, maxGuesses / 2)
-      await here.guesses.share()
-      await guess(there, maxGuesses / 2)
-      await there.guesses.share()
+      await attempt(here, maxGuesses / 2)
+      await here.failedAttempts.share()
+      await attempt(there, maxGuesses / 2)
+      await there.failedAttempts.share()
       expectBlocked(await download(there, { headers: wrong() }))
       expectProblem(await download(here, { headers: wrong() }), INVALID)
-      await here.guesses.share()
+      await here.failedAttempts.share()
       expectBlocked(await download(here, { headers: wrong() }))
     })
 
     it('C08 at 100 a second changes nothing for those who share the address', async () => {
       // However slow the machine is, the block must outlast the test.
-      const guessPolicy = { ...GUESS_POLICY, firstBlockMs: 3_600_000 }
-      const [service] = await open({ guessPolicy })
+      const failedAttemptPolicy = { ...FAILED_ATTEMPT_POLICY, firstBlockMs: 3_600_000 }
+      const [service] = await open({ failedAttemptPolicy })
       const users = [await service.createUser(1000), await service.createUser(1000)]
       for (const user of users) await upload(service, { user, content: 'hello' })
       await block(service)
@@ -114,8 +114,8 @@ export function guessingSuite(openTwins: OpenTwins): void {
 
     it('C08 under forged addresses is counted for the address of the connection', async () => {
       const [service] = await open()
-      for (let guess = 0; guess < maxGuesses; guess += 1) {
-        const forged = { 'x-forwarded-for': `203.0.113.${guess}`, forwarded: `for=${guess}` }
+      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+        const forged = { 'x-forwarded-for': `203.0.113.${attempt}`, forwarded: `for=${attempt}` }
         expectProblem(await download(service, { headers: { ...wrong(), ...forged } }), INVALID)
       }
       const headers = { ...wrong(), 'x-forwarded-for': '203.0.113.99' }
@@ -126,9 +126,9 @@ export function guessingSuite(openTwins: OpenTwins): void {
       const [service] = await open(PROXIED)
       const from = (addresses: string): Promise<Reply> =>
         download(service, { headers: { ...wrong(), 'x-forwarded-for': addresses } })
-      for (let guess = 0; guess < maxGuesses; guess += 1) {
+      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
         // What stands before the proxy's own entry is the client's invention.
-        expectProblem(await from(`198.51.100.${guess}, 203.0.113.7`), INVALID)
+        expectProblem(await from(`198.51.100.${attempt}, 203.0.113.7`), INVALID)
       }
       expectBlocked(await from('203.0.113.7'))
       expectBlocked(await from('192.0.2.1, 203.0.113.7'))
@@ -140,8 +140,8 @@ export function guessingSuite(openTwins: OpenTwins): void {
       const [service] = await open(PROXIED)
       const from = (address: string): Promise<Reply> =>
         download(service, { headers: { ...wrong(), 'x-forwarded-for': address } })
-      for (let guess = 0; guess < maxGuesses; guess += 1) {
-        expectProblem(await from(guess % 2 === 0 ? 'unknown' : '"'), INVALID)
+      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+        expectProblem(await from(attempt % 2 === 0 ? 'unknown' : '"'), INVALID)
       }
       expectBlocked(await from('127.0.0.1'))
       expectProblem(await from('203.0.113.7'), INVALID)
@@ -151,8 +151,8 @@ export function guessingSuite(openTwins: OpenTwins): void {
       const [service] = await open(PROXIED)
       const from = (address: string): Promise<Reply> =>
         download(service, { headers: { ...wrong(), 'x-forwarded-for': address } })
-      for (let guess = 0; guess < maxGuesses; guess += 1) {
-        expectProblem(await from(`2001:db8:0:1:${guess}::${guess}`), INVALID)
+      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+        expectProblem(await from(`2001:db8:0:1:${attempt}::${attempt}`), INVALID)
       }
       expectBlocked(await from('2001:db8:0:1::ffff'))
       expectProblem(await from('2001:db8:0:2::1'), INVALID)
@@ -165,23 +165,23 @@ function wrong(): { readonly cookie: string } {
   return { cookie: `access_token=crt_${randomBytes(32).toString('base64url')}` }
 }
 
-async function guess(service: TestService, times: number): Promise<void> {
-  for (let guesses = 0; guesses < times; guesses += 1) {
+async function attempt(service: TestService, times: number): Promise<void> {
+  for (let failedAttempts = 0; failedAttempts < times; failedAttempts += 1) {
     expectProblem(await download(service, { headers: wrong() }), INVALID)
   }
 }
 
 /** Is wrong until the address of the tests is blocked. */
 async function block(service: TestService): Promise<void> {
-  await guess(service, maxGuesses)
+  await attempt(service, maxGuesses)
 }
 
 /** Asserts that a reply says to wait, in the header as in the document. */
 function expectBlocked(reply: Reply): void {
   const { retry_after: seconds } = expectProblem(reply, TOO_MANY)
   expect(reply.headers['retry-after']).toBe(String(seconds))
-  expect(seconds).toBeGreaterThan(GUESS_POLICY.firstBlockMs / 1000 - 30)
-  expect(seconds).toBeLessThanOrEqual(GUESS_POLICY.firstBlockMs / 1000)
+  expect(seconds).toBeGreaterThan(FAILED_ATTEMPT_POLICY.firstBlockMs / 1000 - 30)
+  expect(seconds).toBeLessThanOrEqual(FAILED_ATTEMPT_POLICY.firstBlockMs / 1000)
 }
 
 /** Shows wrong tokens at that rate until it is told to stop; says which statuses came. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ERROR_CODES } from '../../../src/core/errors.ts'
 import { docsPage } from '../../../src/http/docs/page.ts'
-import { INERT_HEADERS } from '../../../src/http/server/security-headers.ts'
+import { SECURITY_HEADERS } from '../../../src/http/server/security-headers.ts'
 import type { Json } from '../../../src/http/openapi/operation.ts'
 import { openEmbedded } from '../../support/embedded-service.ts'
 import { startService } from '../../support/running-service.ts'
@@ -95,7 +95,7 @@ describe('the page', () => {
     const page = await reply.text()
     const [, style = ''] = /<style>(.*?)<\/style>/s.exec(page) ?? []
     const digest = createHash('sha256').update(style).digest('base64')
-    const { 'content-security-policy': policy, ...others } = INERT_HEADERS
+    const { 'content-security-policy': policy, ...others } = SECURITY_HEADERS
     expect(Object.fromEntries(reply.headers)).toMatchObject({
       ...others,
       'content-type': 'text/html; charset=utf-8',

@@ -4,17 +4,17 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { EvenShare } from '../../../src/core/async/fair-share.ts'
-import { releaseSent } from '../../../src/http/download/recycling-pipe.ts'
+import { FairShare } from '../../../src/core/async/fair-share.ts'
+import { pipeAndRecycle } from '../../../src/http/download/recycling-pipe.ts'
 
 const CHUNK_BYTES = 64 * 1024
 /** More than the kernel's buffers hold on both sides. */
 const CHUNKS = 1000
 
-const waiting = new EvenShare({
+const waiting = new FairShare({
   totalBytes: 2 ** 20,
-  leastBytes: CHUNK_BYTES / 4,
-  mostBytes: 512 * 1024,
+  minBytes: CHUNK_BYTES / 4,
+  maxBytes: 512 * 1024,
 })
 
 describe('content that is released when it was sent', () => {
@@ -41,7 +41,7 @@ describe('content that is released when it was sent', () => {
         // As the next content would.
         chunk.fill(0xff)
       }
-      releaseSent(content, { answer, release, waiting }).pipe(answer)
+      pipeAndRecycle(content, { answer, release, waiting }).pipe(answer)
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -101,7 +101,7 @@ describe('what waits for a reader', () => {
         this.push(Buffer.alloc(CHUNK_BYTES))
       },
     })
-    releaseSent(content, { answer, release: () => undefined, waiting }).pipe(answer)
+    pipeAndRecycle(content, { answer, release: () => undefined, waiting }).pipe(answer)
     /** What waits at most when the reader takes a chunk each time that many milliseconds have passed. */
     async function mostWaiting(ms: number): Promise<number> {
       const lengths: number[] = []

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { watchReader } from '../../../src/http/download/slow-reader.ts'
+import { watchSlowReader } from '../../../src/http/download/slow-reader.ts'
 
 const KIB = 1024
 const idleTimeoutMs = 60_000
@@ -14,7 +14,7 @@ function readerOf(bytesPerSecond: number) {
   const handle = { bytesWritten: 512 * KIB, writeQueueSize: 512 * KIB }
   const socket = { bytesWritten: 512 * KIB, writableLength: 512 * KIB, _handle: handle }
   const raw = Object.assign(new EventEmitter(), { socket, destroy: vi.fn<() => void>() })
-  watchReader({ raw, request: {} } as unknown as FastifyReply, { idleTimeoutMs })
+  watchSlowReader({ raw, request: {} } as unknown as FastifyReply, { idleTimeoutMs })
   const timer = setInterval(() => (handle.writeQueueSize -= bytesPerSecond), 1000)
   return { raw, end: () => clearInterval(timer) }
 }

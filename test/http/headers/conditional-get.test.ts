@@ -4,7 +4,7 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey } from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
-import { selectContent } from '../../../src/http/headers/conditional-get.ts'
+import { selectRepresentation } from '../../../src/http/headers/conditional-get.ts'
 
 const UPDATED_AT = Date.UTC(2026, 10, 21, 12)
 const DATE = 'Sat, 21 Nov 2026 12:00:00 GMT'
@@ -27,7 +27,7 @@ const ETAG = `"${version}"`
 const PART = { first: 0, last: 9 }
 
 const select = (headers: Record<string, string>, method = 'GET') =>
-  selectContent({ method, headers }, file)
+  selectRepresentation({ method, headers }, file)
 
 /** Step 5 of RFC 9110 section 13.2.2: the range counts only when the client has what stands here. */
 const IF_RANGE = [
@@ -42,7 +42,7 @@ const IF_RANGE = [
   ['another date', 'Sat, 21 Nov 2026 11:59:59 GMT', 'whole'],
 ] as const
 
-describe('selectContent', () => {
+describe('selectRepresentation', () => {
   it('gives the whole without conditions, and the range that is asked for', () => {
     expect(select({})).toBe('whole')
     expect(select({ range: 'bytes=0-9' })).toEqual(PART)

@@ -25,7 +25,7 @@ export interface Received {
   readonly size: number
   readonly sha256: string
   readonly announced: number | null
-  readonly least: number
+  readonly min: number
 }
 
 /** A service that does nothing but receive forms: it answers with what it got, and notes how every request ended. */
@@ -87,7 +87,7 @@ async function receive(
   const { size, sha256 } = await read(form, options)
   if (settleMs > 0) await delay(settleMs)
   await form.end()
-  return { size, sha256, least: form.size.least, announced: form.size.announced ?? null }
+  return { size, sha256, min: form.size.min, announced: form.size.announced ?? null }
 }
 
 async function read(form: FileForm, { maxBytes = Infinity, slowMs = 0 }: FormAppOptions) {

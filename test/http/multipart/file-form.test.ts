@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import { chunkThrottlePlugin } from '../../../src/http/server/plugins/chunk-throttle.ts'
 import {
-  leastFileSize,
+  minFileSize,
   multipartUploadPlugin,
   openFileForm,
   type OpenFileFormOptions,
@@ -185,6 +185,6 @@ test.each([
   [{ 'content-length': '65536' }, 0],
   [{ 'content-length': '65537' }, 1],
   [{ 'content-length': '70000', 'transfer-encoding': 'chunked' }, 0],
-])('of a request with %o a file has at least %d bytes', (headers, least) => {
-  expect(leastFileSize({ headers })).toBe(least)
+])('of a request with %o a file has at least %d bytes', (headers, min) => {
+  expect(minFileSize({ headers })).toBe(min)
 })

@@ -334,11 +334,11 @@ describe('the form', () => {
 describe('sizes', () => {
   test.each([0, 1, 3000, 200_000])('D01: the announced size of %d bytes is exact', async (size) => {
     const content = Buffer.alloc(size, 'x')
-    const least = Math.max(0, fileBody(content).length - 64 * 1024)
+    const min = Math.max(0, fileBody(content).length - 64 * 1024)
     expect(receivedOf(await post({ body: fileBody(content) }))).toMatchObject({
       size,
       announced: size,
-      least,
+      min,
     })
   })
 
@@ -354,7 +354,7 @@ describe('sizes', () => {
 
   test('D05: a chunked form announces nothing and is stopped in the middle of its content', async () => {
     expect(receivedOf(await postChunked([fileBody('abc')]))).toMatchObject({
-      least: 0,
+      min: 0,
       announced: null,
     })
     await service?.close()

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../../src/core/errors.ts'
-import { INERT_HEADERS } from '../../../src/http/server/security-headers.ts'
+import { SECURITY_HEADERS } from '../../../src/http/server/security-headers.ts'
 import { bytesOf, digest } from '../../support/objects.ts'
 import type { TestService } from '../../support/test-service.ts'
 import {
@@ -133,7 +133,7 @@ export function downloadSuite(open: OpenService): void {
           const renewed = { etag, 'last-modified': date, 'cache-control': control, vary }
           const sha256 = Buffer.from(digest(placed.content), 'hex').toString('base64')
           const stated = { 'repr-digest': `sha-256=:${sha256}:` }
-          expect(stable(reply)).toEqual({ ...renewed, ...stated, ...INERT_HEADERS })
+          expect(stable(reply)).toEqual({ ...renewed, ...stated, ...SECURITY_HEADERS })
         }
       })
 

@@ -38,7 +38,7 @@ export function everyCodeSuite(open: OpenService): void {
       // Room for the small files of all others.
       const space = createFreeSpace({
         folders: [{ path: 'any', holdsObjects: true }],
-        leastBytes: 1_000_000,
+        minBytes: 1_000_000,
         measure: () => Promise.resolve(1_050_000),
       })
       service = await open({ ...ADMIN_OPTIONS, ...LIMITS, baseCapacity: 0, space })

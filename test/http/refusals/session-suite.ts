@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { GUESS_POLICY } from '../../../src/core/auth/failed-attempts.ts'
+import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { NO_BUILD } from '../../support/page.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../../support/test-service.ts'
 import type { RawExchange } from '../../support/raw-http.ts'
@@ -184,9 +184,9 @@ export function sessionSuite(open: OpenService): void {
     })
 
     it('is no way around the limit of guesses', async () => {
-      const service = await start({ guessPolicy: GUESS_POLICY })
+      const service = await start({ failedAttemptPolicy: FAILED_ATTEMPT_POLICY })
       const user = await service.createUser(0)
-      for (let guess = 0; guess < GUESS_POLICY.maxGuesses; guess += 1) {
+      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxGuesses; attempt += 1) {
         expectProblem(await signIn(service, wrong()), INVALID)
       }
       const blocked = await signIn(service, wrong())

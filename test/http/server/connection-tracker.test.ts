@@ -3,13 +3,13 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { watchConnections } from '../../../src/http/server/connection-tracker.ts'
+import { trackConnections } from '../../../src/http/server/connection-tracker.ts'
 
 it('tells when a connection was accepted or an answer was over last', async () => {
   const asked = Promise.withResolvers<ServerResponse>()
   const server = createServer((_request, response) => asked.resolve(response))
   onTestFinished(() => void server.close())
-  const connections = watchConnections(server)
+  const connections = trackConnections(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   expect(connections.lastChangedAt()).toBe(Number.NEGATIVE_INFINITY)
 

@@ -7,7 +7,7 @@ import { AppError } from '../../../src/core/errors.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
-import { unavailable } from '../../../src/object-store/store-error.ts'
+import { storeError } from '../../../src/object-store/store-error.ts'
 import { faultyStore } from '../../support/faults.ts'
 import { createFolder } from '../../support/local-server.ts'
 import { rawRequest } from '../../support/raw-http.ts'
@@ -146,7 +146,7 @@ describe('the log of how requests end', () => {
     const { service, user } = await start(() => ({
       put: async ({ body }) => {
         body.destroy()
-        throw unavailable(new Error('no'))
+        throw storeError(new Error('no'))
       },
     }))
     await upload(service, { user, content: 'x' })
@@ -175,7 +175,7 @@ describe('the log of how requests end', () => {
 const breakingOpen: ObjectStore['open'] = async () => {
   async function* half() {
     yield Buffer.alloc(MIB / 2)
-    throw unavailable(new Error('the connection is gone'))
+    throw storeError(new Error('the connection is gone'))
   }
   return { body: Readable.from(half(), { objectMode: false }), size: MIB }
 }

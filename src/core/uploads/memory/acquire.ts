@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Claim, MemoryRoom } from './fair-queue.ts'
+import type { MemoryRequest, MemoryPool } from './fair-queue.ts'
 
 /** How long an upload waits for room while nobody gives any back, before it is told to come back later. */
 const MAX_STANDSTILL_MS = 45_000
@@ -7,7 +7,7 @@ const MAX_STANDSTILL_MS = 45_000
 /** How long it waits at all; a listener closes connections on which nothing has moved for a little longer. */
 const MAX_WAIT_MS = 3 * MAX_STANDSTILL_MS
 
-export interface WaitForRoomOptions extends Claim {
+export interface AcquireOptions extends MemoryRequest {
   readonly signal: AbortSignal
   /** Called when it has to wait. */
   readonly onWait: () => void
@@ -17,7 +17,7 @@ export interface WaitForRoomOptions extends Claim {
  * Resolves when the claim is granted. Rejects with `unavailable` when that takes too long, and with the signal's reason;
  * then it never is.
  */
-export async function waitForRoom(room: MemoryRoom, options: WaitForRoomOptions): Promise<void> {
+export async function acquireMemory(pool: MemoryPool, options: AcquireOptions): Promise<void> {
   const { userId, bytes, grant, signal, onWait } = options
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -27,18 +27,18 @@ export async function waitForRoom(room: MemoryRoom, options: WaitForRoomOptions)
     grant()
     resolve()
   }
-  const withdraw = room.claim({ userId, bytes, grant: settle })
+  const withdraw = pool.request({ userId, bytes, grant: settle })
   const fail = (reason: unknown): void => {
     withdraw()
     reject(reason)
   }
   const onAbort = (): void => fail(signal.reason)
-  let before = room.givenBack
+  let before = pool.givenBack
   let waitedMs = 0
   const look = (): void => {
     waitedMs += MAX_STANDSTILL_MS
-    const comesForward = room.givenBack > before
-    before = room.givenBack
+    const comesForward = pool.givenBack > before
+    before = pool.givenBack
     if (comesForward && waitedMs < MAX_WAIT_MS) return
     fail(busy('There is no memory left for this upload.'))
   }

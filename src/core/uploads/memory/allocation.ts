@@ -1,10 +1,10 @@
 import { addAbortListener } from 'node:events'
-import { busy, waitForRoom } from './acquire.ts'
-import type { MemoryRoom } from './fair-queue.ts'
-import { Pace } from './client-rate.ts'
+import { busy, acquireMemory } from './acquire.ts'
+import type { MemoryPool } from './fair-queue.ts'
+import { ClientRate } from './client-rate.ts'
 
 /** One upload's part of the memory. */
-export interface MemoryShare extends Disposable {
+export interface MemoryAllocation extends Disposable {
   /**
    * Passes `content` on, piece by piece, and counts what it has passed as held. A piece for which there is no room waits;
    * when that takes too long, or the room is needed more by others, it fails with `unavailable`. Called once.
@@ -37,31 +37,31 @@ const FIRST_BYTES = 32 * 1024
 /** Made once: nobody reads it but in a defect, and each would cost a stack. */
 const OVER = busy('The upload is over.')
 
-export interface ShareOptions {
+export interface AllocationOptions {
   readonly userId: string
-  readonly room: MemoryRoom
+  readonly pool: MemoryPool
   readonly partSize: number
   readonly onWait: () => void
   readonly onEnd: () => void
 }
 
 /** The share itself, and what the memory has to know of it. */
-export class Share implements MemoryShare {
+export class Allocation implements MemoryAllocation {
   readonly userId: string
-  readonly pace = new Pace()
+  readonly rate = new ClientRate()
   /** For how long it has been on its way out. */
   leavingMs = 0
-  readonly #options: ShareOptions
+  readonly #options: AllocationOptions
   readonly #taken = new AbortController()
   readonly #over = new AbortController()
   /** Bytes of the part that is being gathered, and the room that it has for them. */
-  readonly #gathering = { bytes: 0, room: 0 }
+  readonly #gathering = { bytes: 0, pool: 0 }
   /** Bytes of whole parts, and the room that they have. */
-  readonly #sending = { bytes: 0, room: 0 }
+  readonly #sending = { bytes: 0, pool: 0 }
   /** Bytes that have come in all. */
   #came = 0
 
-  constructor(options: ShareOptions) {
+  constructor(options: AllocationOptions) {
     this.#options = options
     this.userId = options.userId
   }
@@ -72,7 +72,7 @@ export class Share implements MemoryShare {
 
   /** Bytes of room that it has beside what it began with. */
   get claimed(): number {
-    return this.#gathering.room + this.#sending.room
+    return this.#gathering.pool + this.#sending.pool
   }
 
   async *hold(
@@ -82,7 +82,7 @@ export class Share implements MemoryShare {
       expectedSize = Number.POSITIVE_INFINITY,
     }: HoldOptions = {},
   ): AsyncGenerator<Uint8Array, void> {
-    for await (const piece of this.pace.measure(content)) {
+    for await (const piece of this.rate.measure(content)) {
       let rest = piece
       do {
         const bytes = Math.min(rest.byteLength, this.#untilBound(partSize))
@@ -102,7 +102,7 @@ export class Share implements MemoryShare {
   async awaitClient<T>(sent: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>()
     using _ = addAbortListener(this.taken, () => reject(this.taken.reason))
-    return await this.pace.wait(Promise.race([sent, promise]))
+    return await this.rate.wait(Promise.race([sent, promise]))
   }
 
   release(bytes: number): void {
@@ -119,9 +119,9 @@ export class Share implements MemoryShare {
   [Symbol.dispose](): void {
     this.#over.abort(OVER)
     const { claimed } = this
-    this.#gathering.room = 0
-    this.#sending.room = 0
-    if (claimed > 0) this.#options.room.give(this.userId, claimed)
+    this.#gathering.pool = 0
+    this.#sending.pool = 0
+    if (claimed > 0) this.#options.pool.give(this.userId, claimed)
     this.#options.onEnd()
   }
 
@@ -139,35 +139,35 @@ export class Share implements MemoryShare {
   async #makeRoom(bytes: number, { partSize, expectedSize }: Gathering): Promise<void> {
     const gathered = this.#gathering.bytes + bytes
     const needed = gathered >= partSize ? gathered : Math.max(0, gathered - FIRST_BYTES)
-    const lacking = needed - this.#gathering.room
+    const lacking = needed - this.#gathering.pool
     if (lacking <= 0) return
     this.#over.signal.throwIfAborted()
-    const { userId, room, onWait } = this.#options
-    if (room.take(userId, lacking)) {
-      this.#gathering.room += lacking
+    const { userId, pool, onWait } = this.#options
+    if (pool.take(userId, lacking)) {
+      this.#gathering.pool += lacking
       return
     }
     const left = expectedSize - this.#came
     const whole = left > 0 ? Math.min(partSize, this.#gathering.bytes + left) : partSize
-    const missing = Math.max(lacking, whole - this.#gathering.room)
-    const grant = (): void => void (this.#gathering.room += missing)
-    await waitForRoom(room, { userId, bytes: missing, grant, signal: this.#over.signal, onWait })
+    const missing = Math.max(lacking, whole - this.#gathering.pool)
+    const grant = (): void => void (this.#gathering.pool += missing)
+    await acquireMemory(pool, { userId, bytes: missing, grant, signal: this.#over.signal, onWait })
   }
 
   /** What was gathered is on its way out, and the room for it will come back. */
   #send(): void {
     this.#sending.bytes += this.#gathering.bytes
-    this.#sending.room += this.#gathering.room
+    this.#sending.pool += this.#gathering.pool
     this.#gathering.bytes = 0
-    this.#gathering.room = 0
+    this.#gathering.pool = 0
     this.#trim()
   }
 
   #trim(): void {
-    const bytes = this.#sending.room - Math.max(0, this.#sending.bytes)
+    const bytes = this.#sending.pool - Math.max(0, this.#sending.bytes)
     if (bytes <= 0) return
-    this.#sending.room -= bytes
-    this.#options.room.give(this.userId, bytes)
+    this.#sending.pool -= bytes
+    this.#options.pool.give(this.userId, bytes)
   }
 }
 

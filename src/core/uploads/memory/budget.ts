@@ -1,6 +1,6 @@
-import { waitForRoom } from './acquire.ts'
-import { MemoryRoom } from './fair-queue.ts'
-import { type MemoryShare, Share } from './allocation.ts'
+import { acquireMemory } from './acquire.ts'
+import { MemoryPool } from './fair-queue.ts'
+import { type MemoryAllocation, Allocation } from './allocation.ts'
 
 export interface UploadMemoryOptions {
   /** What all uploads of this process together may hold in memory, in bytes; at least `smallestBudget(partSize)`. */
@@ -19,7 +19,7 @@ export interface UploadMemory {
    * Takes what an upload of the user needs to begin; whoever gets the share disposes of it. Rejects with `unavailable` when
    * there is no room for too long, and with the signal's reason.
    */
-  admit(upload: AdmitUpload): Promise<MemoryShare>
+  admit(upload: AdmitUpload): Promise<MemoryAllocation>
 
   /** What of the memory is in use at this moment. */
   usage(): UploadMemoryUsage
@@ -77,25 +77,25 @@ export function createUploadMemory({ budget, partSize }: UploadMemoryOptions): U
 
 class Memory implements UploadMemory {
   /** What uploads begin with, so that large ones never keep small ones out. */
-  readonly #shares: MemoryRoom
+  readonly #shares: MemoryPool
   /** What the object store gathers of them. */
-  readonly #gathered: MemoryRoom
+  readonly #gathered: MemoryPool
   readonly #budget: number
   readonly #partSize: number
   readonly #lowWater: number
-  readonly #tenants = new Set<Share>()
+  readonly #tenants = new Set<Allocation>()
   #ticks: NodeJS.Timeout | undefined
 
   constructor({ budget, partSize }: UploadMemoryOptions) {
     const half = Math.floor(budget / 2)
     const small = Math.floor(budget * SMALL_FILES)
     const few = Math.floor(budget * FEW_UPLOADS)
-    this.#shares = new MemoryRoom({
+    this.#shares = new MemoryPool({
       bytes: half - small - few,
       keptForClaims: 0,
       reserve: { bytes: few, largest: SHARE_BYTES },
     })
-    this.#gathered = new MemoryRoom({
+    this.#gathered = new MemoryPool({
       bytes: half,
       keptForClaims: partSize,
       reserve: { bytes: small, largest: small * SMALL_FILE },
@@ -105,15 +105,15 @@ class Memory implements UploadMemory {
     this.#lowWater = Math.floor(half / 4)
   }
 
-  async admit({ userId, signal }: AdmitUpload): Promise<MemoryShare> {
+  async admit({ userId, signal }: AdmitUpload): Promise<MemoryAllocation> {
     const onWait = (): void => this.#makeRoom()
-    const onEnd = (): void => this.#leave(share)
-    const room = this.#gathered
-    const share = new Share({ userId, room, partSize: this.#partSize, onWait, onEnd })
-    const grant = (): void => this.#enter(share)
-    const claim = { userId, bytes: SHARE_BYTES, grant }
-    await waitForRoom(this.#shares, { ...claim, signal, onWait })
-    return share
+    const onEnd = (): void => this.#leave(allocation)
+    const pool = this.#gathered
+    const allocation = new Allocation({ userId, pool, partSize: this.#partSize, onWait, onEnd })
+    const grant = (): void => this.#enter(allocation)
+    const request = { userId, bytes: SHARE_BYTES, grant }
+    await acquireMemory(this.#shares, { ...request, signal, onWait })
+    return allocation
   }
 
   usage(): UploadMemoryUsage {
@@ -125,14 +125,14 @@ class Memory implements UploadMemory {
     }
   }
 
-  #enter(share: Share): void {
-    this.#tenants.add(share)
+  #enter(allocation: Allocation): void {
+    this.#tenants.add(allocation)
     this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
   }
 
-  #leave(share: Share): void {
-    if (!this.#tenants.delete(share)) return
-    this.#shares.give(share.userId, SHARE_BYTES)
+  #leave(allocation: Allocation): void {
+    if (!this.#tenants.delete(allocation)) return
+    this.#shares.give(allocation.userId, SHARE_BYTES)
     if (this.#tenants.size > 0) return
     clearInterval(this.#ticks)
     this.#ticks = undefined
@@ -140,10 +140,10 @@ class Memory implements UploadMemory {
 
   #tick(): void {
     for (const tenant of this.#tenants) {
-      tenant.pace.tick(TICK_MS)
+      tenant.rate.tick(TICK_MS)
       if (tenant.taken.aborted) tenant.leavingMs += TICK_MS
     }
-    for (const room of [this.#shares, this.#gathered]) room.tick(TICK_MS)
+    for (const pool of [this.#shares, this.#gathered]) pool.tick(TICK_MS)
     this.#makeRoom()
   }
 
@@ -153,28 +153,28 @@ class Memory implements UploadMemory {
       shares: this.#shares.lacking.all,
       gathered: Math.max(this.#gathered.lacking.all, this.#lowWater - this.#gathered.free),
     }
-    this.#evict(lacking, ({ pace }) => pace.bytesPerSecond < SLOW_BYTES_PER_SECOND)
+    this.#evict(lacking, ({ rate }) => rate.bytesPerSecond < SLOW_BYTES_PER_SECOND)
     this.#evictFor(this.#shares, { shares: this.#shares.lacking.first, gathered: 0 })
     this.#evictFor(this.#gathered, { shares: 0, gathered: this.#gathered.lacking.first })
   }
 
   /** A crowd of one user that is just not slow would keep all others out for as long as its parts take. */
-  #evictFor(room: MemoryRoom, lacking: Lacking): void {
-    const { first } = room
-    if (first === undefined || room.firstWaitedMs < LONG_FIRST_MS) return
-    const least = (this.#partSize * 1000) / SLOW_PART_MS
-    const isSlow = ({ userId, pace }: Share): boolean =>
-      userId !== first.userId && pace.bytesPerSecond < least
+  #evictFor(pool: MemoryPool, lacking: Lacking): void {
+    const { first } = pool
+    if (first === undefined || pool.firstWaitedMs < LONG_FIRST_MS) return
+    const min = (this.#partSize * 1000) / SLOW_PART_MS
+    const isSlow = ({ userId, rate }: Allocation): boolean =>
+      userId !== first.userId && rate.bytesPerSecond < min
     this.#evict(lacking, isSlow)
   }
 
   /** Takes what is lacking from those uploads, the slowest first, less what is already being taken. */
-  #evict({ shares, gathered }: Lacking, isSlow: (tenant: Share) => boolean): void {
+  #evict({ shares, gathered }: Lacking, isSlow: (tenant: Allocation) => boolean): void {
     if (shares <= 0 && gathered <= 0) return
     const tenants = [...this.#tenants]
     const leaving = tenants.filter(({ taken }) => taken.aborted)
     const slow = tenants.filter((tenant) => !tenant.taken.aborted && isSlow(tenant))
-    slow.sort((a, b) => a.pace.bytesPerSecond - b.pace.bytesPerSecond)
+    slow.sort((a, b) => a.rate.bytesPerSecond - b.rate.bytesPerSecond)
     const places = MAX_EVICTIONS - leaving.filter(isQuick).length
     const left = { shares, gathered, places }
     for (const tenant of [...leaving, ...slow]) {
@@ -189,7 +189,7 @@ class Memory implements UploadMemory {
   }
 }
 
-function isQuick({ leavingMs }: Share): boolean {
+function isQuick({ leavingMs }: Allocation): boolean {
   return leavingMs < LONGEST_EVICTION_MS
 }
 

@@ -2,7 +2,7 @@
 const WINDOW_MS = 5_000
 
 /** How fast a client sends: bytes for the time in which it had the turn, and neither the store nor the memory. */
-export class Pace {
+export class ClientRate {
   #isClientsTurn = false
   #window = { ms: 0, bytes: 0 }
   #bytesPerSecond = Number.POSITIVE_INFINITY

@@ -1,15 +1,15 @@
-import { MemoryReserve, type MemoryReserveOptions } from './headroom.ts'
+import { Headroom, type HeadroomOptions } from './headroom.ts'
 
-export interface MemoryRoomOptions {
+export interface MemoryPoolOptions {
   /** Bytes in all, without the reserve. */
   readonly bytes: number
   /** Bytes of these that are not taken but claimed: as many as the largest claim of whoever may have taken some before. */
   readonly keptForClaims: number
   /** From which claims of users who have little are granted though the rest is taken. */
-  readonly reserve: MemoryReserveOptions
+  readonly reserve: HeadroomOptions
 }
 
-export interface Claim {
+export interface MemoryRequest {
   /** Whose it is. */
   readonly userId: string
   readonly bytes: number
@@ -17,7 +17,7 @@ export interface Claim {
   readonly grant: () => void
 }
 
-interface Waiting extends Claim {
+interface Waiting extends MemoryRequest {
   turn: number
 }
 
@@ -34,10 +34,10 @@ interface Waiting extends Claim {
  * What is granted from the reserve comes on top. What a user gives back is the room's as long as the user has any of it, so
  * that whoever is the first in line gets what others give back, however many small claims these have.
  */
-export class MemoryRoom {
+export class MemoryPool {
   readonly #bytes: number
   readonly #keptForClaims: number
-  readonly #reserve: MemoryReserve
+  readonly #reserve: Headroom
   #free: number
   /** What each user has of the room, without what is from the reserve. */
   readonly #held = new Map<string, number>()
@@ -47,13 +47,13 @@ export class MemoryRoom {
   #turn = 0
   readonly #lastTurns = new Map<string, number>()
   #givenBack = 0
-  #watched: { readonly first: Claim | undefined; ms: number } = { first: undefined, ms: 0 }
+  #watched: { readonly first: MemoryRequest | undefined; ms: number } = { first: undefined, ms: 0 }
 
-  constructor({ bytes, keptForClaims, reserve }: MemoryRoomOptions) {
+  constructor({ bytes, keptForClaims, reserve }: MemoryPoolOptions) {
     this.#bytes = bytes
     this.#free = bytes
     this.#keptForClaims = keptForClaims
-    this.#reserve = new MemoryReserve(reserve)
+    this.#reserve = new Headroom(reserve)
   }
 
   /** Bytes that can be taken; none, or less, when only claims are served. */
@@ -62,7 +62,7 @@ export class MemoryRoom {
   }
 
   /** Who is served next. */
-  get first(): Claim | undefined {
+  get first(): MemoryRequest | undefined {
     return this.#line[0]
   }
 
@@ -100,10 +100,10 @@ export class MemoryRoom {
   }
 
   /** Grants the claim once its turn has come and the bytes are there, unless it is withdrawn before by what it returns. */
-  claim(claim: Claim): () => void {
-    const turn = Math.max(this.#turn, (this.#lastTurns.get(claim.userId) ?? -1) + 1)
-    this.#lastTurns.set(claim.userId, turn)
-    const waiting = { ...claim, turn }
+  request(request: MemoryRequest): () => void {
+    const turn = Math.max(this.#turn, (this.#lastTurns.get(request.userId) ?? -1) + 1)
+    this.#lastTurns.set(request.userId, turn)
+    const waiting = { ...request, turn }
     const later = this.#line.findIndex((other) => other.turn > turn)
     this.#line.splice(later < 0 ? this.#line.length : later, 0, waiting)
     this.#serve()

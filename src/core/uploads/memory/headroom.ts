@@ -1,4 +1,4 @@
-export interface MemoryReserveOptions {
+export interface HeadroomOptions {
   /** Bytes in all. */
   readonly bytes: number
   /** The most bytes that are given at once. */
@@ -11,14 +11,14 @@ export interface MemoryReserveOptions {
  * fewer than there are places, leave one for the next, however long each keeps what it has. Nobody waits here: it is there at
  * once or not at all.
  */
-export class MemoryReserve {
+export class Headroom {
   readonly #bytes: number
   readonly #largest: number
   #free: number
   /** Of each user that has any. */
   readonly #held = new Map<string, number>()
 
-  constructor({ bytes, largest }: MemoryReserveOptions) {
+  constructor({ bytes, largest }: HeadroomOptions) {
     this.#bytes = bytes
     this.#largest = largest
     this.#free = bytes

@@ -1,4 +1,4 @@
-export interface OutboxOptions<T> {
+export interface MessageBufferOptions<T> {
   /** Throws, and sends nothing, when one of them cannot be sent. */
   readonly send: (messages: readonly T[]) => void
   readonly refuse: (message: T, error: unknown) => void
@@ -10,11 +10,11 @@ export interface OutboxOptions<T> {
  * Sends together, and in their order, what is added until `schedule` says so, since most of what a message costs is to wake
  * up who gets it. One that cannot be sent is refused, and no other with it.
  */
-export class Outbox<T> {
+export class MessageBuffer<T> {
   #waiting: T[] = []
-  readonly #options: OutboxOptions<T>
+  readonly #options: MessageBufferOptions<T>
 
-  constructor(options: OutboxOptions<T>) {
+  constructor(options: MessageBufferOptions<T>) {
     this.#options = options
   }
 

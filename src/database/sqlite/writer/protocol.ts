@@ -1,6 +1,6 @@
 import type { Ledger } from '../../../core/ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
-import type { PackedError } from './serialized-error.ts'
+import type { SerializedError } from './serialized-error.ts'
 
 /** With what the writer's thread opens its database. */
 export interface WriterSettings {
@@ -39,4 +39,4 @@ export type WriterReply = 'ready' | readonly WriterAnswer[]
 /** How a call ended. */
 export type WriterAnswer =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly error: PackedError }
+  | { readonly id: number; readonly error: SerializedError }

@@ -1,7 +1,7 @@
 import { AppError, type AppErrorOptions, type ErrorCode } from '../../../core/errors.ts'
 
 /** An error as plain data. A copy by structured clone is no `AppError` any more, and has lost what a driver says beside words. */
-export interface PackedError {
+export interface SerializedError {
   readonly name: string
   readonly message: string
   readonly stack: string | undefined
@@ -11,12 +11,12 @@ export interface PackedError {
     | undefined
   /** What else is plain, such as SQLite's `errcode`. */
   readonly details: Readonly<Record<string, string | number | boolean>>
-  readonly cause: PackedError | undefined
+  readonly cause: SerializedError | undefined
 }
 
 /** Takes whatever was thrown. */
-export function packError(error: unknown): PackedError {
-  if (!(error instanceof Error)) return packError(new Error(String(error)))
+export function serializeError(error: unknown): SerializedError {
+  if (!(error instanceof Error)) return serializeError(new Error(String(error)))
   const { name, message, stack, cause } = error
   return {
     name,
@@ -24,21 +24,21 @@ export function packError(error: unknown): PackedError {
     stack,
     app: error instanceof AppError ? packApp(error) : undefined,
     details: Object.fromEntries(Object.entries(error).filter(isPlain)),
-    cause: cause === undefined ? undefined : packError(cause),
+    cause: cause === undefined ? undefined : serializeError(cause),
   }
 }
 
 /** The error again: an `AppError` if it was one, else an `Error` of that name. */
-export function unpackError({ app, details, ...packed }: PackedError): Error {
+export function deserializeError({ app, details, ...packed }: SerializedError): Error {
   const { name, message, stack } = packed
-  const cause = packed.cause && unpackError(packed.cause)
+  const cause = packed.cause && deserializeError(packed.cause)
   const error = app
     ? new AppError(app.code, message, { ...app, cause })
     : new Error(message, cause && { cause })
   return Object.assign(error, details, { name }, stack !== undefined && { stack })
 }
 
-function packApp({ code, facts, part, isFull }: AppError): NonNullable<PackedError['app']> {
+function packApp({ code, facts, part, isFull }: AppError): NonNullable<SerializedError['app']> {
   return { code, facts, ...(part && { part }), ...(isFull && { isFull }) }
 }
 

@@ -2,8 +2,8 @@ import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Deadline } from '../../../core/async/deadline.ts'
 import { databaseUnavailable } from '../../database.ts'
-import { Outbox } from './message-buffer.ts'
-import { unpackError } from './serialized-error.ts'
+import { MessageBuffer } from './message-buffer.ts'
+import { deserializeError } from './serialized-error.ts'
 import type {
   WriterAnswer,
   WriterCall,
@@ -31,7 +31,7 @@ export class WriterThread {
   readonly started: Promise<void>
   isReady = false
   readonly #worker: Worker
-  readonly #outbox: Outbox<WriterCall>
+  readonly #outgoing: MessageBuffer<WriterCall>
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
   #isClosing = false
@@ -39,7 +39,7 @@ export class WriterThread {
   /** Throws where no thread can be made. */
   constructor(settings: WriterSettings, { onExit, onDeath }: WriterThreadEnds) {
     this.#worker = new Worker(PROGRAM, { workerData: settings, resourceLimits: LIMITS })
-    this.#outbox = new Outbox({
+    this.#outgoing = new MessageBuffer({
       send: (calls) => this.#send(calls),
       refuse: ({ id }, error) => this.#take(id)?.reject(error),
       // All calls of one turn of the event loop are one message.
@@ -74,7 +74,7 @@ export class WriterThread {
       const id = ++this.#lastId
       const refuse = (): void => this.#take(id)?.reject(databaseUnavailable(tooLate()))
       this.#waiting.set(id, { deadline: new Deadline(PATIENCE_MS, refuse), resolve, reject })
-      this.#outbox.add({ ...call, id, until: Date.now() + PATIENCE_MS })
+      this.#outgoing.add({ ...call, id, until: Date.now() + PATIENCE_MS })
     })
   }
 
@@ -84,7 +84,7 @@ export class WriterThread {
     // One that hangs in a call of the system cannot be ended either.
     const deadline = new Deadline(PATIENCE_MS, resolve)
     this.#isClosing = true
-    this.#outbox.flush()
+    this.#outgoing.flush()
     this.#send('close')
     await exited
     deadline.clear()
@@ -97,7 +97,7 @@ export class WriterThread {
 
   #settle(answer: WriterAnswer): void {
     const waiting = this.#take(answer.id)
-    if ('error' in answer) waiting?.reject(unpackError(answer.error))
+    if ('error' in answer) waiting?.reject(deserializeError(answer.error))
     else waiting?.resolve(answer.value)
   }
 

@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { databaseUnavailable } from '../../database.ts'
 import { createLedger } from '../../ledger/ledger.ts'
-import { Outbox } from './message-buffer.ts'
-import { packError } from './serialized-error.ts'
+import { MessageBuffer } from './message-buffer.ts'
+import { serializeError } from './serialized-error.ts'
 import { openSqlite } from '../sqlite.ts'
 import { createUserStore } from '../../users/user-store.ts'
 import type {
@@ -30,10 +30,10 @@ const ports: Readonly<Record<WriterCall['port'], Methods>> = {
   ledger: { ...createLedger(database, { baseCapacity }) },
   users: { ...createUserStore(database) },
 }
-const outbox = new Outbox<WriterAnswer>({
+const outgoing = new MessageBuffer<WriterAnswer>({
   send: reply,
   // The call may well have taken effect.
-  refuse: ({ id }, error) => reply([{ id, error: packError(databaseUnavailable(error)) }]),
+  refuse: ({ id }, error) => reply([{ id, error: serializeError(databaseUnavailable(error)) }]),
   // All that one COMMIT has settled is one message.
   schedule: (flush) => process.nextTick(flush),
 })
@@ -50,16 +50,16 @@ async function answer({ id, port: name, method, args, until }: WriterCall): Prom
       throw databaseUnavailable(new Error('It was given up.'))
     const call = ports[name][method]
     if (call === undefined) throw new TypeError(`The port ${name} has no ${method}`)
-    outbox.add({ id, value: await call(...args) })
+    outgoing.add({ id, value: await call(...args) })
   } catch (error) {
-    outbox.add({ id, error: packError(error) })
+    outgoing.add({ id, error: serializeError(error) })
   }
 }
 
 async function close(): Promise<void> {
   await Promise.all(underWay)
   await database.close()
-  outbox.flush()
+  outgoing.flush()
   port?.close()
 }
 

@@ -89,7 +89,7 @@ function assertSession(
   const verdicts = new Set(shown.map((value) => sessions.judge(value)))
   if (verdicts.has('good')) return
   if (verdicts.has('forged')) {
-    adminToken.noteGuess(clientAddressOf(request))
+    adminToken.noteFailedAttempt(clientAddressOf(request))
     audit(request, { action: 'admin_token.refuse' })
   }
   throw unauthorized(reply)

@@ -1,7 +1,7 @@
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../../core/quota/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../../core/ledger/ledger.ts'
-import { notActive } from '../../../core/users/inactive-user.ts'
+import { inactiveUser } from '../../../core/users/inactive-user.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
@@ -59,7 +59,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
       const report = await ledger.reportCapacity(userId, userCreatedAt)
       // Deleted since its token was verified.
       if (report === undefined) {
-        throw notActive(undefined)
+        throw inactiveUser(undefined)
       }
       void reply.header('cache-control', 'no-store')
       return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }

@@ -6,11 +6,11 @@ import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import { passBody } from '../../body/discard-body.ts'
+import { discardBody } from '../../body/discard-body.ts'
 
 const Params = Type.Object({ file_name: Type.String() })
 
-export interface RemovalOptions {
+export interface DeleteOptions {
   readonly repository: Repository
   /** How long a body may stop coming, in milliseconds. */
   readonly idleTimeoutMs: number
@@ -18,7 +18,7 @@ export interface RemovalOptions {
 }
 
 /** `DELETE /users/me/repo/{file_name}`: the file is gone and its bytes are free again. */
-export const removalRoutes: FastifyPluginAsyncTypebox<RemovalOptions> = async (
+export const deleteRoutes: FastifyPluginAsyncTypebox<DeleteOptions> = async (
   app,
   { repository, idleTimeoutMs, shutdown },
 ) => {
@@ -29,7 +29,7 @@ export const removalRoutes: FastifyPluginAsyncTypebox<RemovalOptions> = async (
       const caller = requireUser(request)
       const name = fileNameParam(request.params.file_name)
       const precondition = parseWritePrecondition(request.headers)
-      await passBody({ request, reply }, { signal: shutdown, idleTimeoutMs })
+      await discardBody({ request, reply }, { signal: shutdown, idleTimeoutMs })
       await repository.remove({ ...caller, name, precondition })
       return reply.code(204).send()
     },

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../../core/errors.ts'
-import { EvenShare } from '../../../core/async/fair-share.ts'
+import { FairShare } from '../../../core/async/fair-share.ts'
 import type { File } from '../../../core/files/file.ts'
 import type { ReadFile, Repository, Selection } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
@@ -10,13 +10,13 @@ import { fileNameParam } from '../file-name-param.ts'
 import { formatHttpDate } from '../../headers/http-date.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
-import { takenBytes, watchLateReader, watchReader } from '../../download/slow-reader.ts'
-import { releaseSent } from '../../download/recycling-pipe.ts'
+import { takenBytes, watchLateReader, watchSlowReader } from '../../download/slow-reader.ts'
+import { pipeAndRecycle } from '../../download/recycling-pipe.ts'
 import { formatReprDigest, wantsReprDigest } from '../../headers/repr-digest.ts'
 import { clientAddressOf } from '../../server/request-address.ts'
-import { breakerOf } from '../../server/request-outcome.ts'
+import { abortedBy } from '../../server/request-outcome.ts'
 import { requestSignal } from '../../server/request-signal.ts'
-import { selectContent } from '../../headers/conditional-get.ts'
+import { selectRepresentation } from '../../headers/conditional-get.ts'
 import { addVary } from '../../server/vary.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 
@@ -24,15 +24,15 @@ export interface DownloadOptions {
   readonly repository: Repository
   readonly downloads: DownloadSlots
   readonly shutdown: AbortSignal
-  /** How long a client may do nothing, in milliseconds; see `watchReader`. */
+  /** How long a client may do nothing, in milliseconds; see `watchSlowReader`. */
   readonly idleTimeoutMs: number
 }
 
 /** What of large contents waits in this process to be sent. */
 const WAITING = {
   totalBytes: 32 * 1024 * 1024,
-  leastBytes: 16 * 1024,
-  mostBytes: 512 * 1024,
+  minBytes: 16 * 1024,
+  maxBytes: 512 * 1024,
 }
 
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
@@ -44,10 +44,10 @@ const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
   const { repository, downloads, shutdown } = options
   const url = '/users/:user_id/repo/:file_name'
-  const waiting = new EvenShare(WAITING)
+  const waiting = new FairShare(WAITING)
 
   app.get(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
-    const select = (file: File): Selection => selectContent(request, file)
+    const select = (file: File): Selection => selectRepresentation(request, file)
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
     reply.raw.once('close', takeSlot(downloads, { request, reply }))
@@ -61,15 +61,17 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     if (body === undefined) return reply.send()
     // When something fails before the body is piped, an error is answered, and nobody else destroys it.
     reply.raw.once('close', () => body.destroy())
-    watchReader(reply, options)
+    watchSlowReader(reply, options)
     body.once('error', (error) => noteFailure(request, error))
-    return reply.send(release ? releaseSent(body, { answer: reply.raw, release, waiting }) : body)
+    return reply.send(
+      release ? pipeAndRecycle(body, { answer: reply.raw, release, waiting }) : body,
+    )
   })
 
   // A route of its own, since the one Fastify makes would read the whole object to throw it away.
   app.head(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const file = await repository.stat(wanted(request, request.params))
-    describe(reply, { file, selection: selectContent(request, file) })
+    describe(reply, { file, selection: selectRepresentation(request, file) })
     return reply.send()
   })
 }
@@ -95,7 +97,7 @@ function takeSlot(
 
 /** The answer has begun, so all that can be done is to break it off, and to say in the log who did. */
 function noteFailure(request: FastifyRequest, error: unknown): void {
-  if (isAppError(error)) request.brokenBy ??= breakerOf(error)
+  if (isAppError(error)) request.brokenBy ??= abortedBy(error)
 }
 
 function wanted(request: FastifyRequest, params: { user_id: string; file_name: string }): ReadFile {

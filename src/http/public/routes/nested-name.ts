@@ -12,7 +12,7 @@ interface Params {
  * Says of a path with a slash in the place of a file's name that this is no name, whatever the method. A slash at its
  * beginning or end makes it a path without a name, which is not ours.
  */
-export const splitNameRoutes: FastifyPluginAsync = async (app) => {
+export const nestedNameRoutes: FastifyPluginAsync = async (app) => {
   app.all<{ Params: Params }>('/users/:user_id/repo/:file_name/*', {
     // Refused before its body is looked at, whatever type that says it has.
     onRequest: async (request) => {

@@ -9,7 +9,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../access-token.ts'
 import { clientAddressOf } from '../../server/request-address.ts'
 import { forgetSession, keepSession } from '../../pages/session-cookie.ts'
-import { passBody } from '../../body/discard-body.ts'
+import { discardBody } from '../../body/discard-body.ts'
 
 export interface SessionOptions extends TakeJsonOptions {
   readonly accessTokens: AccessTokens
@@ -33,7 +33,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
   await app.register(fastifyCookie, { hook: false })
 
   app.delete('/session', { config: CLOSE }, async (request, reply) => {
-    await passBody({ request, reply }, { signal, idleTimeoutMs })
+    await discardBody({ request, reply }, { signal, idleTimeoutMs })
     forgetSession({ request, reply }, cookies)
     return reply.code(204).send()
   })

@@ -14,7 +14,7 @@ import { Type, type FastifyPluginAsyncTypebox, type Static } from '../../openapi
 import { requireUser } from '../access-token.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
-export interface ChangeOptions extends TakeJsonOptions {
+export interface UpdateOptions extends TakeJsonOptions {
   readonly repository: Repository
 }
 
@@ -30,7 +30,7 @@ const Body = Type.Object(
 )
 
 /** `PATCH /users/me/repo/{file_name}`: renames the file or changes who may see it; its content is not touched. */
-export const changeRoutes: FastifyPluginAsyncTypebox<ChangeOptions> = async (app, options) => {
+export const updateRoutes: FastifyPluginAsyncTypebox<UpdateOptions> = async (app, options) => {
   const { repository } = options
   takeJson(app, options)
   const schema = { params: Params, body: Body, response: { 200: FileReply } }

@@ -12,7 +12,7 @@ import { Bytes } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 import { expectsContinue, tellToContinue } from '../../server/plugins/expect-continue.ts'
-import { leastFileSize, openFileForm } from '../../multipart/plugin.ts'
+import { minFileSize, openFileForm } from '../../multipart/plugin.ts'
 import { openRawBody } from '../../body/raw-body.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-signal.ts'
@@ -64,7 +64,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
     const signal = requestSignal(reply, shutdown)
     async function onStart(): Promise<void> {
       if (!expectsContinue(request)) return
-      await repository.admit({ ...target, least: leastFileSize(request) })
+      await repository.admit({ ...target, min: minFileSize(request) })
       tellToContinue(request, reply)
     }
     using incoming = await openFileForm(request, { signal, idleTimeoutMs, onStart })
@@ -81,7 +81,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
     const signal = requestSignal(reply, shutdown)
     using incoming = openRawBody(request, { signal, idleTimeoutMs })
     if (expectsContinue(request)) {
-      await repository.admit({ ...target, least: incoming.size.least })
+      await repository.admit({ ...target, min: incoming.size.min })
       tellToContinue(request, reply)
     }
     const visibility = () => asked

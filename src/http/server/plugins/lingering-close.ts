@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isSmall } from '../../body/chunk-throttle.ts'
 
-export interface LingerOptions {
+export interface LingeringCloseOptions {
   /** Bytes of a refused body that are read and thrown away after the answer. */
   readonly maxBytes: number
   /** Chunks below 256 bytes of it: each costs as much work as kilobytes of large ones. */
@@ -18,7 +18,7 @@ export interface LingerOptions {
  * then the body is drained within limits, and only then the connection closes. Closing right away would reset it
  * while the client still writes, and throw the answer away unread.
  */
-export const lingerPlugin = fp<LingerOptions>(
+export const lingeringClosePlugin = fp<LingeringCloseOptions>(
   async (app, limits) => {
     app.addHook('onSend', async (request, reply, payload) => {
       const { raw } = request
@@ -42,14 +42,14 @@ export const lingerPlugin = fp<LingerOptions>(
 async function* answerThenDrain(options: {
   payload: string | Buffer
   request: FastifyRequest
-  limits: LingerOptions
+  limits: LingeringCloseOptions
 }): AsyncGenerator<string | Buffer> {
   yield options.payload
   await drain(options.request, options.limits)
 }
 
 /** Reads and discards what is left of the body, until it ends or a limit is reached. Never rejects. */
-function drain({ raw, intake }: FastifyRequest, limits: LingerOptions): Promise<void> {
+function drain({ raw, intake }: FastifyRequest, limits: LingeringCloseOptions): Promise<void> {
   const { maxBytes, maxSmallChunks, maxMs } = limits
   return new Promise((resolve) => {
     let bytes = 0

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import type { ObjectKey } from '../../../core/objects/object-key.ts'
-import { pause } from '../../../core/async/sleep.ts'
-import { type S3Location, locateBucket } from './endpoint.ts'
+import { sleep } from '../../../core/async/sleep.ts'
+import { type S3Endpoint, resolveEndpoint } from './endpoint.ts'
 import { payloadSha256, S3Signer } from './signer.ts'
 import type { S3Headers, S3Response, S3Transport } from './transport.ts'
 
@@ -68,7 +68,7 @@ export class DirectS3 {
       } catch (error) {
         request.signal.throwIfAborted()
         if (attempt >= maxAttempts || !mayPass(error)) throw error
-        await pause(backoffMs(attempt), request.signal)
+        await sleep(backoffMs(attempt), request.signal)
       }
     }
   }
@@ -150,13 +150,13 @@ interface OpenedAnswer {
 }
 
 interface Base {
-  readonly location: S3Location
+  readonly location: S3Endpoint
   readonly host: string
   readonly signer: S3Signer
 }
 
 async function resolveBase({ client, bucket }: DirectS3Options): Promise<Base> {
-  const location = await locateBucket(client, bucket)
+  const location = await resolveEndpoint(client, bucket)
   const region = await client.config.region()
   const { hostname, port } = location
   const host = port === undefined ? hostname : `${hostname}:${port}`

@@ -1,7 +1,7 @@
 import { HeadBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 
 /** Where a bucket is: what its requests have in common. */
-export interface S3Location {
+export interface S3Endpoint {
   readonly protocol: string
   readonly hostname: string
   readonly port?: number | undefined
@@ -10,13 +10,13 @@ export interface S3Location {
 }
 
 /** Asks the SDK, whose rules know regions, end points, and buckets in the path or in the host name. Sends nothing. */
-export async function locateBucket(client: S3Client, bucket: string): Promise<S3Location> {
+export async function resolveEndpoint(client: S3Client, bucket: string): Promise<S3Endpoint> {
   const command = new HeadBucketCommand({ Bucket: bucket })
-  let located: S3Location | undefined
+  let located: S3Endpoint | undefined
   command.middlewareStack.add(
     () =>
       async ({ request }) => {
-        const { protocol, hostname, port, path } = request as S3Location
+        const { protocol, hostname, port, path } = request as S3Endpoint
         located = { protocol, hostname, port, path: path.endsWith('/') ? path : `${path}/` }
         return { response: {}, output: { $metadata: {} } }
       },

@@ -1,6 +1,6 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import { Deadline, timeoutError } from '../../../core/async/deadline.ts'
-import { unavailable } from '../../store-error.ts'
+import { storeError } from '../../store-error.ts'
 
 export interface S3BodyOptions {
   /** Bytes that have to come. */
@@ -11,7 +11,7 @@ export interface S3BodyOptions {
 }
 
 /**
- * The content of an answer: exactly `length` bytes, or a failure with `unavailable`. It is read only while a reader wants
+ * The content of an answer: exactly `length` bytes, or a failure with `storeError`. It is read only while a reader wants
  * bytes, and a slow reader may take its time. Ends with `content` and destroys it otherwise.
  */
 export function createS3Body(content: Readable, options: S3BodyOptions): Readable {
@@ -35,7 +35,7 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
   })
 
   function fail(cause: Error): void {
-    body.destroy(unavailable(cause))
+    body.destroy(storeError(cause))
   }
   function take(chunk: Uint8Array): void {
     missing -= chunk.byteLength

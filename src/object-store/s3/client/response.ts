@@ -7,7 +7,7 @@ const MAX_HELD_BYTES = 64 * 1024
 
 type Controller = Dispatcher.DispatchController
 
-export interface S3AnsweringOptions {
+export interface S3ResponseOptions {
   /** That of the request: an answer to HEAD has no content, whatever length it states. */
   readonly method: string
   readonly signal: AbortSignal
@@ -19,8 +19,8 @@ export interface S3AnsweringOptions {
  * Takes one answer from undici. `answer` resolves with the head of it, and with all of a small content; the rest of a
  * large one comes as it is read. Until its end `signal` ends the request, also one that still waits for a connection.
  */
-export class S3Answering implements Dispatcher.DispatchHandler {
-  readonly #options: S3AnsweringOptions
+export class S3ResponseHandler implements Dispatcher.DispatchHandler {
+  readonly #options: S3ResponseOptions
   readonly #abort = (): void => this.#giveUp()
   readonly #answer = Promise.withResolvers<S3Response>()
   #controller: Controller | undefined
@@ -30,7 +30,7 @@ export class S3Answering implements Dispatcher.DispatchHandler {
   #body: Readable | undefined
   #isOver = false
 
-  constructor(options: S3AnsweringOptions) {
+  constructor(options: S3ResponseOptions) {
     this.#options = options
     options.signal.addEventListener('abort', this.#abort)
     if (options.signal.aborted) this.#giveUp()

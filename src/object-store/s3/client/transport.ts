@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
-import { S3Answering } from './response.ts'
+import { S3ResponseHandler } from './response.ts'
 import { formatQuery } from './signer.ts'
 
 /** A request as it goes out: signed, and with a body that can be sent again. */
@@ -77,7 +77,7 @@ class UndiciTransport implements S3Transport {
     const held = new HeldBody(body ?? [])
     const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
     // Of a request that waits for a connection undici holds the body, and answers nothing, until it has one.
-    const answering = new S3Answering({ method, signal, onAbort: () => held.drop() })
+    const answering = new S3ResponseHandler({ method, signal, onAbort: () => held.drop() })
     const sent = {
       method,
       path: withQuery(path, query),

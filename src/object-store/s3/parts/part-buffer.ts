@@ -1,4 +1,4 @@
-import { BLOCK_BYTES, type Blocks } from '../../buffer-pool.ts'
+import { BUFFER_BYTES, type BufferPool } from '../../buffer-pool.ts'
 
 /** Up to here pieces are kept as they came, so many at a time: most files need no block, and hardly a copy. */
 const MAX_LOOSE_BYTES = 64 * 1024
@@ -8,20 +8,20 @@ const MAX_LOOSE_PIECES = 16
  * Bytes that are gathered to be sent in one request. They are copied out of the pieces in which they come, so that those
  * can be freed while they are young, and so that a few bytes do not hold the memory of many.
  */
-export class PartContent {
+export class PartBuffer {
   byteLength = 0
-  readonly #blocks: Blocks
+  readonly #blocks: BufferPool
   /** The pieces as they came, or full blocks and then one that is being filled. */
   #pieces: Uint8Array[] = []
   #isLoose = true
 
-  constructor(blocks: Blocks) {
+  constructor(blocks: BufferPool) {
     this.#blocks = blocks
   }
 
   /** The bytes, in order; read before `giveBack`. */
   get pieces(): readonly Uint8Array[] {
-    const filled = this.byteLength % BLOCK_BYTES
+    const filled = this.byteLength % BUFFER_BYTES
     const last = this.#pieces.at(-1)
     if (this.#isLoose || last === undefined || filled === 0) return this.#pieces
     return [...this.#pieces.slice(0, -1), last.subarray(0, filled)]
@@ -64,10 +64,10 @@ export class PartContent {
 
   /** Does not count the bytes. */
   #copy(piece: Uint8Array): void {
-    let filled = this.byteLength % BLOCK_BYTES
+    let filled = this.byteLength % BUFFER_BYTES
     for (let rest = piece; rest.byteLength > 0; filled = 0) {
       if (filled === 0) this.#pieces.push(this.#blocks.take())
-      const taken = rest.subarray(0, BLOCK_BYTES - filled)
+      const taken = rest.subarray(0, BUFFER_BYTES - filled)
       this.#pieces.at(-1)?.set(taken, filled)
       rest = rest.subarray(taken.byteLength)
     }

@@ -1,21 +1,21 @@
-import type { Blocks } from '../../buffer-pool.ts'
-import { freeChunk } from '../../detach-buffer.ts'
-import { PartContent } from './part-buffer.ts'
+import type { BufferPool } from '../../buffer-pool.ts'
+import { detachBuffer } from '../../detach-buffer.ts'
+import { PartBuffer } from './part-buffer.ts'
 
 /** A piece of an object that is sent in one request. */
 export interface Part {
   /** From 1 on. */
   readonly partNumber: number
-  readonly content: PartContent
+  readonly content: PartBuffer
   readonly isLast: boolean
 }
 
 export interface GatherOptions {
   /** Bytes. */
   readonly partSize: number
-  readonly blocks: Blocks
+  readonly blocks: BufferPool
   /** As `PutObject` has it. */
-  readonly mayFreeChunks?: boolean | undefined
+  readonly mayDetachChunks?: boolean | undefined
 }
 
 /**
@@ -24,14 +24,14 @@ export interface GatherOptions {
  */
 export async function* gatherParts(
   bytes: AsyncIterable<Uint8Array>,
-  { partSize, blocks, mayFreeChunks = false }: GatherOptions,
+  { partSize, blocks, mayDetachChunks = false }: GatherOptions,
 ): AsyncGenerator<Part, void> {
   let partNumber = 0
-  let content = new PartContent(blocks)
+  let content = new PartBuffer(blocks)
 
   function cut(isLast: boolean): Part {
     const part = { partNumber: ++partNumber, content, isLast }
-    content = new PartContent(blocks)
+    content = new PartBuffer(blocks)
     return part
   }
 
@@ -46,7 +46,7 @@ export async function* gatherParts(
     }
     content.add(rest)
     // Where parts are so large that this one is a copy, so is any that the piece began in.
-    if (mayFreeChunks && content.isCopy) freeChunk(piece)
+    if (mayDetachChunks && content.isCopy) detachBuffer(piece)
   }
   yield cut(true)
 }

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { MemoryShare } from '../../../../src/core/uploads/memory/allocation.ts'
+import type { MemoryAllocation } from '../../../../src/core/uploads/memory/allocation.ts'
 import {
   createUploadMemory,
   smallestBudget,
   type UploadMemory,
 } from '../../../../src/core/uploads/memory/budget.ts'
-import { freeChunk } from '../../../../src/object-store/detach-buffer.ts'
+import { detachBuffer } from '../../../../src/object-store/detach-buffer.ts'
 
 const MIB = 2 ** 20
 const PART = MIB
@@ -25,7 +25,7 @@ function createMemory(): UploadMemory {
 }
 
 /** An upload whose client sends when the test says so, and of which the store gathers all until the test releases it. */
-interface Upload extends MemoryShare {
+interface Upload extends MemoryAllocation {
   /** The client sends a piece; resolves when all that can happen at once has. */
   send(bytes: number): Promise<void>
   end(): Promise<void>
@@ -36,7 +36,7 @@ interface Upload extends MemoryShare {
 }
 
 async function admit(memory: UploadMemory, userId = 'ann'): Promise<Upload> {
-  const share = await memory.admit({ userId, signal: never })
+  const allocation = await memory.admit({ userId, signal: never })
   const pieces = new TransformStream<Uint8Array, Uint8Array>(undefined, undefined, {
     highWaterMark: Number.POSITIVE_INFINITY,
   })
@@ -44,13 +44,13 @@ async function admit(memory: UploadMemory, userId = 'ann'): Promise<Upload> {
   let passed = 0
   let outcome: ReturnType<Upload['outcome']>
   const run = async (): Promise<void> => {
-    for await (const piece of share.hold(pieces.readable)) passed += piece.byteLength
+    for await (const piece of allocation.hold(pieces.readable)) passed += piece.byteLength
   }
   run().then(
     () => (outcome = 'done'),
     (error: { code?: string }) => (outcome = error),
   )
-  return Object.assign(share, {
+  return Object.assign(allocation, {
     async send(bytes: number) {
       void writer.write(new Uint8Array(bytes))
       await rest()
@@ -84,23 +84,23 @@ afterEach(() => {
 
 describe('the memory of uploads', () => {
   it('passes content on as it is', async () => {
-    using share = await createMemory().admit({ userId: 'ann', signal: never })
+    using allocation = await createMemory().admit({ userId: 'ann', signal: never })
     const pieces = [Buffer.from('abc'), Buffer.from(''), Buffer.from('de')]
     const content = (async function* () {
       yield* pieces
     })()
-    expect(await Array.fromAsync(share.hold(content))).toEqual(pieces)
+    expect(await Array.fromAsync(allocation.hold(content))).toEqual(pieces)
   })
 
   it('reads nothing of a piece that it has handed on, which may be freed by then', async () => {
-    using share = await createMemory().admit({ userId: 'ann', signal: never })
+    using allocation = await createMemory().admit({ userId: 'ann', signal: never })
     const content = (async function* () {
       yield* [1, 2, 3].map((byte) => new Uint8Array(10_000).fill(byte))
     })()
     const seen: (number | undefined)[] = []
-    for await (const piece of share.hold(content)) {
+    for await (const piece of allocation.hold(content)) {
       seen.push(piece[0])
-      freeChunk(piece)
+      detachBuffer(piece)
     }
     expect(seen).toEqual([1, 2, 3])
   })
@@ -371,8 +371,8 @@ describe('the memory of uploads', () => {
     for (const upload of parts) await upload.send(8 * PART - 1)
     expect(parts.some((upload) => upload.passed() < 8 * PART - 1)).toBe(true)
     const file = [new Uint8Array(PART / 4)]
-    using share = await memory.admit({ userId: 'ann', signal: never })
-    const read = share.hold(ReadableStream.from(file), { expectedSize: PART / 4 })
+    using allocation = await memory.admit({ userId: 'ann', signal: never })
+    const read = allocation.hold(ReadableStream.from(file), { expectedSize: PART / 4 })
     expect(await Array.fromAsync(read)).not.toHaveLength(0)
     for (const upload of crowd) upload[Symbol.dispose]()
   })
@@ -395,14 +395,14 @@ describe('the memory of uploads', () => {
     const memory = createMemory()
     const left = new Map<number, number>()
     const upload = async (id: number): Promise<void> => {
-      using share = await memory.admit({ userId: 'ann', signal: never })
+      using allocation = await memory.admit({ userId: 'ann', signal: never })
       left.set(id, 20)
       let gathered = 0
-      for await (const piece of share.hold(tens())) {
+      for await (const piece of allocation.hold(tens())) {
         gathered += piece.byteLength
         if (gathered < PART) continue
         await turn()
-        share.release(gathered)
+        allocation.release(gathered)
         gathered = 0
         left.set(id, (left.get(id) ?? 0) - 1)
         const counts = [...left.values()]

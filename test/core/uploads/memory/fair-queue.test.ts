@@ -1,170 +1,170 @@
 import { array, assert, infiniteStream, integer, nat, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MemoryRoom } from '../../../../src/core/uploads/memory/fair-queue.ts'
+import { MemoryPool } from '../../../../src/core/uploads/memory/fair-queue.ts'
 
 const NO_RESERVE = { bytes: 0, largest: 0 }
 
-/** `claim` claims for a user; `granted` holds the users whose claims were, in that order. */
+/** `request` claims for a user; `granted` holds the users whose claims were, in that order. */
 function bed(bytes: number, keptForClaims: number, reserve = NO_RESERVE) {
-  const room = new MemoryRoom({ bytes, keptForClaims, reserve })
+  const pool = new MemoryPool({ bytes, keptForClaims, reserve })
   const granted: string[] = []
-  const claim = (userId: string, wanted: number): (() => void) =>
-    room.claim({ userId, bytes: wanted, grant: () => granted.push(userId) })
-  return { room, granted, claim }
+  const request = (userId: string, wanted: number): (() => void) =>
+    pool.request({ userId, bytes: wanted, grant: () => granted.push(userId) })
+  return { pool, granted, request }
 }
 
-describe('MemoryRoom', () => {
+describe('MemoryPool', () => {
   it('hands out what is there, and no more', () => {
-    const { room, claim, granted } = bed(10, 0)
-    expect(room.take('zed', 6)).toBe(true)
-    expect(room.take('zed', 5)).toBe(false)
-    claim('ann', 5)
+    const { pool, request, granted } = bed(10, 0)
+    expect(pool.take('zed', 6)).toBe(true)
+    expect(pool.take('zed', 5)).toBe(false)
+    request('ann', 5)
     expect(granted).toEqual([])
-    expect({ free: room.free, lacking: room.lacking }).toEqual({
+    expect({ free: pool.free, lacking: pool.lacking }).toEqual({
       free: 4,
       lacking: { first: 1, all: 1 },
     })
-    expect([room.taken, room.waiting]).toEqual([6, 1])
+    expect([pool.taken, pool.waiting]).toEqual([6, 1])
   })
 
   it('lets those who wait have what is given back, in the order in which they came', () => {
-    const { room, granted, claim } = bed(10, 0)
-    room.take('zed', 10)
-    claim('ann', 4)
-    claim('bob', 4)
-    expect(room.lacking).toEqual({ first: 4, all: 8 })
-    room.give('zed', 4)
+    const { pool, granted, request } = bed(10, 0)
+    pool.take('zed', 10)
+    request('ann', 4)
+    request('bob', 4)
+    expect(pool.lacking).toEqual({ first: 4, all: 8 })
+    pool.give('zed', 4)
     expect(granted).toEqual(['ann'])
-    room.give('zed', 4)
+    pool.give('zed', 4)
     expect(granted).toEqual(['ann', 'bob'])
   })
 
   it('lets nobody overtake a larger claim that waits', () => {
-    const { room, claim, granted } = bed(10, 0)
-    room.take('zed', 6)
-    claim('ann', 5)
-    expect(room.take('zed', 1)).toBe(false)
-    claim('bob', 1)
+    const { pool, request, granted } = bed(10, 0)
+    pool.take('zed', 6)
+    request('ann', 5)
+    expect(pool.take('zed', 1)).toBe(false)
+    request('bob', 1)
     expect(granted).toEqual([])
   })
 
   it('forgets a claim that is withdrawn, and serves those behind it', () => {
-    const { room, claim, granted } = bed(10, 0)
-    room.take('zed', 6)
-    const withdraw = claim('ann', 5)
-    claim('bob', 1)
+    const { pool, request, granted } = bed(10, 0)
+    pool.take('zed', 6)
+    const withdraw = request('ann', 5)
+    request('bob', 1)
     withdraw()
     expect(granted).toEqual(['bob'])
   })
 
   it('keeps some of it for claims', () => {
-    const { room, claim, granted } = bed(10, 4)
-    expect(room.take('zed', 7)).toBe(false)
-    expect(room.take('zed', 6)).toBe(true)
-    expect(room.free).toBe(0)
-    claim('ann', 4)
+    const { pool, request, granted } = bed(10, 4)
+    expect(pool.take('zed', 7)).toBe(false)
+    expect(pool.take('zed', 6)).toBe(true)
+    expect(pool.free).toBe(0)
+    request('ann', 4)
     expect(granted).toEqual(['ann'])
-    expect(room.free).toBe(-4)
+    expect(pool.free).toBe(-4)
   })
 
   it('serves users in turn, however many claims one has', () => {
-    const { room, claim, granted } = bed(1, 0)
-    room.take('zed', 1)
-    for (let claims = 0; claims < 5; claims++) claim('crowd', 1)
-    claim('ann', 1)
-    claim('ann', 1)
-    room.give(granted.at(-1) ?? 'zed', 1)
-    claim('bob', 1)
-    for (let gifts = 0; gifts < 7; gifts++) room.give(granted.at(-1) ?? 'zed', 1)
+    const { pool, request, granted } = bed(1, 0)
+    pool.take('zed', 1)
+    for (let claims = 0; claims < 5; claims++) request('crowd', 1)
+    request('ann', 1)
+    request('ann', 1)
+    pool.give(granted.at(-1) ?? 'zed', 1)
+    request('bob', 1)
+    for (let gifts = 0; gifts < 7; gifts++) pool.give(granted.at(-1) ?? 'zed', 1)
     const others = ['crowd', 'ann', 'bob', 'crowd', 'ann']
     expect(granted).toEqual([...others, 'crowd', 'crowd', 'crowd'])
   })
 
   it('lets a user who comes anew begin where the line is', () => {
-    const { room, claim, granted } = bed(1, 0)
-    room.take('zed', 1)
-    for (let claims = 0; claims < 6; claims++) claim('ann', 1)
-    for (let gifts = 0; gifts < 3; gifts++) room.give(granted.at(-1) ?? 'zed', 1)
-    for (let claims = 0; claims < 3; claims++) claim('bob', 1)
-    for (let gifts = 0; gifts < 6; gifts++) room.give(granted.at(-1) ?? 'zed', 1)
+    const { pool, request, granted } = bed(1, 0)
+    pool.take('zed', 1)
+    for (let claims = 0; claims < 6; claims++) request('ann', 1)
+    for (let gifts = 0; gifts < 3; gifts++) pool.give(granted.at(-1) ?? 'zed', 1)
+    for (let claims = 0; claims < 3; claims++) request('bob', 1)
+    for (let gifts = 0; gifts < 6; gifts++) pool.give(granted.at(-1) ?? 'zed', 1)
     expect(granted.slice(3)).toEqual(['bob', 'ann', 'bob', 'ann', 'bob', 'ann'])
   })
 
   it('does not forget a turn that a user has just had', () => {
-    const { room, claim, granted } = bed(1, 0)
-    room.take('zed', 1)
-    for (let claims = 0; claims < 4; claims++) claim('ann', 1)
+    const { pool, request, granted } = bed(1, 0)
+    pool.take('zed', 1)
+    for (let claims = 0; claims < 4; claims++) request('ann', 1)
     for (let rounds = 0; rounds < 4; rounds++) {
-      claim('bob', 1)
-      room.give(granted.at(-1) ?? 'zed', 1)
-      room.give(granted.at(-1) ?? 'zed', 1)
+      request('bob', 1)
+      pool.give(granted.at(-1) ?? 'zed', 1)
+      pool.give(granted.at(-1) ?? 'zed', 1)
     }
     expect(granted).toEqual(['ann', 'bob', 'ann', 'bob', 'ann', 'bob', 'ann', 'bob'])
   })
 
   it('tells for how long one has been the first in line', () => {
-    const { room, claim } = bed(1, 0)
-    room.take('zed', 1)
-    const withdraw = claim('ann', 1)
-    claim('bob', 1)
-    for (let ticks = 0; ticks < 3; ticks++) room.tick(100)
-    expect(room.firstWaitedMs).toBe(200)
+    const { pool, request } = bed(1, 0)
+    pool.take('zed', 1)
+    const withdraw = request('ann', 1)
+    request('bob', 1)
+    for (let ticks = 0; ticks < 3; ticks++) pool.tick(100)
+    expect(pool.firstWaitedMs).toBe(200)
     withdraw()
-    expect(room.firstWaitedMs).toBe(0)
-    expect(room.first?.userId).toBe('bob')
+    expect(pool.firstWaitedMs).toBe(0)
+    expect(pool.first?.userId).toBe('bob')
   })
 
   it('serves a small claim of a user who has little from its reserve, though others wait', () => {
-    const { room, claim, granted } = bed(10, 0, { bytes: 8, largest: 2 })
-    room.take('zed', 10)
-    claim('ann', 3)
-    claim('bob', 2)
+    const { pool, request, granted } = bed(10, 0, { bytes: 8, largest: 2 })
+    pool.take('zed', 10)
+    request('ann', 3)
+    request('bob', 2)
     expect(granted).toEqual(['bob'])
-    expect([room.taken, room.waiting]).toEqual([12, 1])
-    room.give('bob', 2)
-    expect([room.taken, room.free]).toEqual([10, 0])
+    expect([pool.taken, pool.waiting]).toEqual([12, 1])
+    pool.give('bob', 2)
+    expect([pool.taken, pool.free]).toEqual([10, 0])
   })
 
   it('serves those who wait also from what its reserve has again', () => {
-    const { room, claim, granted } = bed(10, 0, { bytes: 3, largest: 2 })
-    room.take('zed', 10)
-    claim('ann', 2)
-    claim('ann', 2)
-    claim('bob', 2)
+    const { pool, request, granted } = bed(10, 0, { bytes: 3, largest: 2 })
+    pool.take('zed', 10)
+    request('ann', 2)
+    request('ann', 2)
+    request('bob', 2)
     expect(granted).toEqual(['ann'])
-    room.give('ann', 2)
+    pool.give('ann', 2)
     expect(granted).toEqual(['ann', 'ann'])
-    room.give('zed', 2)
+    pool.give('zed', 2)
     expect(granted).toEqual(['ann', 'ann', 'bob'])
-    expect([room.taken, room.free]).toEqual([12, 0])
+    expect([pool.taken, pool.free]).toEqual([12, 0])
   })
 
   it('serves the first in line within a turn of the others, however many small claims they have', () => {
-    const { room, claim, granted } = bed(128, 8, { bytes: 32, largest: 2 })
+    const { pool, request, granted } = bed(128, 8, { bytes: 32, largest: 2 })
     const users = Array.from({ length: 20 }, (_, at) => `crowd-${at}`)
-    for (let rounds = 0; rounds < 60; rounds++) for (const user of users) claim(user, 1)
-    claim('ann', 8)
+    for (let rounds = 0; rounds < 60; rounds++) for (const user of users) request(user, 1)
+    request('ann', 8)
     for (let gifts = 0; !granted.includes('ann'); gifts++) {
       expect(gifts).toBeLessThan(100)
       // Whoever gives back claims as much again.
       const user = users[gifts % users.length] ?? ''
-      room.give(user, 1)
-      claim(user, 1)
+      pool.give(user, 1)
+      request(user, 1)
     }
   })
 
   it('counts no turn for what its reserve serves, nor for what is withdrawn', () => {
-    const { room, claim, granted } = bed(10, 0, { bytes: 1, largest: 1 })
-    room.take('zed', 10)
+    const { pool, request, granted } = bed(10, 0, { bytes: 1, largest: 1 })
+    pool.take('zed', 10)
     for (let rounds = 0; rounds < 50; rounds++) {
-      claim('ann', 1)
-      room.give('ann', 1)
-      claim('ann', 2)()
+      request('ann', 1)
+      pool.give('ann', 1)
+      request('ann', 2)()
     }
-    for (let claims = 0; claims < 3; claims++) claim('bob', 5)
-    claim('ann', 5)
+    for (let claims = 0; claims < 3; claims++) request('bob', 5)
+    request('ann', 5)
     granted.length = 0
-    room.give('zed', 10)
+    pool.give('zed', 10)
     expect(granted).toEqual(['bob', 'ann'])
   })
 
@@ -179,10 +179,10 @@ describe('MemoryRoom', () => {
     assert(
       property(plan, ({ bytes, reserve, uploads, choices }) => {
         const choose = (): number => Number(choices.next().value)
-        const room = new MemoryRoom({ bytes, keptForClaims: part, reserve })
+        const pool = new MemoryPool({ bytes, keptForClaims: part, reserve })
         const books = { taken: 0 }
         const all = uploads.map((left, at) => {
-          return new Gatherer(room, { left, part, books, userId: `user-${at % 3}` })
+          return new Gatherer(pool, { left, part, books, userId: `user-${at % 3}` })
         })
         for (let steps = 0; all.some(({ isOver }) => !isOver); steps++) {
           const ready = all.filter(({ isStuck }) => !isStuck)
@@ -190,10 +190,10 @@ describe('MemoryRoom', () => {
           if (next === undefined || steps > 10_000) throw new Error('a standstill')
           next.step(choose())
           expect(books.taken).toBeLessThanOrEqual(bytes + reserve.bytes)
-          expect(room.taken).toBe(books.taken)
+          expect(pool.taken).toBe(books.taken)
         }
-        expect(room.free).toBe(bytes - part)
-        expect(room.taken).toBe(0)
+        expect(pool.free).toBe(bytes - part)
+        expect(pool.taken).toBe(0)
       }),
     )
   })
@@ -210,14 +210,14 @@ interface GathererOptions {
 /** Gathers parts in steps of any size, the next one also while those before it are under way, and gives each back. */
 class Gatherer {
   left: number
-  readonly #room: MemoryRoom
+  readonly #pool: MemoryPool
   readonly #options: GathererOptions
   #isWaiting = false
   #held = 0
   readonly #underWay: number[] = []
 
-  constructor(room: MemoryRoom, options: GathererOptions) {
-    this.#room = room
+  constructor(pool: MemoryPool, options: GathererOptions) {
+    this.#pool = pool
     this.#options = options
     this.left = options.left
   }
@@ -248,7 +248,7 @@ class Gatherer {
   }
 
   #ask(bytes: number, missing: number): void {
-    if (this.#room.take(this.#options.userId, bytes)) {
+    if (this.#pool.take(this.#options.userId, bytes)) {
       this.#add(bytes)
       return
     }
@@ -257,7 +257,7 @@ class Gatherer {
       this.#isWaiting = false
       this.#add(missing)
     }
-    this.#room.claim({ userId: this.#options.userId, bytes: missing, grant })
+    this.#pool.request({ userId: this.#options.userId, bytes: missing, grant })
   }
 
   #add(bytes: number): void {
@@ -269,7 +269,7 @@ class Gatherer {
     const given = this.#underWay.shift()
     if (given === undefined) return
     this.#options.books.taken -= given
-    this.#room.give(this.#options.userId, given)
+    this.#pool.give(this.#options.userId, given)
   }
 }
 

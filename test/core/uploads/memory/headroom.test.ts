@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { MemoryReserve } from '../../../../src/core/uploads/memory/headroom.ts'
+import { Headroom } from '../../../../src/core/uploads/memory/headroom.ts'
 
-describe('MemoryReserve', () => {
+describe('Headroom', () => {
   it('gives a user half as much as it has left', () => {
-    const reserve = new MemoryReserve({ bytes: 12, largest: 1 })
+    const reserve = new Headroom({ bytes: 12, largest: 1 })
     let ann = 0
     while (reserve.take('ann', 1)) ann += 1
     expect(ann).toBe(4)
@@ -11,7 +11,7 @@ describe('MemoryReserve', () => {
   })
 
   it('has some left for one more beside twenty who take all they can', () => {
-    const reserve = new MemoryReserve({ bytes: 32, largest: 1 })
+    const reserve = new Headroom({ bytes: 32, largest: 1 })
     const users = Array.from({ length: 20 }, (_, at) => `greedy-${at}`)
     for (let rounds = 0; rounds < 100; rounds++) for (const user of users) reserve.take(user, 1)
     expect(reserve.taken).toBe(30)
@@ -19,7 +19,7 @@ describe('MemoryReserve', () => {
   })
 
   it('gives no more at once than it may, nor more than there is', () => {
-    const reserve = new MemoryReserve({ bytes: 4, largest: 3 })
+    const reserve = new Headroom({ bytes: 4, largest: 3 })
     expect(reserve.take('ann', 4)).toBe(false)
     expect(reserve.take('ann', 3)).toBe(true)
     expect(reserve.take('bob', 2)).toBe(false)
@@ -27,7 +27,7 @@ describe('MemoryReserve', () => {
   })
 
   it('has again what is given back', () => {
-    const reserve = new MemoryReserve({ bytes: 8, largest: 2 })
+    const reserve = new Headroom({ bytes: 8, largest: 2 })
     reserve.take('ann', 2)
     reserve.give('ann', 1)
     expect(reserve.taken).toBe(1)

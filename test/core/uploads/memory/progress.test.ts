@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { MemoryShare } from '../../../../src/core/uploads/memory/allocation.ts'
+import type { MemoryAllocation } from '../../../../src/core/uploads/memory/allocation.ts'
 import {
   createUploadMemory,
   type UploadMemory,
 } from '../../../../src/core/uploads/memory/budget.ts'
-import { Blocks } from '../../../../src/object-store/buffer-pool.ts'
+import { BufferPool } from '../../../../src/object-store/buffer-pool.ts'
 import { gatherParts } from '../../../../src/object-store/s3/parts/part-stream.ts'
 import { createRandom } from '../../../simulation/random.ts'
 
@@ -48,7 +48,7 @@ describe('uploads that gather parts', () => {
       asyncProperty(plan, async ({ count, size, seed, stores }) => {
         const random = createRandom(seed)
         const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
-        const books = { held: 0, most: 0 }
+        const books = { held: 0, max: 0 }
         const uploads = Array.from({ length: count }, (_, at) => {
           return new Upload({ memory, size, userId: `user-${at % 3}`, books })
         })
@@ -62,7 +62,7 @@ describe('uploads that gather parts', () => {
           random.pick([step, ...others])()
         }
         expect(uploads.filter(({ isOver }) => !isOver)).toHaveLength(0)
-        expect(books.most).toBeLessThanOrEqual(BUDGET / 2 + count * FIRST_BYTES)
+        expect(books.max).toBeLessThanOrEqual(BUDGET / 2 + count * FIRST_BYTES)
         await expectAllIsThere(memory)
       }),
       { numRuns: 5, endOnFailure: true, examples: [[ONCE_STUCK]] },
@@ -76,7 +76,7 @@ describe('an upload beside a crowd of another user', () => {
     ['that sends as much as it may', 100],
   ])('%s, comes in within a minute', async (_crowd, pieceMs) => {
     const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
-    const books = { held: 0, most: 0 }
+    const books = { held: 0, max: 0 }
     const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'crowd', books })
     for (let ms = 0; ms < 15_000; ms += pieceMs) await crowd.pass(pieceMs)
     const ann = new Upload({ memory, size: 20 * MIB, userId: 'ann', books })
@@ -92,7 +92,7 @@ describe('an upload beside a crowd of another user', () => {
 
   it('of the same one takes nothing from it while it is just not slow', async () => {
     const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
-    const books = { held: 0, most: 0 }
+    const books = { held: 0, max: 0 }
     const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', books })
     for (let ms = 0; ms < 40_000; ms += 900) await crowd.pass(900)
     expect(crowd.turnedAway).toBe(0)
@@ -126,7 +126,7 @@ class Crowd {
 
 /** All of the room, and no more, can be had for parts that are never sent. */
 async function expectAllIsThere(memory: UploadMemory): Promise<void> {
-  const books = { held: 0, most: 0 }
+  const books = { held: 0, max: 0 }
   const upload = new Upload({ memory, size: BUDGET, userId: 'last', books, senders: BUDGET / PART })
   for (await turn(); upload.sendPiece !== undefined; await turn()) upload.sendPiece()
   expect(books.held).toBe(BUDGET / 2 + FIRST_BYTES)
@@ -137,7 +137,7 @@ interface UploadOptions {
   readonly size: number
   readonly userId: string
   /** What all of them together hold, and held at most. */
-  readonly books: { held: number; most: number }
+  readonly books: { held: number; max: number }
   readonly senders?: number
 }
 
@@ -162,23 +162,23 @@ class Upload {
   /** As `UploadSession` does: each of those who send takes the next part when it has sent one. */
   async #run(): Promise<void> {
     const { memory, userId, senders = 2 } = this.#options
-    using share = await memory.admit({ userId, signal: new AbortController().signal })
-    const parts = gatherParts(this.#counted(share), {
+    using allocation = await memory.admit({ userId, signal: new AbortController().signal })
+    const parts = gatherParts(this.#counted(allocation), {
       partSize: PART,
-      blocks: new Blocks(),
+      blocks: new BufferPool(),
     })
-    const sent = Array.from({ length: senders }, () => this.#send(parts, share))
-    const taken = once(share.taken, 'abort').then(() => share.taken.throwIfAborted())
+    const sent = Array.from({ length: senders }, () => this.#send(parts, allocation))
+    const taken = once(allocation.taken, 'abort').then(() => allocation.taken.throwIfAborted())
     await Promise.race([Promise.all(sent), taken])
   }
 
-  async #send(parts: ReturnType<typeof gatherParts>, share: MemoryShare): Promise<void> {
+  async #send(parts: ReturnType<typeof gatherParts>, allocation: MemoryAllocation): Promise<void> {
     for await (const { content } of parts) {
       await new Promise<void>((resolve) => {
         const done = (): void => {
           this.underWay = this.underWay.filter((other) => other !== done)
           this.#options.books.held -= content.byteLength
-          share.release(content.byteLength)
+          allocation.release(content.byteLength)
           resolve()
         }
         this.underWay.push(done)
@@ -186,11 +186,11 @@ class Upload {
     }
   }
 
-  async *#counted(share: MemoryShare): AsyncGenerator<Uint8Array, void> {
+  async *#counted(allocation: MemoryAllocation): AsyncGenerator<Uint8Array, void> {
     const { books } = this.#options
-    for await (const piece of share.hold(this.#client(), { partSize: PART })) {
+    for await (const piece of allocation.hold(this.#client(), { partSize: PART })) {
       books.held += piece.byteLength
-      books.most = Math.max(books.most, books.held)
+      books.max = Math.max(books.max, books.held)
       yield piece
     }
   }

@@ -1,11 +1,14 @@
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/core/errors.ts'
-import { packError, unpackError } from '../../../../src/database/sqlite/writer/serialized-error.ts'
+import {
+  serializeError,
+  deserializeError,
+} from '../../../../src/database/sqlite/writer/serialized-error.ts'
 
 /** As it arrives in another thread. */
 function sent(error: unknown): Error {
-  return unpackError(structuredClone(packError(error)))
+  return deserializeError(structuredClone(serializeError(error)))
 }
 
 describe('an error that goes to another thread', () => {

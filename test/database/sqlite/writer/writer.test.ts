@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest'
-import type { Ledger, Settled } from '../../../../src/core/ledger/ledger.ts'
+import type { Ledger, UploadOutcome } from '../../../../src/core/ledger/ledger.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import { createLedger } from '../../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../../src/database/migrate.ts'
@@ -122,7 +122,7 @@ describe('a writer', () => {
     const { direct, ...ports } = await openPorts()
     const account = await openAccount(ports)
     const thread = await startThread(ports)
-    const settle = async (name: string): Promise<Settled | undefined> => {
+    const settle = async (name: string): Promise<UploadOutcome | undefined> => {
       const version = await account.begin(name, 1)
       const outcome = await outcomeOf(account.commit(version, 1))
       // As the use case does that cannot know.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { Blocks } from '../../../../src/object-store/buffer-pool.ts'
+import { BufferPool } from '../../../../src/object-store/buffer-pool.ts'
 import {
   type GatherOptions,
   gatherParts,
@@ -13,7 +13,7 @@ const PLAIN = new Uint8Array()
 
 function gather(
   pieces: readonly Uint8Array[],
-  { partSize = PART, blocks = new Blocks(), ...options }: Partial<GatherOptions> = {},
+  { partSize = PART, blocks = new BufferPool(), ...options }: Partial<GatherOptions> = {},
 ) {
   return gatherParts(bytesOf(pieces), { partSize, blocks, ...options })
 }
@@ -66,7 +66,7 @@ describe('gathering parts', () => {
   it('frees a chunk that was copied, when nobody else reads it', async () => {
     const chunks = chunksOf([60_000, 60_000, 60_000])
     const content = Buffer.concat(chunks)
-    const options = { partSize: 2 ** 20, mayFreeChunks: true }
+    const options = { partSize: 2 ** 20, mayDetachChunks: true }
     const [part] = await Array.fromAsync(gather(chunks, options))
     expect(Buffer.concat(part?.content.pieces ?? []).equals(content)).toBe(true)
     // The first was waiting for a second when it came.
@@ -78,7 +78,7 @@ describe('gathering parts', () => {
     await Array.fromAsync(gather(chunks, { partSize: 2 ** 20 }))
     const [whole] = chunksOf([200_000])
     const views = [0, 100_000].map((from) => whole?.subarray(from, from + 100_000) ?? PLAIN)
-    await Array.fromAsync(gather(views, { partSize: 2 ** 20, mayFreeChunks: true }))
+    await Array.fromAsync(gather(views, { partSize: 2 ** 20, mayDetachChunks: true }))
     const lengths = [...chunks, ...views].map(({ byteLength }) => byteLength)
     expect(lengths).toEqual([60_000, 60_000, 100_000, 100_000])
   })
@@ -88,11 +88,11 @@ describe('gathering parts', () => {
     const partSizes = fc.integer({ min: 1000, max: 700_000 })
     await fc.assert(
       fc.asyncProperty(sizes, partSizes, async (lengths, partSize) => {
-        const blocks = new Blocks()
+        const blocks = new BufferPool()
         const pieces = chunksOf(lengths)
         const content = Buffer.concat(pieces)
         const sent: Buffer[] = []
-        const options = { partSize, blocks, mayFreeChunks: true }
+        const options = { partSize, blocks, mayDetachChunks: true }
         for await (const { content } of gather(pieces, options)) {
           sent.push(Buffer.concat(content.pieces))
           expect(content.byteLength).toBe(sent.at(-1)?.byteLength)
@@ -107,7 +107,7 @@ describe('gathering parts', () => {
 
 describe('blocks', () => {
   it('are used again, and are never two at once', () => {
-    const blocks = new Blocks()
+    const blocks = new BufferPool()
     const [one, two] = [blocks.take(), blocks.take()]
     expect(one).not.toBe(two)
     blocks.giveBack(one)
@@ -118,7 +118,7 @@ describe('blocks', () => {
   it('that are not used for a while go back to the system', ({ onTestFinished }) => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const blocks = new Blocks()
+    const blocks = new BufferPool()
     const block = blocks.take()
     blocks.giveBack(block)
     vi.advanceTimersByTime(11_000)
