@@ -4,8 +4,7 @@ import { formatBytes, formatTime } from '../../shared/format.ts'
 import { texts } from '../../messages.ts'
 import { bytesOf, NO_SIZE, SizeField, TextField } from '../form-fields.tsx'
 import type { Device } from '../model.ts'
-import { Entry, SectionFrame } from './section.tsx'
-import type { SectionProps } from './user-view.tsx'
+import { Entry, SectionFrame, type SectionProps } from './section.tsx'
 
 const words = texts.operator.devices
 

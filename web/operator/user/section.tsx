@@ -1,6 +1,18 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon, type IconName } from '../../shared/icon.tsx'
+import type { Page } from '../page.ts'
+import type { UserRecord } from './user-record.ts'
+
+/** What a section of the record works with. */
+export interface SectionProps {
+  readonly page: Page
+  readonly record: UserRecord
+  /** Of the user in the admin API. */
+  readonly path: string
+  /** Something was changed, which is to be read anew. Nobody has to wait for that. */
+  readonly onChange: () => void
+}
 
 export interface SectionFrameProps {
   readonly title: string

@@ -5,8 +5,7 @@ import { formatTime } from '../../shared/format.ts'
 import { texts } from '../../messages.ts'
 import { TextField } from '../form-fields.tsx'
 import type { AccessToken } from '../model.ts'
-import { Entry, SectionFrame } from './section.tsx'
-import type { SectionProps } from './user-view.tsx'
+import { Entry, SectionFrame, type SectionProps } from './section.tsx'
 
 const words = texts.operator.tokens
 

@@ -9,20 +9,11 @@ import type { Page } from '../page.ts'
 import { ALL_USERS } from '../route.ts'
 import { StatusBadge } from '../status-badge.tsx'
 import { TokenSection } from './token-section.tsx'
-import { UserActions } from '../user-actions.tsx'
-import { createUserRecord, type UserRecord } from './user-record.ts'
+import { UserActions } from './user-actions.tsx'
+import type { SectionProps } from './section.tsx'
+import { createUserRecord } from './user-record.ts'
 
 const words = texts.operator.user
-
-/** What a section of the record works with. */
-export interface SectionProps {
-  readonly page: Page
-  readonly record: UserRecord
-  /** Of the user in the admin API. */
-  readonly path: string
-  /** Something was changed, which is to be read anew. Nobody has to wait for that. */
-  readonly onChange: () => void
-}
 
 /** One user: the figures, and all that makes them. */
 export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
-import { FormDialog } from '../shared/form-dialog.tsx'
-import { formatCount } from '../shared/format.ts'
-import { texts } from '../messages.ts'
-import { TextField } from './form-fields.tsx'
-import { ALL_USERS } from './route.ts'
-import type { SectionProps } from './user/user-view.tsx'
+import { FormDialog } from '../../shared/form-dialog.tsx'
+import { formatCount } from '../../shared/format.ts'
+import { texts } from '../../messages.ts'
+import { TextField } from '../form-fields.tsx'
+import { ALL_USERS } from '../route.ts'
+import type { SectionProps } from './section.tsx'
 
 const words = texts.operator.user
 
