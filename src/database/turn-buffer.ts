@@ -1,0 +1,25 @@
+/** Hands what is added in one turn of the event loop over together, in its order; `schedule` can choose another moment. */
+export class TurnBuffer<T> {
+  #items: T[] = []
+  readonly #take: (items: readonly T[]) => void
+  readonly #schedule: (flush: () => void) => void
+
+  constructor(
+    take: (items: readonly T[]) => void,
+    schedule: (flush: () => void) => void = setImmediate,
+  ) {
+    this.#take = take
+    this.#schedule = schedule
+  }
+
+  add(item: T): void {
+    if (this.#items.push(item) === 1) this.#schedule(() => this.flush())
+  }
+
+  /** Hands over what waits, if anything does. */
+  flush(): void {
+    const items = this.#items
+    this.#items = []
+    if (items.length > 0) this.#take(items)
+  }
+}
