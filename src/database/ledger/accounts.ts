@@ -1,18 +1,11 @@
 import { sql } from 'kysely'
 import type { Account, AccountPage, CapacityReport, FindFile } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import {
-  type LedgerTx,
-  capacityInForce,
-  isInForce,
-  toUsage,
-  toUser,
-  type UsageRow,
-} from './ledger-sql.ts'
-import { toGrant } from '../users/grants.ts'
-import { createdAt } from './reads.ts'
 import { isInRange } from '../prefix-range.ts'
 import type { GrantRow, UserRow } from '../schema.ts'
+import { toGrant } from '../users/grants.ts'
+import { capacityInForce, createdAt, isInForce, type LedgerTx } from './ledger-sql.ts'
+import { toUsage, toUser, type UsageRow } from './rows.ts'
 
 type AccountRow = UserRow & UsageRow
 

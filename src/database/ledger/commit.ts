@@ -3,19 +3,20 @@ import type { File } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import {
-  bigint,
-  type LedgerTx,
   assertPrecondition,
+  bigint,
+  fileNamed,
+  findUpload,
+  type FoundUpload,
+  type LedgerTx,
   lockUser,
-  readUsage,
-  toUsage,
-  uploadLost,
-  type UsageRow,
   lostReason,
+  readUsage,
+  uploadLost,
 } from './ledger-sql.ts'
-import { garbageBytes } from './garbage-bound.ts'
 import { growthOver, isNew, mayCommit, refusalReason } from './quota-rule.ts'
-import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './reads.ts'
+import { INSERT_FILE, type Outcome, REPLACE_FILE, toUsage, type UsageRow } from './rows.ts'
+import { discardObject } from './update-file.ts'
 
 /**
  * Commits under the user's lock: settles the upload, moves the figures, swaps the file, hands the
@@ -26,22 +27,24 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   await lockUser(tx, upload.userId)
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
-  if (found.outcome !== undefined) return await repeated(tx, found.userId, found.outcome)
+  if (found.outcome !== null) return await repeated(tx, found.userId, found.outcome)
 
   const old = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  await settleAsCommitted(tx, { upload, outcome: { file, replaced: old !== undefined } })
+  const outcome = { file, replaced: old !== undefined }
+  await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { caller: upload, precondition: upload.precondition, file: old })
   const usage = await moveQuota(tx, { upload, old, reserved: found.reserved })
-  await replaceFile(tx, { file, old, garbageDelayMs: upload.garbageDelayMs })
-  return { file, replaced: old !== undefined, usage }
+  await putFile(tx, file)
+  if (old !== undefined) await discardObject(tx, { ...upload, file: old })
+  return { ...outcome, usage }
 }
 
 /** What the first call of `commit` answered, with the figures of today. */
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
   const current = await readUsage(tx, userId)
   if (current === undefined) throw uploadLost()
-  return { ...parseOutcome(outcome), usage: current.usage }
+  return { ...(JSON.parse(outcome) as Outcome), usage: current.usage }
 }
 
 function committedFile(
@@ -61,13 +64,11 @@ function committedFile(
   }
 }
 
-interface Settlement {
-  readonly upload: CommitUpload
-  readonly outcome: { readonly file: File; readonly replaced: boolean }
-}
-
 /** The compare-and-set whose mirror is in `abort`: of the two exactly one changes the row. */
-async function settleAsCommitted(tx: LedgerTx, { upload, outcome }: Settlement): Promise<void> {
+async function settleAsCommitted(
+  tx: LedgerTx,
+  { upload, outcome }: { readonly upload: CommitUpload; readonly outcome: Outcome },
+): Promise<void> {
   const { file } = outcome
   const settled = await sql`
     UPDATE uploads
@@ -113,28 +114,12 @@ async function moveQuota(tx: LedgerTx, { upload, old, reserved }: Move): Promise
   return toUsage(rows[0])
 }
 
-interface Replacement {
-  readonly file: File
-  readonly old: File | undefined
-  readonly garbageDelayMs: number
-}
-
-async function replaceFile({ db }: LedgerTx, replacement: Replacement): Promise<void> {
-  const { file, old, garbageDelayMs } = replacement
+async function putFile({ db }: LedgerTx, file: File): Promise<void> {
   await sql`
-    INSERT INTO files
-      (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+    ${INSERT_FILE}
     VALUES
       (${file.userId}, ${file.name}, ${file.version}, ${file.objectKey}, ${file.size},
        ${file.sha256}, ${file.visibility}, ${file.createdAt}, ${file.updatedAt})
-    ON CONFLICT (user_id, name) DO UPDATE
-    SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
-        sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
-  `.execute(db)
-  if (old === undefined) return
-  await sql`
-    INSERT INTO garbage (object_key, not_before, user_id, bytes)
-    VALUES (${old.objectKey}, ${file.updatedAt + garbageDelayMs}, ${old.userId},
-            ${garbageBytes(bigint(old.size))})
+    ${REPLACE_FILE}
   `.execute(db)
 }

@@ -3,13 +3,17 @@ import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
+import type { FileName } from '../../core/files/file-name.ts'
 import type { Usage } from '../../core/ledger/ledger.ts'
 import { inactiveUser } from '../../core/users/inactive-user.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { Version } from '../../core/objects/version.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { User, UserStatus } from '../../core/users/user-store.ts'
+import type { UserStatus } from '../../core/users/user-store.ts'
 import type { Fragments } from '../database.ts'
-import type { Tables, UserRow } from '../schema.ts'
+import type { FileRow, Tables, UploadRow, UserRow } from '../schema.ts'
+import { FILE_COLUMNS, toFile, toUsage, type UsageRow } from './rows.ts'
 
 /** What a statement needs that asks for the time. */
 export type Clocked = Pick<LedgerTx, 'db' | 'now'>
@@ -75,33 +79,17 @@ export function isActive(userCreatedAt: RawBuilder<number>): RawBuilder<boolean>
   )`
 }
 
+/** SQL that tells the statement's row of `users` from another user of the same id; nothing where no creation is given. */
+export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown> {
+  return userCreatedAt === undefined ? sql`` : sql`AND users.created_at = ${userCreatedAt}`
+}
+
 /** SQL for how many uploads of the user in the statement's row of `quotas` are under way at that time. */
 export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
   return sql<number>`(
     SELECT COUNT(*) FROM uploads
     WHERE uploads.user_id = quotas.user_id AND uploads.state = 'pending' AND lease_until > ${now}
   )`
-}
-
-export interface UsageRow {
-  readonly capacity: number
-  readonly used_bytes: number
-  readonly reserved_bytes: number
-  readonly file_count: number
-}
-
-export function toUsage(row: UsageRow): Usage {
-  return {
-    capacity: row.capacity,
-    used: row.used_bytes,
-    reserved: row.reserved_bytes,
-    fileCount: row.file_count,
-  }
-}
-
-/** A row of `users` as core knows it. */
-export function toUser(row: UserRow): User {
-  return { userId: row.id, status: row.status, createdAt: row.created_at }
 }
 
 interface FoundUser {
@@ -173,4 +161,42 @@ export async function lostReason(tx: LedgerTx, caller: Caller): Promise<AppError
 /** For an upload that is no longer pending, or never was. */
 export function uploadLost(): AppError {
   return new AppError('unavailable', 'The upload took too long between its bytes and was given up.')
+}
+
+interface NamedFile {
+  readonly userId: UserId
+  readonly name: FileName
+}
+
+/** The file on the books, whatever its user's status. */
+export async function fileNamed(
+  { db }: LedgerTx,
+  { userId, name }: NamedFile,
+): Promise<File | undefined> {
+  const { rows } = await sql<FileRow>`
+    SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${userId} AND name = ${name}
+  `.execute(db)
+  return rows[0] && toFile(rows[0])
+}
+
+export interface FoundUpload extends NamedFile {
+  readonly objectKey: ObjectKey
+  readonly reserved: number
+  readonly state: UploadRow['state']
+  /** JSON, when the upload is committed. */
+  readonly outcome: string | null
+  /** When it was read. */
+  readonly now: number
+}
+
+export async function findUpload(
+  { db, now }: LedgerTx,
+  { userId, version }: { readonly userId: UserId; readonly version: Version },
+): Promise<FoundUpload | undefined> {
+  const { rows } = await sql<FoundUpload>`
+    SELECT user_id AS "userId", name, object_key AS "objectKey", reserved_bytes AS reserved,
+      state, outcome, ${now} AS now
+    FROM uploads WHERE version = ${version} AND user_id = ${userId}
+  `.execute(db)
+  return rows[0]
 }

@@ -4,10 +4,11 @@ import type { File } from '../../core/files/file.ts'
 import { MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import type { FileOrder } from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/ledger/ledger.ts'
-import type { LedgerTx } from './ledger-sql.ts'
-import { createdAt, toFile, VISIBLE_TO } from './reads.ts'
-import { isInRange, isBelow, successorOf } from '../prefix-range.ts'
+import { isBelow, isInRange, successorOf } from '../prefix-range.ts'
 import type { FileRow } from '../schema.ts'
+import { VISIBLE_TO } from './find-file.ts'
+import { createdAt, type LedgerTx } from './ledger-sql.ts'
+import { toFile } from './rows.ts'
 
 /**
  * A page by keyset: the index of its order (or, for others than the owner, of what others may see) is entered at the
@@ -21,7 +22,7 @@ export async function listFiles({ db }: LedgerTx, page: ListFiles): Promise<read
       AND EXISTS (
         SELECT 1 FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
       )
-      ${VISIBLE_TO[page.audience]} ${boundsOf(page)}
+      AND ${VISIBLE_TO[page.audience]} ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(db)
   return rows.map(toFile)

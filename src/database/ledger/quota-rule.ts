@@ -2,16 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/refusal.ts'
 import type { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
-import { isGarbageBounded } from './garbage-bound.ts'
-import {
-  bigint,
-  type LedgerTx,
-  isActive,
-  runningUploads,
-  toUsage,
-  type UsageRow,
-} from './ledger-sql.ts'
 import type { UserRow } from '../schema.ts'
+import { bigint, isActive, type LedgerTx, runningUploads } from './ledger-sql.ts'
+import { toUsage, type UsageRow } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
 
@@ -63,6 +56,36 @@ export function hasRoom({ capacity }: Pick<Rule, 'capacity'>, { growth, ownReser
     OR used_bytes + reserved_bytes - ${ownReserved} + ${growth} <= ${capacity}
     OR (${growth} <= ${ownReserved} AND used_bytes + ${growth} <= ${capacity})
   )`
+}
+
+/** What a user's garbage may hold whatever the capacity, in bytes, so that small repositories can be overwritten too. */
+const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
+
+interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'> {
+  /** Bytes of the file to come. */
+  readonly size: Sql
+}
+
+/**
+ * SQL for whether the user in the statement's row of `quotas` may add a file of that size, for all that the user's replaced and
+ * deleted objects hold: they hold no more than `LEAST_GARBAGE_BYTES`, or with the files, the reservations and this file no more than
+ * three times the capacity, or what is used where that is more (a capacity can shrink). Deleting adds nothing, so it is always free.
+ */
+function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
+  const held = sql`(garbage_bytes + reserved_bytes - ${ownReserved} + ${size})`
+  return sql<boolean>`(
+    garbage_bytes <= ${sql.lit(LEAST_GARBAGE_BYTES)}
+    OR ${held} <= 2 * used_bytes
+    OR used_bytes + ${held} <= 3 * ${capacity}
+  )`
+}
+
+/** What an object takes beside its content, at least: without it empty ones could be any number. */
+const OBJECT_OVERHEAD_BYTES = 4096
+
+/** SQL for what an object of that size counts as garbage. */
+export function garbageBytes(size: Sql): RawBuilder<number> {
+  return sql<number>`(${size} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
 }
 
 /** Bytes by which a file of that size is larger than the one that it replaces; never below 0. */

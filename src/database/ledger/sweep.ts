@@ -4,8 +4,8 @@ import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../../core/ledger/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
-import { type LedgerTx, lockUser } from './ledger-sql.ts'
 import type { GarbageRow, UploadRow } from '../schema.ts'
+import { type LedgerTx, lockUser } from './ledger-sql.ts'
 
 export async function endLeases({ db, now }: LedgerTx): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -130,6 +130,27 @@ export async function noteGarbageRemovals(
 
 function keysOf(garbage: readonly Garbage[]): readonly ObjectKey[] {
   return garbage.map(({ objectKey }) => objectKey)
+}
+
+/** Takes the chore or prolongs its lease: the WHERE of the UPDATE decides, so of all who ask at once one has it. */
+export async function holdChore(
+  { db, now }: LedgerTx,
+  { name, holder, leaseMs }: Parameters<Ledger['holdChore']>[0],
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, lease_until = excluded.lease_until
+    WHERE chores.holder = excluded.holder OR chores.lease_until <= ${now}
+  `.execute(db)
+  return numAffectedRows === 1n
+}
+
+export async function leaveChore(
+  { db }: LedgerTx,
+  { name, holder }: Parameters<Ledger['leaveChore']>[0],
+): Promise<void> {
+  await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
 }
 
 const MAX_KEYS_PER_STATEMENT = 500

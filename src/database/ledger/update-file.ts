@@ -3,17 +3,18 @@ import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { fileNotFound, type File } from '../../core/files/file.ts'
 import type { ChangeFile, RemoveFile } from '../../core/ledger/ledger.ts'
-import {
-  bigint,
-  type LedgerTx,
-  assertPrecondition,
-  isActive,
-  lockUser,
-  inactiveReason,
-} from './ledger-sql.ts'
-import { garbageBytes } from './garbage-bound.ts'
-import { FILE_COLUMNS, fileNamed, toFile } from './reads.ts'
 import type { FileRow } from '../schema.ts'
+import {
+  assertPrecondition,
+  bigint,
+  fileNamed,
+  inactiveReason,
+  isActive,
+  type LedgerTx,
+  lockUser,
+} from './ledger-sql.ts'
+import { garbageBytes } from './quota-rule.ts'
+import { FILE_COLUMNS, toFile } from './rows.ts'
 
 /** Removes a file under its user's lock. */
 export async function removeFile(tx: LedgerTx, request: RemoveFile): Promise<void> {
@@ -76,8 +77,17 @@ interface Discard {
   readonly garbageDelayMs: number
 }
 
-async function discard({ db, now }: LedgerTx, { file, garbageDelayMs }: Discard): Promise<void> {
-  await sql`DELETE FROM files WHERE user_id = ${file.userId} AND name = ${file.name}`.execute(db)
+async function discard(tx: LedgerTx, { file, garbageDelayMs }: Discard): Promise<void> {
+  const { userId, name } = file
+  await sql`DELETE FROM files WHERE user_id = ${userId} AND name = ${name}`.execute(tx.db)
+  await discardObject(tx, { file, garbageDelayMs })
+}
+
+/** Hands the object of a file that is no longer on the books to garbage. */
+export async function discardObject(
+  { db, now }: LedgerTx,
+  { file, garbageDelayMs }: Discard,
+): Promise<void> {
   await sql`
     INSERT INTO garbage (object_key, not_before, user_id, bytes)
     VALUES (${file.objectKey}, ${now} + ${garbageDelayMs}, ${file.userId},

@@ -1,8 +1,7 @@
 import { Kysely, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, type PoolConfig, TypeOverrides } from 'pg'
 import { createDatabase, type Database, type Fault } from '../database.ts'
-import { createRunBatch } from './run-batch.ts'
-import { postgresDialect } from './dialect.ts'
+import { createRunBatch, postgresDialect } from './connection.ts'
 import { migrateAlone, type PatientDatabase } from './migration.ts'
 import type { Tables } from '../schema.ts'
 

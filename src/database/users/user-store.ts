@@ -3,10 +3,11 @@ import { AppError } from '../../core/errors.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
 import * as accessTokens from './access-tokens.ts'
-import { type Clocked, lockUser, toUser } from '../ledger/ledger-sql.ts'
+import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
+import { toUser } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
 import * as grants from './grants.ts'
-import { PREPARED } from '../postgres/prepared-statement.ts'
+import { PREPARED } from '../statement.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { databaseUnavailable } from '../../database.ts'
 import { createLedger } from '../../ledger/ledger.ts'
-import { TurnBuffer } from '../../turn-buffer.ts'
+import { MessageBuffer } from './message-buffer.ts'
 import { createUserStore } from '../../users/user-store.ts'
 import { openSqlite } from '../sqlite.ts'
 import type { WriterAnswer, WriterCall, WriterMessage, WriterSettings } from './protocol.ts'
@@ -27,7 +27,7 @@ const ports: Readonly<Record<WriterCall['port'], Methods>> = {
 }
 
 // All that one COMMIT has settled is one message.
-const outgoing = new TurnBuffer<WriterAnswer>(
+const outgoing = new MessageBuffer<WriterAnswer>(
   (answers) => port.postMessage(answers),
   (flush) => process.nextTick(flush),
 )

@@ -4,7 +4,7 @@ import { Deadline } from '../../../core/async/deadline.ts'
 import type { Ledger } from '../../../core/ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import { databaseUnavailable } from '../../database.ts'
-import { TurnBuffer } from '../../turn-buffer.ts'
+import { MessageBuffer } from './message-buffer.ts'
 import type {
   WriterAnswer,
   WriterCall,
@@ -24,7 +24,7 @@ export class Writer {
   readonly #settings: WriterSettings
   readonly #onDeath: (cause: unknown) => void
   readonly #waiting = new Map<number, Waiting>()
-  readonly #outgoing = new TurnBuffer<WriterCall>((calls) => this.#sendCalls(calls))
+  readonly #outgoing = new MessageBuffer<WriterCall>((calls) => this.#sendCalls(calls))
   #worker: Worker | undefined
   #lastId = 0
   #isClosed = false

@@ -157,7 +157,7 @@ describe('a writer', () => {
     const ports = await openPorts()
     const { userId, userCreatedAt } = await openAccount(ports)
     writer = new Writer(
-      { file, baseCapacity: BASE_CAPACITY, ...{ notCloneable: () => undefined } },
+      { file, baseCapacity: BASE_CAPACITY, clock: (() => 0) as unknown as BigInt64Array },
       (cause) => void deaths.push(cause),
     )
     const ledger = writer.ledger(ports.direct)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { TurnBuffer } from '../../src/database/turn-buffer.ts'
+import { MessageBuffer } from '../../../../src/database/sqlite/writer/message-buffer.ts'
 
 describe('what is added to a buffer', () => {
   it('in one turn of the event loop is handed over together, in its order, and what comes later by itself', async () => {
     const taken: (readonly number[])[] = []
-    const buffer = new TurnBuffer<number>((items) => taken.push(items))
+    const buffer = new MessageBuffer<number>((items) => taken.push(items))
     for (const item of [1, 2, 3]) buffer.add(item)
     await Promise.resolve().then(() => buffer.add(4))
     expect(taken).toEqual([])
@@ -16,7 +16,7 @@ describe('what is added to a buffer', () => {
 
   it('is handed over when it is flushed, once, and when there is something alone', async () => {
     const taken: (readonly number[])[] = []
-    const buffer = new TurnBuffer<number>((items) => taken.push(items))
+    const buffer = new MessageBuffer<number>((items) => taken.push(items))
     buffer.flush()
     buffer.add(1)
     buffer.flush()
@@ -26,7 +26,7 @@ describe('what is added to a buffer', () => {
 
   it('while it is handed over waits for the next time', async () => {
     const taken: (readonly number[])[] = []
-    const buffer = new TurnBuffer<number>((items) => {
+    const buffer = new MessageBuffer<number>((items) => {
       taken.push(items)
       if (items.includes(1)) buffer.add(2)
     })
@@ -38,7 +38,7 @@ describe('what is added to a buffer', () => {
 
   it('is handed over in the moment that is asked for', async () => {
     const taken: (readonly number[])[] = []
-    const buffer = new TurnBuffer<number>(
+    const buffer = new MessageBuffer<number>(
       (items) => taken.push(items),
       (flush) => process.nextTick(flush),
     )

@@ -1,5 +1,5 @@
 /** Hands what is added in one turn of the event loop over together, in its order; `schedule` can choose another moment. */
-export class TurnBuffer<T> {
+export class MessageBuffer<T> {
   #items: T[] = []
   readonly #take: (items: readonly T[]) => void
   readonly #schedule: (flush: () => void) => void
