@@ -69,8 +69,8 @@ export function uploadStatements(
   }
 }
 
-/** `undefined` where that is more than one version. */
-function expectedBy(precondition: Precondition | undefined): string | null | undefined {
+/** What the precondition makes of `expected`; `undefined` where that is more than one version. */
+export function expectedBy(precondition: Precondition | undefined): string | null | undefined {
   const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = precondition ?? {}
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
     if (ifNoneMatch === undefined) return null
