@@ -4,7 +4,6 @@ import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/led
 import type { UserId } from '../../core/users/user-id.ts'
 import {
   assertPrecondition,
-  bigint,
   fileNamed,
   findUpload,
   type FoundUpload,
@@ -14,7 +13,7 @@ import {
   readUsage,
   uploadLost,
 } from './ledger-sql.ts'
-import { growthOver, isNew, mayCommit, refusalReason } from './quota-rule.ts'
+import { mayCommit, needOf, refusalReason } from './quota-rule.ts'
 import { INSERT_FILE, type Outcome, REPLACE_FILE, toUsage, type UsageRow } from './rows.ts'
 import { discardObject } from './update-file.ts'
 
@@ -34,7 +33,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const outcome = { file, replaced: old !== undefined }
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { caller: upload, precondition: upload.precondition, file: old })
-  const usage = await moveQuota(tx, { upload, old, reserved: found.reserved })
+  const usage = await moveQuota(tx, { upload, replaced: old, ownReserved: found.reserved })
   await putFile(tx, file)
   if (old !== undefined) await discardObject(tx, { ...upload, file: old })
   return { ...outcome, usage }
@@ -42,9 +41,9 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
 /** What the first call of `commit` answered, with the figures of today. */
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
-  const current = await readUsage(tx, userId)
-  if (current === undefined) throw uploadLost()
-  return { ...(JSON.parse(outcome) as Outcome), usage: current.usage }
+  const usage = await readUsage(tx, userId)
+  if (usage === undefined) throw uploadLost()
+  return { ...(JSON.parse(outcome) as Outcome), usage }
 }
 
 function committedFile(
@@ -80,36 +79,26 @@ async function settleAsCommitted(
 
 interface Move {
   readonly upload: CommitUpload
-  readonly old: File | undefined
+  readonly replaced: File | undefined
   /** What the upload had reserved, in bytes. */
-  readonly reserved: number
+  readonly ownReserved: number
 }
 
 /** Turns the reservation into use. */
-async function moveQuota(tx: LedgerTx, { upload, old, reserved }: Move): Promise<Usage> {
+async function moveQuota(tx: LedgerTx, { upload, replaced, ownReserved }: Move): Promise<Usage> {
   const { userId, size, maxFiles } = upload
-  const oldSize = old?.size ?? 0
-  const newFiles = old === undefined ? 1 : 0
-  const need = {
-    userCreatedAt: bigint(upload.userCreatedAt),
-    size: bigint(size),
-    growth: bigint(growthOver(old, size)),
-    ownReserved: bigint(reserved),
-    isNew: isNew(old),
-    maxFiles: bigint(maxFiles),
-  }
-
+  const newFiles = replaced === undefined ? 1 : 0
   const { rows } = await sql<UsageRow>`
     UPDATE quotas
-    SET used_bytes = used_bytes - ${oldSize} + ${size},
-        reserved_bytes = reserved_bytes - ${reserved},
+    SET used_bytes = used_bytes - ${replaced?.size ?? 0} + ${size},
+        reserved_bytes = reserved_bytes - ${ownReserved},
         file_count = file_count + ${newFiles}
-    WHERE user_id = ${userId} AND ${mayCommit(tx, need)}
+    WHERE user_id = ${userId} AND ${mayCommit(tx, needOf(upload, { size, replaced, ownReserved }))}
     RETURNING used_bytes, reserved_bytes, file_count, ${tx.capacity} AS capacity
   `.execute(tx.db)
   if (rows[0] === undefined) {
-    const file = { requested: size, newFiles, maxFiles, ownReserved: reserved }
-    throw await refusalReason(tx, { ...upload, ...file })
+    const refused = { requested: size, newFiles, maxFiles, ownReserved }
+    throw await refusalReason(tx, { ...upload, ...refused })
   }
   return toUsage(rows[0])
 }

@@ -4,16 +4,15 @@ import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
-import type { Usage } from '../../core/ledger/ledger.ts'
+import type { Account, Usage } from '../../core/ledger/ledger.ts'
 import { inactiveUser } from '../../core/users/inactive-user.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { Version } from '../../core/objects/version.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { UserStatus } from '../../core/users/user-store.ts'
 import type { Fragments } from '../database.ts'
 import type { FileRow, Tables, UploadRow, UserRow } from '../schema.ts'
-import { FILE_COLUMNS, toFile, toUsage, type UsageRow } from './rows.ts'
+import { FILE_COLUMNS, toAccount, toFile, type UsageRow } from './rows.ts'
 
 /** What a statement needs that asks for the time. */
 export type Clocked = Pick<LedgerTx, 'db' | 'now'>
@@ -92,29 +91,24 @@ export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
   )`
 }
 
-interface FoundUser {
-  readonly usage: Usage
-  readonly status: UserStatus
-  readonly createdAt: number
-}
-
-/** The user's figures and status, or `undefined` for an unknown or deleted user. */
-export async function readUsage(
+/** The user with the figures, whatever the status: a deleted one is there until it is purged. */
+export async function findAccount(
   { db, capacity }: LedgerTx,
   userId: UserId,
-): Promise<FoundUser | undefined> {
-  const { rows } = await sql<UsageRow & Pick<UserRow, 'status' | 'created_at'>>`
-    SELECT status, users.created_at, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
-    FROM quotas JOIN users ON users.id = quotas.user_id
-    WHERE quotas.user_id = ${userId} AND status <> 'deleted'`.execute(db)
-  const row = rows[0]
-  return row && { usage: toUsage(row), status: row.status, createdAt: row.created_at }
+): Promise<Account | undefined> {
+  const { rows } = await sql<UserRow & UsageRow>`
+    SELECT users.id, status, users.created_at, used_bytes, reserved_bytes, file_count,
+      ${capacity} AS capacity
+    FROM users JOIN quotas ON quotas.user_id = users.id
+    WHERE users.id = ${userId}
+  `.execute(db)
+  return rows[0] && toAccount(rows[0])
 }
 
-/** As `readUsage`, and `undefined` also where the user of that id is another than the caller. */
-async function readCaller(tx: LedgerTx, caller: Caller): Promise<FoundUser | undefined> {
-  const found = await readUsage(tx, caller.userId)
-  return found?.createdAt === caller.userCreatedAt ? found : undefined
+/** The user's figures, or `undefined` for an unknown or deleted user. */
+export async function readUsage(tx: LedgerTx, userId: UserId): Promise<Usage | undefined> {
+  const account = await findAccount(tx, userId)
+  return account?.user.status === 'deleted' ? undefined : account?.usage
 }
 
 /** How many uploads of the user are under way now. */
@@ -142,8 +136,10 @@ export async function assertPrecondition(
 
 /** Why the user may not write at all, which comes before any other refusal; `undefined` when they may. */
 export async function inactiveReason(tx: LedgerTx, caller: Caller): Promise<AppError | undefined> {
-  const found = await readCaller(tx, caller)
-  return found?.status === 'active' ? undefined : inactiveUser(found?.status)
+  const { user } = (await findAccount(tx, caller.userId)) ?? {}
+  // Another user of the same id is none.
+  const status = user?.createdAt === caller.userCreatedAt ? user.status : undefined
+  return status === 'active' ? undefined : inactiveUser(status)
 }
 
 /**

@@ -18,7 +18,7 @@ import { createUploadBatches } from '../postgres/upload-batcher.ts'
 import { uploadStatements } from '../postgres/upload-statements.ts'
 import type { Tables } from '../schema.ts'
 import { PREPARED } from '../statement.ts'
-import * as accounts from './accounts.ts'
+import { listAccounts, reportCapacity } from './accounts.ts'
 import { measureBacklog, measureJournal } from './backlog.ts'
 import { commit } from './commit.ts'
 import { createFindFile } from './find-file.ts'
@@ -29,6 +29,7 @@ import {
   capacityInForce,
   countUploads,
   fileNamed,
+  findAccount,
   findUpload,
   type LedgerTx,
   lockUser,
@@ -38,7 +39,7 @@ import {
 } from './ledger-sql.ts'
 import { listFiles } from './list.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
-import { growthOver, hasRoom, isNew, mayBegin, refusalReason } from './quota-rule.ts'
+import { growthOver, hasRoom, mayBegin, needOf, refusalReason } from './quota-rule.ts'
 import * as sweep from './sweep.ts'
 import { changeFile, removeFile } from './update-file.ts'
 
@@ -91,11 +92,11 @@ export function createLedger(
     findFile: createFindFile(database),
     countUploads: (userId) => query((tx) => countUploads(tx, userId)),
     checkBegin: (upload) => query((tx) => checkBegin(tx, upload)),
-    usage: (userId) => query(async (tx) => (await readUsage(tx, userId))?.usage),
-    findAccount: (userId) => query((tx) => accounts.findAccount(tx, userId)),
-    listAccounts: (page) => inOrder((tx) => accounts.listAccounts(tx, page)),
+    usage: (userId) => query((tx) => readUsage(tx, userId)),
+    findAccount: (userId) => query((tx) => findAccount(tx, userId)),
+    listAccounts: (page) => inOrder((tx) => listAccounts(tx, page)),
     reportCapacity: (userId, userCreatedAt) =>
-      query((tx) => accounts.reportCapacity(tx, { userId, userCreatedAt })),
+      query((tx) => reportCapacity(tx, { userId, userCreatedAt })),
     endLeases: () => query((tx) => sweep.endLeases(tx)),
     listExpiredUploads: (options) => inOrder((tx) => sweep.listExpiredUploads(tx, options)),
     listAbortedUploads: (page) => inOrder((tx) => sweep.listAbortedUploads(tx, page)),
@@ -148,7 +149,7 @@ async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
-    WHERE user_id = ${userId} AND ${mayBegin(tx, needOf(upload, replaced))}
+    WHERE user_id = ${userId} AND ${mayBegin(tx, beginNeed(upload, replaced))}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
 
@@ -169,21 +170,14 @@ async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   })
   const { rows } = await sql`
     SELECT 1 FROM quotas
-    WHERE user_id = ${upload.userId} AND ${mayBegin(tx, needOf(upload, replaced))}
+    WHERE user_id = ${upload.userId} AND ${mayBegin(tx, beginNeed(upload, replaced))}
   `.execute(tx.db)
   if (rows.length === 0) throw await whyNotBegun(tx, upload, replaced)
 }
 
-function needOf(upload: CheckBegin, replaced: File | undefined) {
-  return {
-    userCreatedAt: bigint(upload.userCreatedAt),
-    size: bigint(upload.bytes),
-    growth: bigint(growthOver(replaced, upload.bytes)),
-    ownReserved: bigint(0),
-    isNew: isNew(replaced),
-    maxFiles: bigint(upload.maxFiles),
-    maxUploads: bigint(upload.maxUploads),
-  }
+function beginNeed(upload: CheckBegin, replaced: File | undefined) {
+  const need = needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 })
+  return { ...need, maxUploads: bigint(upload.maxUploads) }
 }
 
 function whyNotBegun(

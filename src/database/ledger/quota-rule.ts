@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/refusal.ts'
 import type { AppError } from '../../core/errors.ts'
+import type { CommitUpload } from '../../core/ledger/ledger.ts'
 import type { File } from '../../core/files/file.ts'
 import type { UserRow } from '../schema.ts'
 import { bigint, isActive, type LedgerTx, runningUploads } from './ledger-sql.ts'
@@ -9,7 +10,7 @@ import { toUsage, type UsageRow } from './rows.ts'
 type Sql = RawBuilder<unknown>
 
 /** What a file needs of its user's quota, as SQL. */
-export interface Need {
+interface Need {
   /** Bytes by which the file is larger than the one that it replaces, and than what counts for it already. */
   readonly growth: Sql
   /** Of `reserved_bytes`, what is this file's own. */
@@ -17,7 +18,7 @@ export interface Need {
 }
 
 /** What an upload needs to begin or to commit, as SQL. */
-export interface UploadNeed extends Need {
+interface UploadNeed extends Need {
   readonly userCreatedAt: RawBuilder<number>
   /** Bytes of the file. */
   readonly size: Sql
@@ -93,12 +94,28 @@ export function growthOver(replaced: File | undefined, bytes: number): number {
   return Math.max(0, bytes - (replaced?.size ?? 0))
 }
 
-/** SQL for whether there is no file of the name. */
-export function isNew(replaced: File | undefined): RawBuilder<boolean> {
-  return replaced === undefined ? sql`1 = 1` : sql`1 = 0`
+interface Upload {
+  readonly size: number
+  readonly replaced: File | undefined
+  readonly ownReserved: number
 }
 
-export interface Refused extends QuotaRequest {
+/** What an upload needs whose figures, and the file that it replaces, were read under the lock. */
+export function needOf(
+  { userCreatedAt, maxFiles }: Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>,
+  { size, replaced, ownReserved }: Upload,
+): UploadNeed {
+  return {
+    userCreatedAt: bigint(userCreatedAt),
+    size: bigint(size),
+    growth: bigint(growthOver(replaced, size)),
+    ownReserved: bigint(ownReserved),
+    isNew: replaced === undefined ? sql`1 = 1` : sql`1 = 0`,
+    maxFiles: bigint(maxFiles),
+  }
+}
+
+interface Refused extends QuotaRequest {
   /** What the file had reserved by then. Where it is left out the user's garbage was not tested. */
   readonly ownReserved?: number
 }

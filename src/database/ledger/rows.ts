@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type { CommittedUpload, Usage } from '../../core/ledger/ledger.ts'
+import type { Account, CommittedUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { User } from '../../core/users/user-store.ts'
 import type { FileRow, UserRow } from '../schema.ts'
 
@@ -76,4 +76,8 @@ export function toUsage(row: UsageRow): Usage {
 /** A row of `users` as core knows it. */
 export function toUser(row: UserRow): User {
   return { userId: row.id, status: row.status, createdAt: row.created_at }
+}
+
+export function toAccount(row: UserRow & UsageRow): Account {
+  return { user: toUser(row), usage: toUsage(row) }
 }

@@ -1,6 +1,5 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
-import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../../core/ledger/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
@@ -76,9 +75,7 @@ export async function noteAbortedRemovals(
   return forgotten
 }
 
-function versionsOf(uploads: readonly AbortedUpload[]): readonly Version[] {
-  return uploads.map(({ version }) => version)
-}
+const versionsOf = (uploads: readonly AbortedUpload[]) => uploads.map(({ version }) => version)
 
 export async function forgetUploads(
   { db, now }: LedgerTx,
@@ -128,9 +125,7 @@ export async function noteGarbageRemovals(
   )
 }
 
-function keysOf(garbage: readonly Garbage[]): readonly ObjectKey[] {
-  return garbage.map(({ objectKey }) => objectKey)
-}
+const keysOf = (garbage: readonly Garbage[]) => garbage.map(({ objectKey }) => objectKey)
 
 /** Takes the chore or prolongs its lease: the WHERE of the UPDATE decides, so of all who ask at once one has it. */
 export async function holdChore(
