@@ -48,7 +48,7 @@ export async function runMigrations(
       kysely,
       stillPending.flatMap(({ indexes = [] }) => indexes),
     )
-    const locking = Object.entries(migrations).map(([name, { up }]) => [name, locked(up)] as const)
+    const locking = Object.entries(migrations).map(([name, each]) => [name, locked(each)] as const)
     return await runAll(kysely, Object.fromEntries(locking))
   })
 }
@@ -84,11 +84,11 @@ function createMigrator(db: Kysely<Tables>, migrations: Migrations): Migrator {
   })
 }
 
-function locked(up: Migration['up']): Migration {
+function locked(migration: Migration): Migration {
   return {
     async up(db) {
       await lockTables(db)
-      await up(db)
+      await migration.up(db)
     },
   }
 }

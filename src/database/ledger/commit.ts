@@ -32,7 +32,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const file = committedFile(upload, { found, old })
   const outcome = { file, replaced: old !== undefined }
   await settleAsCommitted(tx, { upload, outcome })
-  await assertPrecondition(tx, { caller: upload, precondition: upload.precondition, file: old })
+  await assertPrecondition(tx, { ...upload, file: old })
   const usage = await moveQuota(tx, { upload, replaced: old, ownReserved: found.reserved })
   await putFile(tx, file)
   if (old !== undefined) await discardObject(tx, { ...upload, file: old })

@@ -21,7 +21,7 @@ export type Clocked = Pick<LedgerTx, 'db' | 'now'>
  * What one ledger method works with: its transaction, or the plain connection for a single
  * statement.
  */
-export interface LedgerTx extends Fragments {
+export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly db: Kysely<Tables>
   /** What every user has without any grant, in bytes. */
   readonly baseCapacity: number
@@ -119,19 +119,16 @@ export async function countUploads({ db, now }: Clocked, userId: UserId): Promis
   return rows[0]?.uploads ?? 0
 }
 
-interface Demand {
-  readonly caller: Caller
-  readonly precondition: Precondition | undefined
+interface Demand extends Caller {
+  readonly precondition?: Precondition | undefined
   readonly file: File | undefined
 }
 
 /** Throws `precondition_failed`, or why the user may not write at all. */
-export async function assertPrecondition(
-  tx: LedgerTx,
-  { caller, precondition, file }: Demand,
-): Promise<void> {
+export async function assertPrecondition(tx: LedgerTx, demand: Demand): Promise<void> {
+  const { precondition, file } = demand
   if (precondition === undefined || isMet(precondition, file)) return
-  throw (await inactiveReason(tx, caller)) ?? preconditionFailed()
+  throw (await inactiveReason(tx, demand)) ?? preconditionFailed()
 }
 
 /** Why the user may not write at all, which comes before any other refusal; `undefined` when they may. */

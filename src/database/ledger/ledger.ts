@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type {
   AbortUpload,
@@ -55,9 +54,9 @@ export function createLedger(
   database: Database,
   { baseCapacity }: { readonly baseCapacity: number },
 ): Ledger {
-  const { kysely, now, forUpdate, bytewise, runBatch, changesPerUser } = database
+  const { kysely, now, forUpdate, runBatch, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const common = { now, forUpdate, bytewise, baseCapacity, capacity }
+  const common = { now, forUpdate, baseCapacity, capacity }
   const patienceMs = TURN_PATIENCE_MS
   const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, patienceMs })
   type Work<T> = (tx: LedgerTx) => Promise<T>
@@ -114,9 +113,12 @@ export function createLedger(
 }
 
 /** A database whose disk is full answers every read. */
-async function check({ query, proveWritable, now }: Database): Promise<number> {
-  await proveWritable((db) => writeProbe(db, now))
-  const { rows } = await query((db) => sql<{ now: number }>`SELECT ${now} AS now`.execute(db))
+async function check(database: Database): Promise<number> {
+  const { now } = database
+  await database.proveWritable((db) => writeProbe(db, now))
+  const { rows } = await database.query((db) =>
+    sql<{ now: number }>`SELECT ${now} AS now`.execute(db),
+  )
   return rows[0]?.now ?? Number.NaN
 }
 
@@ -139,11 +141,7 @@ async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   const { userId, version, name, objectKey, bytes } = upload
   await lockUser(tx, userId)
   const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, {
-    caller: upload,
-    precondition: upload.precondition,
-    file: replaced,
-  })
+  await assertPrecondition(tx, { ...upload, file: replaced })
   const growth = growthOver(replaced, bytes)
 
   const reserved = await sql`
@@ -163,11 +161,7 @@ async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
 /** Reads what `begin` would decide by, without the lock. */
 async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, {
-    caller: upload,
-    precondition: upload.precondition,
-    file: replaced,
-  })
+  await assertPrecondition(tx, { ...upload, file: replaced })
   const { rows } = await sql`
     SELECT 1 FROM quotas
     WHERE user_id = ${upload.userId} AND ${mayBegin(tx, beginNeed(upload, replaced))}
@@ -180,11 +174,7 @@ function beginNeed(upload: CheckBegin, replaced: File | undefined) {
   return { ...need, maxUploads: bigint(upload.maxUploads) }
 }
 
-function whyNotBegun(
-  tx: LedgerTx,
-  upload: CheckBegin,
-  replaced: File | undefined,
-): Promise<AppError> {
+function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
   const newFiles = replaced === undefined ? 1 : 0
   return refusalReason(tx, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
 }

@@ -38,28 +38,20 @@ const ORDER = {
 } as const satisfies Record<FileOrder, RawBuilder<unknown>>
 
 function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
+  const isDescending = order.startsWith('-')
+  const start = after ?? (isDescending ? LAST : FIRST)
+  if (order === 'name') return sql`AND ${isInRange(sql`name`, { prefix, after: start.name })}`
   const end = successorOf(prefix)
   const from = prefix === '' ? sql`` : sql`AND name >= ${prefix}`
   const to = end === undefined ? sql`` : sql`AND name < ${end}`
-  const start = after ?? (order.startsWith('-') ? LAST : FIRST)
-  const row = sql`(${start.value}, ${start.name})`
-  switch (order) {
-    case 'name':
-      return sql`AND ${isInRange(sql`name`, { prefix, after: start.name })}`
+  if (order === '-name') {
     // By one bound on each side, too.
-    case '-name':
-      return end !== undefined && isBelow(end, start.name)
-        ? sql`${from} ${to}`
-        : sql`${from} AND name < ${start.name}`
-    case 'updated_at':
-      return sql`AND (updated_at, name) > ${row} ${from} ${to}`
-    case '-updated_at':
-      return sql`AND (updated_at, name) < ${row} ${from} ${to}`
-    case 'size':
-      return sql`AND (size, name) > ${row} ${from} ${to}`
-    case '-size':
-      return sql`AND (size, name) < ${row} ${from} ${to}`
+    const isAfterAll = end !== undefined && isBelow(end, start.name)
+    return isAfterAll ? sql`${from} ${to}` : sql`${from} AND name < ${start.name}`
   }
+  const column = order.endsWith('size') ? sql`size` : sql`updated_at`
+  const beyond = isDescending ? sql`<` : sql`>`
+  return sql`AND (${column}, name) ${beyond} (${start.value}, ${start.name}) ${from} ${to}`
 }
 
 // Before and after all files. Without a bound on its index SQLite would sort all files of a prefix.

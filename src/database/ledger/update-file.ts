@@ -50,18 +50,15 @@ export async function changeFile(tx: LedgerTx, change: ChangeFile): Promise<File
 async function demandedFile(tx: LedgerTx, request: RemoveFile): Promise<File> {
   const file = await fileNamed(tx, request)
   if (file === undefined) throw (await inactiveReason(tx, request)) ?? fileNotFound()
-  await assertPrecondition(tx, { caller: request, precondition: request.precondition, file })
+  await assertPrecondition(tx, { ...request, file })
   return file
 }
 
-interface Release {
-  readonly caller: Caller
-  /** The file that is taken off the books, if any. */
-  readonly file: File | undefined
-}
-
-/** Frees what the file used; its WHERE decides whether the user may write at all. */
-async function releaseQuota(tx: LedgerTx, { caller, file }: Release): Promise<void> {
+/** Frees what the file used that is taken off the books, if any; its WHERE decides whether the user may write at all. */
+async function releaseQuota(
+  tx: LedgerTx,
+  { caller, file }: { readonly caller: Caller; readonly file: File | undefined },
+): Promise<void> {
   const released = await sql`
     UPDATE quotas
     SET used_bytes = used_bytes - ${file?.size ?? 0},
