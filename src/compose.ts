@@ -103,7 +103,7 @@ export async function openService(
   const jwt = config.jwt && (await openJwt(config.jwt))
   const instances = createInstances(config)
   opened.defer(() => instances?.leave())
-  const writer = createWriter(config, warn)
+  const writer = createWriter(config)
   opened.defer(() => writer?.close())
   const kept = opened.move()
   const useCases = createUseCases({
@@ -232,13 +232,16 @@ async function openJwt(jwt: NonNullable<Config['jwt']>): Promise<Parts['jwt']> {
 }
 
 /** For an embedded database alone: a server does its work beside this process anyway. */
-function createWriter(
-  { databaseUrl, baseCapacity }: Config,
-  warn: ServiceOptions['warn'],
-): Writer | undefined {
+function createWriter({ databaseUrl, baseCapacity }: Config): Writer | undefined {
   if (!isEmbedded(databaseUrl)) return undefined
-  const settings = { file: fileOf(databaseUrl), baseCapacity }
-  return new Writer(settings, (cause) => warn?.(cause, 'makes changes without the thread for them'))
+  return new Writer({ file: fileOf(databaseUrl), baseCapacity }, endProcess)
+}
+
+/** Ends the process as any uncaught error does: all is durable, and whoever runs the service starts it again. */
+function endProcess(cause: unknown): void {
+  process.nextTick(() => {
+    throw new Error('The thread that writes the database has ended.', { cause })
+  })
 }
 
 /** A server has clients on other machines, of which nothing can be known here. */
@@ -261,7 +264,7 @@ async function joinInstances({ instances, ledger, writer, warn }: JoinInstances)
     })
   const ended = (await instances?.join(endLeases)) ?? 0
   // Each of them will be aborted, which is a write to the disk.
-  if (ended > 0) await writer?.start()
+  if (ended > 0) writer?.start()
   return ended
 }
 

@@ -40,7 +40,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     await migrate(database)
     const writer = new Writer({ file, baseCapacity: 0 }, failOnDeath)
     onTestFinished(() => writer.close())
-    await writer.start()
+    writer.start()
     const ledger = writer.ledger(createLedger(database, { baseCapacity: 0 }))
     await ledger.check()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

@@ -1,17 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Kysely, RawBuilder, Transaction } from 'kysely'
+import type { CompiledQuery, Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
+import type { RunBatch } from './postgres/connection.ts'
 import type { Transact } from './sqlite/group-commit.ts'
 import type { Tables } from './schema.ts'
-import type { RunBatch } from './postgres/batch.ts'
 
 /** An open database, the same for every engine. */
-export interface Database extends Fragments {
-  /** For tests, for the migrations and to compile statements; everything else goes through `query` and `transaction`. */
-  readonly kysely: Kysely<Tables>
-
+export interface Database extends EngineParts {
   /** Runs statements that need no transaction. `work` may run several times, see `transaction`. */
   query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
+
+  /** The rows that a compiled statement answers. As `query`. */
+  execute<R>(statement: CompiledQuery<R>): Promise<readonly R[]>
 
   /** As `query`, for statements that read a page in the order of an index; see `keepIndexOrder`. */
   readInOrder<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
@@ -25,29 +25,11 @@ export interface Database extends Fragments {
    */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
 
-  /** `undefined` where the statements of a transaction cost no way to a server. Rejects as `transaction` does. */
-  readonly runBatch: RunBatch | undefined
-
   /**
    * Resolves at once unless the last write that failed did so because the disk is full. Then it writes, with `probe`, and
    * rejects as `query` does until that succeeds.
    */
   proveWritable(probe: (kysely: Kysely<Tables>) => Promise<unknown>): Promise<void>
-
-  readonly createTrigger: Engine['createTrigger']
-
-  readonly keepIndexOrder: Engine['keepIndexOrder']
-
-  /** Rejects as `transaction` does. */
-  readonly migrateAlone: Engine['migrateAlone']
-
-  readonly changesPerUser: Engine['changesPerUser']
-
-  /** How the pool of connections is used; `undefined` where the engine has none. */
-  readonly connections: (() => Connections) | undefined
-
-  /** Writes a consistent copy to a file that is there and empty; `undefined` where the engine has tools of its own. */
-  readonly copyTo: ((file: string) => Promise<void>) | undefined
 
   close(): Promise<void>
 }
@@ -89,12 +71,13 @@ export interface RowTrigger {
  */
 export type Fault = 'repeat' | 'locked' | 'defect' | 'failure' | 'full'
 
-export interface Engine extends Fragments {
+/** What an engine has, and the database offers with repeats and translated errors. */
+interface EngineParts extends Fragments {
+  /** For tests, for the migrations and to compile statements; everything else goes through `query` and `transaction`. */
   readonly kysely: Kysely<Tables>
   /** The statements, for a migration, that have another one run after each row of a change. */
   readonly createTrigger: (trigger: RowTrigger) => readonly RawBuilder<unknown>[]
-  /** One attempt at a transaction; Kysely's own when left out. */
-  readonly transact?: Transact
+  /** `undefined` where the statements of a transaction cost no way to a server. */
   readonly runBatch: RunBatch | undefined
   /**
    * Goes, in one transaction, before a statement that reads a page in the order of an index; `undefined` where nothing is
@@ -110,11 +93,15 @@ export interface Engine extends Fragments {
   readonly migrateAlone:
     | (<T>(work: (kysely: Kysely<Tables>) => Promise<T>) => Promise<T>)
     | undefined
-  readonly classify: (error: unknown) => Fault
-  /** How long a `locked` database is waited for, for tests; `LOCK_PATIENCE_MS` when left out. */
-  readonly lockPatienceMs?: number | undefined
-  readonly connections: Database['connections']
-  readonly copyTo: Database['copyTo']
+  /** How the pool of connections is used; `undefined` where the engine has none. */
+  readonly connections: (() => Connections) | undefined
+  /** Writes a consistent copy to a file that is there and empty; `undefined` where the engine has tools of its own. */
+  readonly copyTo: ((file: string) => Promise<void>) | undefined
+}
+
+export interface Engine extends EngineParts, Repeats {
+  /** One attempt at a transaction; Kysely's own when left out. */
+  readonly transact?: Transact
   /** Closes what the engine opened; called once `kysely` is no longer used. */
   readonly release: () => Promise<void>
 }
@@ -125,35 +112,29 @@ export const MAX_REPEATS = 5
 export const LOCK_PATIENCE_MS = 10_000
 
 /** Puts repeats and translated errors around an engine. */
-export function createDatabase(engine: Engine): Database {
-  const { kysely, now, forUpdate, bytewise, createTrigger, keepIndexOrder } = engine
-  const { changesPerUser, runBatch, connections, copyTo, classify, release, migrateAlone } = engine
-  const { lockPatienceMs } = engine
-  const transact: Transact = engine.transact ?? ((work) => kysely.transaction().execute(work))
+export function createDatabase({ classify, lockPatienceMs, release, ...engine }: Engine): Database {
+  const { transact, ...parts } = engine
+  const { kysely, runBatch, keepIndexOrder, migrateAlone } = parts
   let isFull = false
-  const noting = (error: unknown): Fault => {
-    const fault = classify(error)
-    if (fault === 'full') isFull = true
-    return fault
+  const repeats: Repeats = {
+    lockPatienceMs,
+    classify(error) {
+      const fault = classify(error)
+      if (fault === 'full') isFull = true
+      return fault
+    },
   }
-  const repeating = <T>(attempt: () => Promise<T>): Promise<T> =>
-    withRepeats(attempt, { classify: noting, lockPatienceMs })
-  const query: Database['query'] = (work) => repeating(() => work(kysely))
-  const transaction: Database['transaction'] = (work) => repeating(() => transact(work))
+  const query: Database['query'] = (work) => withRepeats(() => work(kysely), repeats)
+  const attempt: Transact = transact ?? ((work) => kysely.transaction().execute(work))
+  const transaction: Database['transaction'] = (work) => withRepeats(() => attempt(work), repeats)
   return {
-    kysely,
-    now,
-    forUpdate,
-    bytewise,
-    createTrigger,
-    keepIndexOrder,
-    changesPerUser,
-    connections,
-    copyTo,
-    migrateAlone: migrateAlone && ((work) => repeating(() => migrateAlone(work))),
-    runBatch: runBatch && ((batch) => repeating(() => runBatch(batch))),
+    ...parts,
+    migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), repeats)),
+    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), repeats)),
     query,
     transaction,
+    execute: async (statement) =>
+      (await withRepeats(() => kysely.executeQuery(statement), repeats)).rows,
     readInOrder: (work) =>
       keepIndexOrder === undefined
         ? query(work)
@@ -175,7 +156,7 @@ export function createDatabase(engine: Engine): Database {
 
 export interface Repeats {
   readonly classify: (error: unknown) => Fault
-  /** As that of `Engine`. */
+  /** How long a `locked` database is waited for, for tests; `LOCK_PATIENCE_MS` when left out. */
   readonly lockPatienceMs?: number | undefined
 }
 

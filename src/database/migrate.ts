@@ -29,10 +29,12 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   return await runMigrations(database, migrations(database))
 }
 
+type Migrations = Readonly<Record<string, SchemaMigration>>
+
 /** `migrate` with migrations of a test's own. */
 export async function runMigrations(
   database: Database,
-  migrations: Readonly<Record<string, SchemaMigration>>,
+  migrations: Migrations,
 ): Promise<readonly string[]> {
   // With the deadlines of requests, so that a start fails soon where the database does not answer.
   const pending = await database.query((kysely) => findPending(kysely, migrations))
@@ -46,14 +48,15 @@ export async function runMigrations(
       kysely,
       stillPending.flatMap(({ indexes = [] }) => indexes),
     )
-    return await runAll(kysely, mapValues(migrations, locked))
+    const locking = Object.entries(migrations).map(([name, each]) => [name, locked(each)] as const)
+    return await runAll(kysely, Object.fromEntries(locking))
   })
 }
 
 /** Rejects with why a program must not use a database that a newer one has migrated. */
 async function findPending(
   kysely: Kysely<Tables>,
-  migrations: Readonly<Record<string, SchemaMigration>>,
+  migrations: Migrations,
 ): Promise<readonly SchemaMigration[]> {
   const known = await createMigrator(kysely, migrations).getMigrations()
   if (known.some(({ executedAt }) => executedAt !== undefined)) {
@@ -62,10 +65,7 @@ async function findPending(
   return known.filter(({ executedAt }) => executedAt === undefined).map((each) => each.migration)
 }
 
-async function runAll(
-  kysely: Kysely<Tables>,
-  migrations: Readonly<Record<string, Migration>>,
-): Promise<readonly string[]> {
+async function runAll(kysely: Kysely<Tables>, migrations: Migrations): Promise<readonly string[]> {
   const { error, results } = await createMigrator(kysely, migrations).migrateToLatest()
   if (error instanceof Error) {
     await refuseNewer(kysely, migrations).catch((newer: unknown) => {
@@ -77,17 +77,14 @@ async function runAll(
   return results.map((result) => result.migrationName)
 }
 
-function createMigrator(
-  db: Kysely<Tables>,
-  migrations: Readonly<Record<string, Migration>>,
-): Migrator {
+function createMigrator(db: Kysely<Tables>, migrations: Migrations): Migrator {
   return new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve({ ...migrations }) },
   })
 }
 
-function locked(migration: SchemaMigration): Migration {
+function locked(migration: Migration): Migration {
   return {
     async up(db) {
       await lockTables(db)
@@ -96,17 +93,7 @@ function locked(migration: SchemaMigration): Migration {
   }
 }
 
-function mapValues<T, R>(
-  record: Readonly<Record<string, T>>,
-  map: (value: T) => R,
-): Readonly<Record<string, R>> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
-}
-
-async function refuseNewer(
-  kysely: Kysely<Tables>,
-  migrations: Readonly<Record<string, Migration>>,
-): Promise<void> {
+async function refuseNewer(kysely: Kysely<Tables>, migrations: Migrations): Promise<void> {
   const { rows } = await sql<{ readonly name: string }>`
     SELECT name FROM kysely_migration ORDER BY name
   `.execute(kysely)
@@ -119,10 +106,7 @@ async function refuseNewer(
 }
 
 /** The migrations that are released, in the order of their names, which begin with a date; such a name never changes. */
-export function migrations({
-  bytewise,
-  createTrigger,
-}: Database): Readonly<Record<string, SchemaMigration>> {
+export function migrations({ bytewise, createTrigger }: Database): Migrations {
   return {
     '2026-11-21-initial': initial(bytewise),
     '2026-11-21-list-files': listFiles(),

@@ -127,7 +127,7 @@ export async function startTestService(
     writerFile === undefined
       ? undefined
       : new Writer({ file: writerFile, baseCapacity }, failOnDeath)
-  await writer?.start()
+  writer?.start()
   const onConnection = createLedger(database, { baseCapacity })
   const bare = writer?.ledger(onConnection) ?? onConnection
   const readiness = createReadiness({ ledger: bare, objects: store, timeoutMs: 1_000 })

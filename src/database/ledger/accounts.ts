@@ -1,33 +1,10 @@
 import { sql } from 'kysely'
 import type { Account, AccountPage, CapacityReport, FindFile } from '../../core/ledger/ledger.ts'
-import type { UserId } from '../../core/users/user-id.ts'
-import {
-  type LedgerTx,
-  capacityInForce,
-  isInForce,
-  toUsage,
-  toUser,
-  type UsageRow,
-} from './ledger-sql.ts'
-import { toGrant } from '../users/grants.ts'
-import { createdAt } from './reads.ts'
 import { isInRange } from '../prefix-range.ts'
 import type { GrantRow, UserRow } from '../schema.ts'
-
-type AccountRow = UserRow & UsageRow
-
-/** Whatever the user's status: a deleted one is there until it is purged. */
-export async function findAccount(
-  { db, capacity }: LedgerTx,
-  userId: UserId,
-): Promise<Account | undefined> {
-  const { rows } = await sql<AccountRow>`
-    SELECT users.*, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
-    FROM users JOIN quotas ON quotas.user_id = users.id
-    WHERE users.id = ${userId}
-  `.execute(db)
-  return rows[0] && toAccount(rows[0])
-}
+import { toGrant } from '../users/grants.ts'
+import { capacityInForce, createdAt, isInForce, type LedgerTx } from './ledger-sql.ts'
+import { toAccount, toUsage, type UsageRow } from './rows.ts'
 
 /**
  * Takes the page of users first and joins to the left, so that PostgreSQL looks up their quotas one by one: it might read
@@ -37,7 +14,7 @@ export async function listAccounts(
   { db, capacity }: LedgerTx,
   { prefix, after, limit }: AccountPage,
 ): Promise<readonly Account[]> {
-  const { rows } = await sql<AccountRow>`
+  const { rows } = await sql<UserRow & UsageRow>`
     WITH page AS MATERIALIZED (
       SELECT * FROM users WHERE ${isInRange(sql`id`, { prefix, after: after ?? '' })}
       ORDER BY id LIMIT ${limit}
@@ -75,8 +52,4 @@ export async function reportCapacity(
 /** A user without any grant has one row all the same. */
 function hasGrant(row: ReportRow): row is ReportRow & GrantRow {
   return row.source !== null
-}
-
-function toAccount(row: AccountRow): Account {
-  return { user: toUser(row), usage: toUsage(row) }
 }

@@ -30,30 +30,26 @@ export async function measureBacklog(
 
 /** Two statements that read no more of their index either: all of it is a range of its first column. */
 export async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
-  const pending = await sql<{ readonly count: number; readonly bytes: number }>`
-    SELECT COUNT(*) AS count, CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS bytes
+  const pending = await sql<Pick<Journal, 'reservations' | 'reservedBytes'>>`
+    SELECT COUNT(*) AS reservations,
+      CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS "reservedBytes"
     FROM (SELECT reserved_bytes FROM uploads
           WHERE state = 'pending' AND lease_until >= 0 ORDER BY lease_until LIMIT ${cap}) AS figures
   `.execute(db)
-  const left = await sql<{ readonly count: number }>`
-    SELECT COUNT(*) AS count
+  const left = await sql<Pick<Journal, 'garbage'>>`
+    SELECT COUNT(*) AS garbage
     FROM (SELECT not_before FROM garbage
           WHERE not_before >= 0 ORDER BY not_before, object_key LIMIT ${cap}) AS figures
   `.execute(db)
-  return {
-    reservations: pending.rows[0]?.count ?? 0,
-    reservedBytes: pending.rows[0]?.bytes ?? 0,
-    garbage: left.rows[0]?.count ?? 0,
-  }
+  return { reservations: 0, reservedBytes: 0, garbage: 0, ...pending.rows[0], ...left.rows[0] }
 }
 
 /** An upload that an instance of the release before has aborted is due since 0, which says nothing of its age. */
 async function measure({ db, now }: LedgerTx, dues: RawBuilder<unknown>): Promise<Backlog> {
-  const { rows } = await sql<{ readonly count: number; readonly oldest_ms: number }>`
+  const { rows } = await sql<Backlog>`
     SELECT COUNT(*) AS count,
-      CAST(COALESCE(${now} - MIN(CASE WHEN due > 0 THEN due END), 0) AS BIGINT) AS oldest_ms
+      CAST(COALESCE(${now} - MIN(CASE WHEN due > 0 THEN due END), 0) AS BIGINT) AS "oldestMs"
     FROM (${dues}) AS figures
   `.execute(db)
-  const { count = 0, oldest_ms: oldestMs = 0 } = rows[0] ?? {}
-  return { count, oldestMs }
+  return rows[0] ?? { count: 0, oldestMs: 0 }
 }

@@ -3,19 +3,19 @@ import type { File } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import {
-  bigint,
-  type LedgerTx,
   assertPrecondition,
+  fileNamed,
+  findUpload,
+  type FoundUpload,
+  type LedgerTx,
   lockUser,
-  readUsage,
-  toUsage,
-  uploadLost,
-  type UsageRow,
   lostReason,
+  readUsage,
+  uploadLost,
 } from './ledger-sql.ts'
-import { garbageBytes } from './garbage-bound.ts'
-import { growthOver, isNew, mayCommit, refusalReason } from './quota-rule.ts'
-import { fileNamed, findUpload, type FoundUpload, parseOutcome } from './reads.ts'
+import { mayCommit, needOf, refusalReason } from './quota-rule.ts'
+import { INSERT_FILE, type Outcome, REPLACE_FILE, toUsage, type UsageRow } from './rows.ts'
+import { discardObject } from './update-file.ts'
 
 /**
  * Commits under the user's lock: settles the upload, moves the figures, swaps the file, hands the
@@ -26,22 +26,24 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   await lockUser(tx, upload.userId)
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
-  if (found.outcome !== undefined) return await repeated(tx, found.userId, found.outcome)
+  if (found.outcome !== null) return await repeated(tx, found.userId, found.outcome)
 
   const old = await fileNamed(tx, found)
   const file = committedFile(upload, { found, old })
-  await settleAsCommitted(tx, { upload, outcome: { file, replaced: old !== undefined } })
-  await assertPrecondition(tx, { caller: upload, precondition: upload.precondition, file: old })
-  const usage = await moveQuota(tx, { upload, old, reserved: found.reserved })
-  await replaceFile(tx, { file, old, garbageDelayMs: upload.garbageDelayMs })
-  return { file, replaced: old !== undefined, usage }
+  const outcome = { file, replaced: old !== undefined }
+  await settleAsCommitted(tx, { upload, outcome })
+  await assertPrecondition(tx, { ...upload, file: old })
+  const usage = await moveQuota(tx, { upload, replaced: old, ownReserved: found.reserved })
+  await putFile(tx, file)
+  if (old !== undefined) await discardObject(tx, { ...upload, file: old })
+  return { ...outcome, usage }
 }
 
 /** What the first call of `commit` answered, with the figures of today. */
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
-  const current = await readUsage(tx, userId)
-  if (current === undefined) throw uploadLost()
-  return { ...parseOutcome(outcome), usage: current.usage }
+  const usage = await readUsage(tx, userId)
+  if (usage === undefined) throw uploadLost()
+  return { ...(JSON.parse(outcome) as Outcome), usage }
 }
 
 function committedFile(
@@ -61,13 +63,11 @@ function committedFile(
   }
 }
 
-interface Settlement {
-  readonly upload: CommitUpload
-  readonly outcome: { readonly file: File; readonly replaced: boolean }
-}
-
 /** The compare-and-set whose mirror is in `abort`: of the two exactly one changes the row. */
-async function settleAsCommitted(tx: LedgerTx, { upload, outcome }: Settlement): Promise<void> {
+async function settleAsCommitted(
+  tx: LedgerTx,
+  { upload, outcome }: { readonly upload: CommitUpload; readonly outcome: Outcome },
+): Promise<void> {
   const { file } = outcome
   const settled = await sql`
     UPDATE uploads
@@ -79,62 +79,36 @@ async function settleAsCommitted(tx: LedgerTx, { upload, outcome }: Settlement):
 
 interface Move {
   readonly upload: CommitUpload
-  readonly old: File | undefined
+  readonly replaced: File | undefined
   /** What the upload had reserved, in bytes. */
-  readonly reserved: number
+  readonly ownReserved: number
 }
 
 /** Turns the reservation into use. */
-async function moveQuota(tx: LedgerTx, { upload, old, reserved }: Move): Promise<Usage> {
+async function moveQuota(tx: LedgerTx, { upload, replaced, ownReserved }: Move): Promise<Usage> {
   const { userId, size, maxFiles } = upload
-  const oldSize = old?.size ?? 0
-  const newFiles = old === undefined ? 1 : 0
-  const need = {
-    userCreatedAt: bigint(upload.userCreatedAt),
-    size: bigint(size),
-    growth: bigint(growthOver(old, size)),
-    ownReserved: bigint(reserved),
-    isNew: isNew(old),
-    maxFiles: bigint(maxFiles),
-  }
-
+  const newFiles = replaced === undefined ? 1 : 0
   const { rows } = await sql<UsageRow>`
     UPDATE quotas
-    SET used_bytes = used_bytes - ${oldSize} + ${size},
-        reserved_bytes = reserved_bytes - ${reserved},
+    SET used_bytes = used_bytes - ${replaced?.size ?? 0} + ${size},
+        reserved_bytes = reserved_bytes - ${ownReserved},
         file_count = file_count + ${newFiles}
-    WHERE user_id = ${userId} AND ${mayCommit(tx, need)}
+    WHERE user_id = ${userId} AND ${mayCommit(tx, needOf(upload, { size, replaced, ownReserved }))}
     RETURNING used_bytes, reserved_bytes, file_count, ${tx.capacity} AS capacity
   `.execute(tx.db)
   if (rows[0] === undefined) {
-    const file = { requested: size, newFiles, maxFiles, ownReserved: reserved }
-    throw await refusalReason(tx, { ...upload, ...file })
+    const refused = { requested: size, newFiles, maxFiles, ownReserved }
+    throw await refusalReason(tx, { ...upload, ...refused })
   }
   return toUsage(rows[0])
 }
 
-interface Replacement {
-  readonly file: File
-  readonly old: File | undefined
-  readonly garbageDelayMs: number
-}
-
-async function replaceFile({ db }: LedgerTx, replacement: Replacement): Promise<void> {
-  const { file, old, garbageDelayMs } = replacement
+async function putFile({ db }: LedgerTx, file: File): Promise<void> {
   await sql`
-    INSERT INTO files
-      (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+    ${INSERT_FILE}
     VALUES
       (${file.userId}, ${file.name}, ${file.version}, ${file.objectKey}, ${file.size},
        ${file.sha256}, ${file.visibility}, ${file.createdAt}, ${file.updatedAt})
-    ON CONFLICT (user_id, name) DO UPDATE
-    SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
-        sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
-  `.execute(db)
-  if (old === undefined) return
-  await sql`
-    INSERT INTO garbage (object_key, not_before, user_id, bytes)
-    VALUES (${old.objectKey}, ${file.updatedAt + garbageDelayMs}, ${old.userId},
-            ${garbageBytes(bigint(old.size))})
+    ${REPLACE_FILE}
   `.execute(db)
 }

@@ -3,13 +3,16 @@ import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
-import type { Usage } from '../../core/ledger/ledger.ts'
+import type { FileName } from '../../core/files/file-name.ts'
+import type { Account, Usage } from '../../core/ledger/ledger.ts'
 import { inactiveUser } from '../../core/users/inactive-user.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { Version } from '../../core/objects/version.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { User, UserStatus } from '../../core/users/user-store.ts'
 import type { Fragments } from '../database.ts'
-import type { Tables, UserRow } from '../schema.ts'
+import type { FileRow, Tables, UploadRow, UserRow } from '../schema.ts'
+import { FILE_COLUMNS, toAccount, toFile, type UsageRow } from './rows.ts'
 
 /** What a statement needs that asks for the time. */
 export type Clocked = Pick<LedgerTx, 'db' | 'now'>
@@ -18,7 +21,7 @@ export type Clocked = Pick<LedgerTx, 'db' | 'now'>
  * What one ledger method works with: its transaction, or the plain connection for a single
  * statement.
  */
-export interface LedgerTx extends Fragments {
+export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly db: Kysely<Tables>
   /** What every user has without any grant, in bytes. */
   readonly baseCapacity: number
@@ -75,6 +78,11 @@ export function isActive(userCreatedAt: RawBuilder<number>): RawBuilder<boolean>
   )`
 }
 
+/** SQL that tells the statement's row of `users` from another user of the same id; nothing where no creation is given. */
+export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown> {
+  return userCreatedAt === undefined ? sql`` : sql`AND users.created_at = ${userCreatedAt}`
+}
+
 /** SQL for how many uploads of the user in the statement's row of `quotas` are under way at that time. */
 export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
   return sql<number>`(
@@ -83,50 +91,24 @@ export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
   )`
 }
 
-export interface UsageRow {
-  readonly capacity: number
-  readonly used_bytes: number
-  readonly reserved_bytes: number
-  readonly file_count: number
-}
-
-export function toUsage(row: UsageRow): Usage {
-  return {
-    capacity: row.capacity,
-    used: row.used_bytes,
-    reserved: row.reserved_bytes,
-    fileCount: row.file_count,
-  }
-}
-
-/** A row of `users` as core knows it. */
-export function toUser(row: UserRow): User {
-  return { userId: row.id, status: row.status, createdAt: row.created_at }
-}
-
-interface FoundUser {
-  readonly usage: Usage
-  readonly status: UserStatus
-  readonly createdAt: number
-}
-
-/** The user's figures and status, or `undefined` for an unknown or deleted user. */
-export async function readUsage(
+/** The user with the figures, whatever the status: a deleted one is there until it is purged. */
+export async function findAccount(
   { db, capacity }: LedgerTx,
   userId: UserId,
-): Promise<FoundUser | undefined> {
-  const { rows } = await sql<UsageRow & Pick<UserRow, 'status' | 'created_at'>>`
-    SELECT status, users.created_at, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
-    FROM quotas JOIN users ON users.id = quotas.user_id
-    WHERE quotas.user_id = ${userId} AND status <> 'deleted'`.execute(db)
-  const row = rows[0]
-  return row && { usage: toUsage(row), status: row.status, createdAt: row.created_at }
+): Promise<Account | undefined> {
+  const { rows } = await sql<UserRow & UsageRow>`
+    SELECT users.id, status, users.created_at, used_bytes, reserved_bytes, file_count,
+      ${capacity} AS capacity
+    FROM users JOIN quotas ON quotas.user_id = users.id
+    WHERE users.id = ${userId}
+  `.execute(db)
+  return rows[0] && toAccount(rows[0])
 }
 
-/** As `readUsage`, and `undefined` also where the user of that id is another than the caller. */
-async function readCaller(tx: LedgerTx, caller: Caller): Promise<FoundUser | undefined> {
-  const found = await readUsage(tx, caller.userId)
-  return found?.createdAt === caller.userCreatedAt ? found : undefined
+/** The user's figures, or `undefined` for an unknown or deleted user. */
+export async function readUsage(tx: LedgerTx, userId: UserId): Promise<Usage | undefined> {
+  const account = await findAccount(tx, userId)
+  return account?.user.status === 'deleted' ? undefined : account?.usage
 }
 
 /** How many uploads of the user are under way now. */
@@ -137,25 +119,24 @@ export async function countUploads({ db, now }: Clocked, userId: UserId): Promis
   return rows[0]?.uploads ?? 0
 }
 
-interface Demand {
-  readonly caller: Caller
-  readonly precondition: Precondition | undefined
+interface Demand extends Caller {
+  readonly precondition?: Precondition | undefined
   readonly file: File | undefined
 }
 
 /** Throws `precondition_failed`, or why the user may not write at all. */
-export async function assertPrecondition(
-  tx: LedgerTx,
-  { caller, precondition, file }: Demand,
-): Promise<void> {
+export async function assertPrecondition(tx: LedgerTx, demand: Demand): Promise<void> {
+  const { precondition, file } = demand
   if (precondition === undefined || isMet(precondition, file)) return
-  throw (await inactiveReason(tx, caller)) ?? preconditionFailed()
+  throw (await inactiveReason(tx, demand)) ?? preconditionFailed()
 }
 
 /** Why the user may not write at all, which comes before any other refusal; `undefined` when they may. */
 export async function inactiveReason(tx: LedgerTx, caller: Caller): Promise<AppError | undefined> {
-  const found = await readCaller(tx, caller)
-  return found?.status === 'active' ? undefined : inactiveUser(found?.status)
+  const { user } = (await findAccount(tx, caller.userId)) ?? {}
+  // Another user of the same id is none.
+  const status = user?.createdAt === caller.userCreatedAt ? user.status : undefined
+  return status === 'active' ? undefined : inactiveUser(status)
 }
 
 /**
@@ -173,4 +154,42 @@ export async function lostReason(tx: LedgerTx, caller: Caller): Promise<AppError
 /** For an upload that is no longer pending, or never was. */
 export function uploadLost(): AppError {
   return new AppError('unavailable', 'The upload took too long between its bytes and was given up.')
+}
+
+interface NamedFile {
+  readonly userId: UserId
+  readonly name: FileName
+}
+
+/** The file on the books, whatever its user's status. */
+export async function fileNamed(
+  { db }: LedgerTx,
+  { userId, name }: NamedFile,
+): Promise<File | undefined> {
+  const { rows } = await sql<FileRow>`
+    SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${userId} AND name = ${name}
+  `.execute(db)
+  return rows[0] && toFile(rows[0])
+}
+
+export interface FoundUpload extends NamedFile {
+  readonly objectKey: ObjectKey
+  readonly reserved: number
+  readonly state: UploadRow['state']
+  /** JSON, when the upload is committed. */
+  readonly outcome: string | null
+  /** When it was read. */
+  readonly now: number
+}
+
+export async function findUpload(
+  { db, now }: LedgerTx,
+  { userId, version }: { readonly userId: UserId; readonly version: Version },
+): Promise<FoundUpload | undefined> {
+  const { rows } = await sql<FoundUpload>`
+    SELECT user_id AS "userId", name, object_key AS "objectKey", reserved_bytes AS reserved,
+      state, outcome, ${now} AS now
+    FROM uploads WHERE version = ${version} AND user_id = ${userId}
+  `.execute(db)
+  return rows[0]
 }

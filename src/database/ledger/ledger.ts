@@ -1,46 +1,46 @@
-import { sql } from 'kysely'
+import { randomBytes } from 'node:crypto'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { File } from '../../core/files/file.ts'
 import type {
   AbortUpload,
   BeginUpload,
   CheckBegin,
-  FindFile,
   ExtendUpload,
   Ledger,
   RenewUpload,
   UploadOutcome,
 } from '../../core/ledger/ledger.ts'
-import type { AppError } from '../../core/errors.ts'
-import type { File } from '../../core/files/file.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Version } from '../../core/objects/version.ts'
-import * as accounts from './accounts.ts'
+import type { Database } from '../database.ts'
+import type { RunBatch } from '../postgres/connection.ts'
+import { createUploadBatches } from '../postgres/upload-batcher.ts'
+import { uploadStatements } from '../postgres/upload-statements.ts'
+import type { Tables } from '../schema.ts'
+import { PREPARED } from '../statement.ts'
+import { listAccounts, reportCapacity } from './accounts.ts'
+import { measureBacklog, measureJournal } from './backlog.ts'
+import { commit } from './commit.ts'
+import { createFindFile } from './find-file.ts'
+import { createKeyedSemaphore } from './keyed-semaphore.ts'
 import {
+  assertPrecondition,
   bigint,
-  type LedgerTx,
   capacityInForce,
   countUploads,
-  assertPrecondition,
+  fileNamed,
+  findAccount,
+  findUpload,
+  type LedgerTx,
   lockUser,
+  lostReason,
   readUsage,
   uploadLost,
-  lostReason,
 } from './ledger-sql.ts'
-import type { Database } from '../database.ts'
-import { growthOver, hasRoom, isNew, mayBegin, refusalReason } from './quota-rule.ts'
-import { measureBacklog, measureJournal } from './backlog.ts'
-import { changeFile, removeFile } from './update-file.ts'
-import { commit } from './commit.ts'
-import { holdChore, leaveChore, proveWritable } from './leader-lease.ts'
 import { listFiles } from './list.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
-import { fileNamed, findFile, findFiles, findUpload, isCurrent, readClock } from './reads.ts'
-import { PREPARED } from '../postgres/prepared-statement.ts'
+import { growthOver, hasRoom, mayBegin, needOf, refusalReason } from './quota-rule.ts'
 import * as sweep from './sweep.ts'
-import type { RunBatch } from '../postgres/batch.ts'
-import { createUploadBatches, type UploadLedger } from '../postgres/upload-batcher.ts'
-import { createReadBatches } from '../postgres/batch-loader.ts'
-import { uploadStatements } from '../postgres/upload-statements.ts'
-import { createKeyedSemaphore } from './keyed-semaphore.ts'
+import { changeFile, removeFile } from './update-file.ts'
 
 /** As long as a connection is waited for. */
 const TURN_PATIENCE_MS = 10_000
@@ -54,66 +54,48 @@ export function createLedger(
   database: Database,
   { baseCapacity }: { readonly baseCapacity: number },
 ): Ledger {
-  const { kysely, now, forUpdate, bytewise, runBatch } = database
+  const { kysely, now, forUpdate, runBatch, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const common = { now, forUpdate, bytewise, baseCapacity, capacity }
-  const userSemaphore = createKeyedSemaphore({
-    atOnce: database.changesPerUser,
-    patienceMs: TURN_PATIENCE_MS,
-  })
-  const transaction = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
+  const common = { now, forUpdate, baseCapacity, capacity }
+  const patienceMs = TURN_PATIENCE_MS
+  const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, patienceMs })
+  type Work<T> = (tx: LedgerTx) => Promise<T>
+  const transaction = <T>(work: Work<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
-  const change = <T>(userId: UserId, work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
+  const change = <T>(userId: UserId, work: Work<T>): Promise<T> =>
     userSemaphore(userId, () =>
       database.transaction((db) => work({ ...common, db: db.withPlugin(PREPARED) })),
     )
-  const query = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
-    database.query((db) => work({ ...common, db }))
-  const hotQuery = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
-    database.query((db) => work({ ...common, db: db.withPlugin(PREPARED) }))
-  const inOrder = <T>(work: (tx: LedgerTx) => Promise<T>): Promise<T> =>
+  const query = <T>(work: Work<T>): Promise<T> => database.query((db) => work({ ...common, db }))
+  const inOrder = <T>(work: Work<T>): Promise<T> =>
     database.readInOrder((db) => work({ ...common, db }))
 
-  const steps: UploadLedger = {
+  const steps: Pick<Ledger, 'begin' | 'commit'> = {
     begin: (upload) => change(upload.userId, (tx) => begin(tx, upload)),
     commit: (upload) => change(upload.userId, (tx) => commit(tx, upload)),
   }
-  const inChunks = (runBatch: RunBatch): UploadLedger => {
-    const statements = uploadStatements(kysely.withPlugin(PREPARED), common)
-    return createUploadBatches({
-      statements,
-      runBatch,
-      userSemaphore,
-      steps,
-      patienceMs: TURN_PATIENCE_MS,
-    })
+  const inBatches = (run: RunBatch) => {
+    const statements = uploadStatements(kysely, common)
+    return createUploadBatches({ statements, runBatch: run, userSemaphore, steps, patienceMs })
   }
 
-  const findOne = (file: FindFile) => hotQuery((tx) => findFile(tx, file))
-  const findMany = createReadBatches<FindFile, File | undefined>(async (files) => {
-    const [first, ...others] = files
-    return first !== undefined && others.length === 0
-      ? [await findOne(first)]
-      : hotQuery((tx) => findFiles(tx, files))
-  })
-
   return {
-    ...(runBatch === undefined ? steps : inChunks(runBatch)),
+    ...(runBatch === undefined ? steps : inBatches(runBatch)),
     extend: (upload) => change(upload.userId, (tx) => extend(tx, upload)),
-    renew: (upload) => hotQuery((tx) => renew(tx, upload)),
+    renew: (upload) => query((tx) => renew({ ...tx, db: tx.db.withPlugin(PREPARED) }, upload)),
     abort: (upload) => change(upload.userId, (tx) => abort(tx, upload)),
     removeFile: (file) => change(file.userId, (tx) => removeFile(tx, file)),
     changeFile: (file) => change(file.userId, (tx) => changeFile(tx, file)),
     listFiles: (page) => inOrder((tx) => listFiles(tx, page)),
-    check: () => check(database, query),
-    findFile: runBatch === undefined ? findOne : findMany,
+    check: () => check(database),
+    findFile: createFindFile(database),
     countUploads: (userId) => query((tx) => countUploads(tx, userId)),
     checkBegin: (upload) => query((tx) => checkBegin(tx, upload)),
-    usage: (userId) => query(async (tx) => (await readUsage(tx, userId))?.usage),
-    findAccount: (userId) => query((tx) => accounts.findAccount(tx, userId)),
-    listAccounts: (page) => inOrder((tx) => accounts.listAccounts(tx, page)),
+    usage: (userId) => query((tx) => readUsage(tx, userId)),
+    findAccount: (userId) => query((tx) => findAccount(tx, userId)),
+    listAccounts: (page) => inOrder((tx) => listAccounts(tx, page)),
     reportCapacity: (userId, userCreatedAt) =>
-      query((tx) => accounts.reportCapacity(tx, { userId, userCreatedAt })),
+      query((tx) => reportCapacity(tx, { userId, userCreatedAt })),
     endLeases: () => query((tx) => sweep.endLeases(tx)),
     listExpiredUploads: (options) => inOrder((tx) => sweep.listExpiredUploads(tx, options)),
     listAbortedUploads: (page) => inOrder((tx) => sweep.listAbortedUploads(tx, page)),
@@ -125,36 +107,47 @@ export function createLedger(
     purgeDeletedUsers: (options) => transaction((tx) => purgeDeletedUsers(tx, options)),
     measureBacklog: (cap) => inOrder((tx) => measureBacklog(tx, cap)),
     measureJournal: (cap) => inOrder((tx) => measureJournal(tx, cap)),
-    holdChore: (chore) => query((tx) => holdChore(tx, chore)),
-    leaveChore: (chore) => query((tx) => leaveChore(tx, chore)),
+    holdChore: (chore) => query((tx) => sweep.holdChore(tx, chore)),
+    leaveChore: (chore) => query((tx) => sweep.leaveChore(tx, chore)),
   }
 }
 
 /** A database whose disk is full answers every read. */
-async function check(
-  database: Pick<Database, 'proveWritable' | 'now'>,
-  query: <T>(work: (tx: LedgerTx) => Promise<T>) => Promise<T>,
-): Promise<number> {
-  await database.proveWritable((db) => proveWritable({ db, now: database.now }))
-  return await query(readClock)
+async function check(database: Database): Promise<number> {
+  const { now } = database
+  await database.proveWritable((db) => writeProbe(db, now))
+  const { rows } = await database.query((db) =>
+    sql<{ now: number }>`SELECT ${now} AS now`.execute(db),
+  )
+  return rows[0]?.now ?? Number.NaN
 }
+
+/** Changes a row of its own, which nothing reads. */
+async function writeProbe(db: Kysely<Tables>, now: RawBuilder<number>): Promise<void> {
+  // SQLite writes no page that stays as it was.
+  const probe = randomBytes(PROBE_BYTES / 2).toString('hex')
+  await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES ('write_probe', ${probe}, ${now})
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, lease_until = excluded.lease_until
+  `.execute(db)
+}
+
+/** A commit writes about as much; a full disk may still have room for a page. */
+const PROBE_BYTES = 32 * 1024
 
 async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   const { db, now } = tx
   const { userId, version, name, objectKey, bytes } = upload
   await lockUser(tx, userId)
   const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, {
-    caller: upload,
-    precondition: upload.precondition,
-    file: replaced,
-  })
+  await assertPrecondition(tx, { ...upload, file: replaced })
   const growth = growthOver(replaced, bytes)
 
   const reserved = await sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
-    WHERE user_id = ${userId} AND ${mayBegin(tx, needOf(upload, replaced))}
+    WHERE user_id = ${userId} AND ${mayBegin(tx, beginNeed(upload, replaced))}
   `.execute(db)
   if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
 
@@ -168,35 +161,20 @@ async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
 /** Reads what `begin` would decide by, without the lock. */
 async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, {
-    caller: upload,
-    precondition: upload.precondition,
-    file: replaced,
-  })
+  await assertPrecondition(tx, { ...upload, file: replaced })
   const { rows } = await sql`
     SELECT 1 FROM quotas
-    WHERE user_id = ${upload.userId} AND ${mayBegin(tx, needOf(upload, replaced))}
+    WHERE user_id = ${upload.userId} AND ${mayBegin(tx, beginNeed(upload, replaced))}
   `.execute(tx.db)
   if (rows.length === 0) throw await whyNotBegun(tx, upload, replaced)
 }
 
-function needOf(upload: CheckBegin, replaced: File | undefined) {
-  return {
-    userCreatedAt: bigint(upload.userCreatedAt),
-    size: bigint(upload.bytes),
-    growth: bigint(growthOver(replaced, upload.bytes)),
-    ownReserved: bigint(0),
-    isNew: isNew(replaced),
-    maxFiles: bigint(upload.maxFiles),
-    maxUploads: bigint(upload.maxUploads),
-  }
+function beginNeed(upload: CheckBegin, replaced: File | undefined) {
+  const need = needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 })
+  return { ...need, maxUploads: bigint(upload.maxUploads) }
 }
 
-function whyNotBegun(
-  tx: LedgerTx,
-  upload: CheckBegin,
-  replaced: File | undefined,
-): Promise<AppError> {
+function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
   const newFiles = replaced === undefined ? 1 : 0
   return refusalReason(tx, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
 }
@@ -261,10 +239,14 @@ async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome |
 
 async function settledAs(
   tx: LedgerTx,
-  upload: { readonly userId: UserId; readonly version: Version },
+  upload: Pick<AbortUpload, 'userId' | 'version'>,
 ): Promise<UploadOutcome | undefined> {
   const found = await findUpload(tx, upload)
   if (found?.state === 'pending') return undefined
+  if (found !== undefined) return found.state
   // A forgotten upload may have left a file, whose object must not be taken for an aborted one's.
-  return found?.state ?? ((await isCurrent(tx, upload)) ? 'committed' : 'aborted')
+  const { rows } = await sql`
+    SELECT version FROM files WHERE version = ${upload.version} AND user_id = ${upload.userId}
+  `.execute(tx.db)
+  return rows.length === 1 ? 'committed' : 'aborted'
 }

@@ -4,10 +4,11 @@ import type { File } from '../../core/files/file.ts'
 import { MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import type { FileOrder } from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/ledger/ledger.ts'
-import type { LedgerTx } from './ledger-sql.ts'
-import { createdAt, toFile, VISIBLE_TO } from './reads.ts'
-import { isInRange, isBelow, successorOf } from '../prefix-range.ts'
+import { isBelow, isInRange, successorOf } from '../prefix-range.ts'
 import type { FileRow } from '../schema.ts'
+import { VISIBLE_TO } from './find-file.ts'
+import { createdAt, type LedgerTx } from './ledger-sql.ts'
+import { toFile } from './rows.ts'
 
 /**
  * A page by keyset: the index of its order (or, for others than the owner, of what others may see) is entered at the
@@ -21,7 +22,7 @@ export async function listFiles({ db }: LedgerTx, page: ListFiles): Promise<read
       AND EXISTS (
         SELECT 1 FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
       )
-      ${VISIBLE_TO[page.audience]} ${boundsOf(page)}
+      AND ${VISIBLE_TO[page.audience]} ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(db)
   return rows.map(toFile)
@@ -37,28 +38,20 @@ const ORDER = {
 } as const satisfies Record<FileOrder, RawBuilder<unknown>>
 
 function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
+  const isDescending = order.startsWith('-')
+  const start = after ?? (isDescending ? LAST : FIRST)
+  if (order === 'name') return sql`AND ${isInRange(sql`name`, { prefix, after: start.name })}`
   const end = successorOf(prefix)
   const from = prefix === '' ? sql`` : sql`AND name >= ${prefix}`
   const to = end === undefined ? sql`` : sql`AND name < ${end}`
-  const start = after ?? (order.startsWith('-') ? LAST : FIRST)
-  const row = sql`(${start.value}, ${start.name})`
-  switch (order) {
-    case 'name':
-      return sql`AND ${isInRange(sql`name`, { prefix, after: start.name })}`
+  if (order === '-name') {
     // By one bound on each side, too.
-    case '-name':
-      return end !== undefined && isBelow(end, start.name)
-        ? sql`${from} ${to}`
-        : sql`${from} AND name < ${start.name}`
-    case 'updated_at':
-      return sql`AND (updated_at, name) > ${row} ${from} ${to}`
-    case '-updated_at':
-      return sql`AND (updated_at, name) < ${row} ${from} ${to}`
-    case 'size':
-      return sql`AND (size, name) > ${row} ${from} ${to}`
-    case '-size':
-      return sql`AND (size, name) < ${row} ${from} ${to}`
+    const isAfterAll = end !== undefined && isBelow(end, start.name)
+    return isAfterAll ? sql`${from} ${to}` : sql`${from} AND name < ${start.name}`
   }
+  const column = order.endsWith('size') ? sql`size` : sql`updated_at`
+  const beyond = isDescending ? sql`<` : sql`>`
+  return sql`AND (${column}, name) ${beyond} (${start.value}, ${start.name}) ${from} ${to}`
 }
 
 // Before and after all files. Without a bound on its index SQLite would sort all files of a prefix.

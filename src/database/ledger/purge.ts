@@ -13,12 +13,12 @@ export async function purgeDeletedUsers(
   await lockUser(tx, userId)
   // While the lock was awaited the id can have been forgotten and given to a new user.
   if (!(await isDeleted(tx, userId))) return 0
-  const files = await discardFiles(tx, { userId, limit, garbageDelayMs })
-  const uploads = await abortUploads(tx, userId)
-  const committed = await forgetCommitted(tx, { userId, limit })
-  const garbage = await disownGarbage(tx, { userId, limit })
-  const users = await forgetUser(tx, userId)
-  return files + uploads + committed + garbage + users
+  const purge = { userId, limit, garbageDelayMs }
+  let moved = 0
+  for (const step of [discardFiles, abortUploads, forgetCommitted, disownGarbage, forgetUser]) {
+    moved += await step(tx, purge)
+  }
+  return moved
 }
 
 export async function findUserToPurge(
@@ -44,16 +44,14 @@ async function isDeleted({ db }: LedgerTx, userId: UserId): Promise<boolean> {
   return rows.length === 1
 }
 
-interface Discard {
+interface Purge {
   readonly userId: UserId
   readonly limit: number
   readonly garbageDelayMs: number
 }
 
-async function discardFiles(
-  { db, now }: LedgerTx,
-  { userId, limit, garbageDelayMs }: Discard,
-): Promise<number> {
+async function discardFiles({ db, now }: LedgerTx, purge: Purge): Promise<number> {
+  const { userId, limit, garbageDelayMs } = purge
   const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`
   await sql`
     INSERT INTO garbage (object_key, not_before)
@@ -71,7 +69,7 @@ async function discardFiles(
   return rows.length
 }
 
-async function abortUploads({ db, now }: LedgerTx, userId: UserId): Promise<number> {
+async function abortUploads({ db, now }: LedgerTx, { userId }: Purge): Promise<number> {
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
     WHERE user_id = ${userId} AND state = 'pending'
@@ -85,10 +83,7 @@ async function abortUploads({ db, now }: LedgerTx, userId: UserId): Promise<numb
 }
 
 /** All at once they could be a quarter of an hour's, in one statement. */
-async function forgetCommitted(
-  { db }: LedgerTx,
-  { userId, limit }: Pick<Discard, 'userId' | 'limit'>,
-): Promise<number> {
+async function forgetCommitted({ db }: LedgerTx, { userId, limit }: Purge): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
       SELECT version FROM uploads WHERE user_id = ${userId} AND state = 'committed' LIMIT ${limit}
@@ -98,10 +93,7 @@ async function forgetCommitted(
 }
 
 /** Takes it off the user's bound. To do that with all at once, as the foreign key would, could take longer than a statement may. */
-async function disownGarbage(
-  { db }: LedgerTx,
-  { userId, limit }: Pick<Discard, 'userId' | 'limit'>,
-): Promise<number> {
+async function disownGarbage({ db }: LedgerTx, { userId, limit }: Purge): Promise<number> {
   const { rows } = await sql<{ readonly bytes: number }>`
     UPDATE garbage SET user_id = NULL WHERE object_key IN (
       SELECT object_key FROM garbage WHERE user_id = ${userId} LIMIT ${limit}
@@ -115,7 +107,7 @@ async function disownGarbage(
 }
 
 /** Access tokens, grants and the quota go with the user's row. */
-async function forgetUser({ db }: LedgerTx, userId: UserId): Promise<number> {
+async function forgetUser({ db }: LedgerTx, { userId }: Purge): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM users
     WHERE id = ${userId} AND status = 'deleted'

@@ -1,22 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/refusal.ts'
 import type { AppError } from '../../core/errors.ts'
+import type { CommitUpload } from '../../core/ledger/ledger.ts'
 import type { File } from '../../core/files/file.ts'
-import { isGarbageBounded } from './garbage-bound.ts'
-import {
-  bigint,
-  type LedgerTx,
-  isActive,
-  runningUploads,
-  toUsage,
-  type UsageRow,
-} from './ledger-sql.ts'
 import type { UserRow } from '../schema.ts'
+import { bigint, isActive, type LedgerTx, runningUploads } from './ledger-sql.ts'
+import { toUsage, type UsageRow } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
 
 /** What a file needs of its user's quota, as SQL. */
-export interface Need {
+interface Need {
   /** Bytes by which the file is larger than the one that it replaces, and than what counts for it already. */
   readonly growth: Sql
   /** Of `reserved_bytes`, what is this file's own. */
@@ -24,7 +18,7 @@ export interface Need {
 }
 
 /** What an upload needs to begin or to commit, as SQL. */
-export interface UploadNeed extends Need {
+interface UploadNeed extends Need {
   readonly userCreatedAt: RawBuilder<number>
   /** Bytes of the file. */
   readonly size: Sql
@@ -65,17 +59,63 @@ export function hasRoom({ capacity }: Pick<Rule, 'capacity'>, { growth, ownReser
   )`
 }
 
+/** What a user's garbage may hold whatever the capacity, in bytes, so that small repositories can be overwritten too. */
+const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
+
+interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'> {
+  /** Bytes of the file to come. */
+  readonly size: Sql
+}
+
+/**
+ * SQL for whether the user in the statement's row of `quotas` may add a file of that size, for all that the user's replaced and
+ * deleted objects hold: they hold no more than `LEAST_GARBAGE_BYTES`, or with the files, the reservations and this file no more than
+ * three times the capacity, or what is used where that is more (a capacity can shrink). Deleting adds nothing, so it is always free.
+ */
+function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
+  const held = sql`(garbage_bytes + reserved_bytes - ${ownReserved} + ${size})`
+  return sql<boolean>`(
+    garbage_bytes <= ${sql.lit(LEAST_GARBAGE_BYTES)}
+    OR ${held} <= 2 * used_bytes
+    OR used_bytes + ${held} <= 3 * ${capacity}
+  )`
+}
+
+/** What an object takes beside its content, at least: without it empty ones could be any number. */
+const OBJECT_OVERHEAD_BYTES = 4096
+
+/** SQL for what an object of that size counts as garbage. */
+export function garbageBytes(size: Sql): RawBuilder<number> {
+  return sql<number>`(${size} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
+}
+
 /** Bytes by which a file of that size is larger than the one that it replaces; never below 0. */
 export function growthOver(replaced: File | undefined, bytes: number): number {
   return Math.max(0, bytes - (replaced?.size ?? 0))
 }
 
-/** SQL for whether there is no file of the name. */
-export function isNew(replaced: File | undefined): RawBuilder<boolean> {
-  return replaced === undefined ? sql`1 = 1` : sql`1 = 0`
+interface Upload {
+  readonly size: number
+  readonly replaced: File | undefined
+  readonly ownReserved: number
 }
 
-export interface Refused extends QuotaRequest {
+/** What an upload needs whose figures, and the file that it replaces, were read under the lock. */
+export function needOf(
+  { userCreatedAt, maxFiles }: Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>,
+  { size, replaced, ownReserved }: Upload,
+): UploadNeed {
+  return {
+    userCreatedAt: bigint(userCreatedAt),
+    size: bigint(size),
+    growth: bigint(growthOver(replaced, size)),
+    ownReserved: bigint(ownReserved),
+    isNew: replaced === undefined ? sql`1 = 1` : sql`1 = 0`,
+    maxFiles: bigint(maxFiles),
+  }
+}
+
+interface Refused extends QuotaRequest {
   /** What the file had reserved by then. Where it is left out the user's garbage was not tested. */
   readonly ownReserved?: number
 }

@@ -1,11 +1,10 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
-import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { AbortedUpload, Garbage } from '../../core/ledger/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/version.ts'
+import type { GarbageRow } from '../schema.ts'
 import { type LedgerTx, lockUser } from './ledger-sql.ts'
-import type { GarbageRow, UploadRow } from '../schema.ts'
 
 export async function endLeases({ db, now }: LedgerTx): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -19,34 +18,27 @@ export async function listExpiredUploads(
   { except = [], limit }: Parameters<Ledger['listExpiredUploads']>[0],
 ): Promise<readonly { userId: UserId; version: Version }[]> {
   const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
-  const { rows } = await sql<Pick<UploadRow, 'user_id' | 'version'>>`
-    SELECT user_id, version FROM uploads
+  const { rows } = await sql<{ readonly userId: UserId; readonly version: Version }>`
+    SELECT user_id AS "userId", version FROM uploads
     WHERE state = 'pending' AND lease_until <= ${now} ${ofOthers}
     ORDER BY lease_until LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => ({ userId: row.user_id, version: row.version }))
+  return rows
 }
 
 export async function listAbortedUploads(
   { db, now }: LedgerTx,
   { after, limit, retentionMs }: Parameters<Ledger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
-  const { rows } = await sql<
-    Pick<UploadRow, 'version' | 'object_key' | 'remove_at'> & { readonly is_last: number }
-  >`
-    SELECT version, object_key, remove_at,
+  const { rows } = await sql<Omit<AbortedUpload, 'isLast'> & { readonly is_last: number }>`
+    SELECT version, object_key AS "objectKey", remove_at AS "removeAt",
       CASE WHEN settled_at < ${now} - ${retentionMs} THEN 1 ELSE 0 END AS is_last
     FROM uploads
     WHERE state = 'aborted' AND remove_at <= ${now}
       AND (remove_at, version) > (${after?.removeAt ?? -1}, ${after?.version ?? ''})
     ORDER BY remove_at, version LIMIT ${limit}
   `.execute(db)
-  return rows.map((row) => ({
-    version: row.version,
-    objectKey: row.object_key,
-    removeAt: row.remove_at,
-    isLast: row.is_last === 1,
-  }))
+  return rows.map(({ is_last: isLast, ...upload }) => ({ ...upload, isLast: isLast === 1 }))
 }
 
 export async function noteAbortedRemovals(
@@ -76,9 +68,7 @@ export async function noteAbortedRemovals(
   return forgotten
 }
 
-function versionsOf(uploads: readonly AbortedUpload[]): readonly Version[] {
-  return uploads.map(({ version }) => version)
-}
+const versionsOf = (uploads: readonly AbortedUpload[]) => uploads.map(({ version }) => version)
 
 export async function forgetUploads(
   { db, now }: LedgerTx,
@@ -128,8 +118,27 @@ export async function noteGarbageRemovals(
   )
 }
 
-function keysOf(garbage: readonly Garbage[]): readonly ObjectKey[] {
-  return garbage.map(({ objectKey }) => objectKey)
+const keysOf = (garbage: readonly Garbage[]) => garbage.map(({ objectKey }) => objectKey)
+
+/** Takes the chore or prolongs its lease: the WHERE of the UPDATE decides, so of all who ask at once one has it. */
+export async function holdChore(
+  { db, now }: LedgerTx,
+  { name, holder, leaseMs }: Parameters<Ledger['holdChore']>[0],
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, lease_until = excluded.lease_until
+    WHERE chores.holder = excluded.holder OR chores.lease_until <= ${now}
+  `.execute(db)
+  return numAffectedRows === 1n
+}
+
+export async function leaveChore(
+  { db }: LedgerTx,
+  { name, holder }: Parameters<Ledger['leaveChore']>[0],
+): Promise<void> {
+  await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
 }
 
 const MAX_KEYS_PER_STATEMENT = 500

@@ -3,17 +3,18 @@ import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { fileNotFound, type File } from '../../core/files/file.ts'
 import type { ChangeFile, RemoveFile } from '../../core/ledger/ledger.ts'
-import {
-  bigint,
-  type LedgerTx,
-  assertPrecondition,
-  isActive,
-  lockUser,
-  inactiveReason,
-} from './ledger-sql.ts'
-import { garbageBytes } from './garbage-bound.ts'
-import { FILE_COLUMNS, fileNamed, toFile } from './reads.ts'
 import type { FileRow } from '../schema.ts'
+import {
+  assertPrecondition,
+  bigint,
+  fileNamed,
+  inactiveReason,
+  isActive,
+  type LedgerTx,
+  lockUser,
+} from './ledger-sql.ts'
+import { garbageBytes } from './quota-rule.ts'
+import { FILE_COLUMNS, toFile } from './rows.ts'
 
 /** Removes a file under its user's lock. */
 export async function removeFile(tx: LedgerTx, request: RemoveFile): Promise<void> {
@@ -49,18 +50,15 @@ export async function changeFile(tx: LedgerTx, change: ChangeFile): Promise<File
 async function demandedFile(tx: LedgerTx, request: RemoveFile): Promise<File> {
   const file = await fileNamed(tx, request)
   if (file === undefined) throw (await inactiveReason(tx, request)) ?? fileNotFound()
-  await assertPrecondition(tx, { caller: request, precondition: request.precondition, file })
+  await assertPrecondition(tx, { ...request, file })
   return file
 }
 
-interface Release {
-  readonly caller: Caller
-  /** The file that is taken off the books, if any. */
-  readonly file: File | undefined
-}
-
-/** Frees what the file used; its WHERE decides whether the user may write at all. */
-async function releaseQuota(tx: LedgerTx, { caller, file }: Release): Promise<void> {
+/** Frees what the file used that is taken off the books, if any; its WHERE decides whether the user may write at all. */
+async function releaseQuota(
+  tx: LedgerTx,
+  { caller, file }: { readonly caller: Caller; readonly file: File | undefined },
+): Promise<void> {
   const released = await sql`
     UPDATE quotas
     SET used_bytes = used_bytes - ${file?.size ?? 0},
@@ -76,8 +74,17 @@ interface Discard {
   readonly garbageDelayMs: number
 }
 
-async function discard({ db, now }: LedgerTx, { file, garbageDelayMs }: Discard): Promise<void> {
-  await sql`DELETE FROM files WHERE user_id = ${file.userId} AND name = ${file.name}`.execute(db)
+async function discard(tx: LedgerTx, { file, garbageDelayMs }: Discard): Promise<void> {
+  const { userId, name } = file
+  await sql`DELETE FROM files WHERE user_id = ${userId} AND name = ${name}`.execute(tx.db)
+  await discardObject(tx, { file, garbageDelayMs })
+}
+
+/** Hands the object of a file that is no longer on the books to garbage. */
+export async function discardObject(
+  { db, now }: LedgerTx,
+  { file, garbageDelayMs }: Discard,
+): Promise<void> {
   await sql`
     INSERT INTO garbage (object_key, not_before, user_id, bytes)
     VALUES (${file.objectKey}, ${now} + ${garbageDelayMs}, ${file.userId},

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { createIndex, type MigrationIndex, type SchemaMigration } from './index-definition.ts'
 
 /**
@@ -18,28 +18,16 @@ const SHARED = sql`WHERE visibility <> 'private'`
 const PUBLIC = sql`WHERE visibility = 'public'`
 
 const INDEXES: readonly MigrationIndex[] = [
-  { table: 'files', name: 'files_by_updated_at', definition: sql`(user_id, updated_at, name)` },
-  { table: 'files', name: 'files_by_size', definition: sql`(user_id, size, name)` },
-  { table: 'files', name: 'files_shared_by_name', definition: sql`(user_id, name) ${SHARED}` },
-  {
-    table: 'files',
-    name: 'files_shared_by_updated_at',
-    definition: sql`(user_id, updated_at, name) ${SHARED}`,
-  },
-  {
-    table: 'files',
-    name: 'files_shared_by_size',
-    definition: sql`(user_id, size, name) ${SHARED}`,
-  },
-  { table: 'files', name: 'files_public_by_name', definition: sql`(user_id, name) ${PUBLIC}` },
-  {
-    table: 'files',
-    name: 'files_public_by_updated_at',
-    definition: sql`(user_id, updated_at, name) ${PUBLIC}`,
-  },
-  {
-    table: 'files',
-    name: 'files_public_by_size',
-    definition: sql`(user_id, size, name) ${PUBLIC}`,
-  },
+  index('files_by_updated_at', sql`(user_id, updated_at, name)`),
+  index('files_by_size', sql`(user_id, size, name)`),
+  index('files_shared_by_name', sql`(user_id, name) ${SHARED}`),
+  index('files_shared_by_updated_at', sql`(user_id, updated_at, name) ${SHARED}`),
+  index('files_shared_by_size', sql`(user_id, size, name) ${SHARED}`),
+  index('files_public_by_name', sql`(user_id, name) ${PUBLIC}`),
+  index('files_public_by_updated_at', sql`(user_id, updated_at, name) ${PUBLIC}`),
+  index('files_public_by_size', sql`(user_id, size, name) ${PUBLIC}`),
 ]
+
+function index(name: string, definition: RawBuilder<unknown>): MigrationIndex {
+  return { table: 'files', name, definition }
+}

@@ -1,27 +1,148 @@
 import { hash } from 'node:crypto'
-import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
-import type { PoolClient, QueryConfig } from 'pg'
-import { isPrepared } from './prepared-statement.ts'
-
-// The statements are written for this level; a server can be set to another default.
-export const BEGIN = CompiledQuery.raw('BEGIN ISOLATION LEVEL READ COMMITTED')
-export const COMMIT = CompiledQuery.raw('COMMIT')
-export const ROLLBACK = CompiledQuery.raw('ROLLBACK')
-
-/** PostgreSQL answers COMMIT with ROLLBACK when a statement before it had failed. */
-export class RolledBack extends Error {
-  constructor() {
-    super('COMMIT ended in ROLLBACK')
-    this.name = 'RolledBack'
-  }
-}
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely'
+import type { Pool, PoolClient } from 'pg'
 
 export interface ConnectionOptions {
+  readonly pool: Pool
   /** Whether an error leaves the connection in doubt. */
   readonly isFailure: (error: unknown) => boolean
 }
 
-export class PostgresConnection implements DatabaseConnection {
+/**
+ * Kysely on `pg`. Unlike Kysely's own driver it never gives a connection back to the pool after a
+ * failure: `pg` leaves a query that ran out of time on the wire, and the next user of that
+ * connection would wait for it in turn.
+ */
+export function postgresDialect(options: ConnectionOptions): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new PostgresDriver(options),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+}
+
+/** What goes to the database in one transaction. */
+export interface Batch {
+  /** Locks rows until the transaction ends. Where it answers none nothing is locked, and nothing is sent. */
+  readonly lock: CompiledQuery
+  /**
+   * Given the rows that are locked: statements of which each takes effect whole or not at all, so that none has to be undone
+   * because of another's answer. Asked again when the transaction is repeated.
+   */
+  readonly take: (locked: readonly unknown[]) => readonly CompiledQuery[]
+}
+
+/**
+ * Runs the statements in one transaction that is durable when it resolves, without waiting for the answer of one before
+ * the next is sent; resolves with the answer of each, or `undefined` when it is certain that none has taken effect.
+ */
+export type RunBatch = (batch: Batch) => Promise<readonly QueryResult<unknown>[] | undefined>
+
+/** Each batch has a connection of its own from the pool. */
+export function createRunBatch(options: ConnectionOptions): RunBatch {
+  const names = new StatementNames()
+  return async ({ lock, take }) => {
+    const connection = new PostgresConnection(await options.pool.connect(), { ...options, names })
+    try {
+      const queries = await lockAndTake(connection, { lock, take })
+      return queries && (await commitTogether(connection, queries))
+    } finally {
+      connection.release()
+    }
+  }
+}
+
+async function lockAndTake(
+  connection: PostgresConnection,
+  { lock, take }: Batch,
+): Promise<readonly CompiledQuery[] | undefined> {
+  try {
+    // Should BEGIN fail, and the session live, the lock ends with its own statement, and nothing else is sent.
+    const [, { rows }] = await Promise.all([
+      connection.executeQuery(BEGIN),
+      connection.executeQuery(lock),
+    ])
+    if (rows.length > 0) {
+      const queries = take(rows)
+      assertSendable(queries)
+      return queries
+    }
+  } catch (error) {
+    await connection.executeQuery(ROLLBACK).catch(() => undefined)
+    throw error
+  }
+  await connection.executeQuery(ROLLBACK)
+  return undefined
+}
+
+/** COMMIT leaves before `pg` says that it could not even send a statement. */
+function assertSendable(queries: readonly CompiledQuery[]): void {
+  for (const { parameters } of queries) {
+    for (const value of parameters) {
+      if (value === null || typeof value === 'string' || typeof value === 'number') continue
+      throw new TypeError(`No ${typeof value} is sent without waiting`)
+    }
+  }
+}
+
+async function commitTogether(connection: PostgresConnection, queries: readonly CompiledQuery[]) {
+  const answers = queries.map((query) => connection.executeQuery(query))
+  const committed = connection.executeQuery(COMMIT)
+  const [end, ...ended] = await Promise.allSettled([committed, ...answers])
+  if (end.status === 'rejected' && end.reason instanceof RolledBack) {
+    connection.recover()
+    return undefined
+  }
+  for (const each of [...ended, end]) if (each.status === 'rejected') throw each.reason
+  return await Promise.all(answers)
+}
+
+class PostgresDriver implements Driver {
+  readonly #options: ConnectionOptions
+  readonly #names = new StatementNames()
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    const client = await this.#options.pool.connect()
+    return new PostgresConnection(client, { ...this.#options, names: this.#names })
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(BEGIN)
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(COMMIT)
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(ROLLBACK)
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    if (connection instanceof PostgresConnection) connection.release()
+  }
+
+  // Kysely does not call this when no statement was ever run, so who made the pool ends it.
+  async destroy(): Promise<void> {}
+}
+
+class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #isFailure: (error: unknown) => boolean
   readonly #names: StatementNames
@@ -36,12 +157,16 @@ export class PostgresConnection implements DatabaseConnection {
     this.#names = names
   }
 
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  async executeQuery<R>({ query, sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     // The ROLLBACK that follows must neither wait nor hide why; closing the connection rolls back.
     if (this.#failure !== undefined) throw this.#failure.error
     try {
-      const { command, rowCount, rows } = await this.#client.query(this.#toRequest(query))
-      if (query === COMMIT && command !== 'COMMIT') throw new RolledBack()
+      const request = { text, values: [...parameters] }
+      const { command, rowCount, rows } = await this.#client.query(
+        'isPrepared' in query ? { ...request, name: this.#names.nameOf(text) } : request,
+      )
+      // A COMMIT is answered with ROLLBACK when a statement before it had failed.
+      if (query === COMMIT.query && command !== 'COMMIT') throw new RolledBack()
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as R[] }
     } catch (error) {
       if (this.#isFailure(error)) this.#failure = { error }
@@ -58,27 +183,25 @@ export class PostgresConnection implements DatabaseConnection {
     this.#failure = undefined
   }
 
-  #toRequest(query: CompiledQuery): QueryConfig {
-    const { sql, parameters } = query
-    const request = { text: sql, values: [...parameters] }
-    return isPrepared(query) ? { ...request, name: this.#names.nameOf(sql) } : request
-  }
-
   release(): void {
     this.#client.release(this.#failure !== undefined)
   }
 }
 
-/** For what is sent before an answer: COMMIT has left before `pg` says that it could not even send a statement. */
-export function assertSendable({ parameters }: CompiledQuery): void {
-  for (const value of parameters) {
-    if (value === null || typeof value === 'string' || typeof value === 'number') continue
-    throw new TypeError(`No ${typeof value} is sent without waiting`)
+// The statements are written for this level; a server can be set to another default.
+const BEGIN = CompiledQuery.raw('BEGIN ISOLATION LEVEL READ COMMITTED')
+const COMMIT = CompiledQuery.raw('COMMIT')
+const ROLLBACK = CompiledQuery.raw('ROLLBACK')
+
+class RolledBack extends Error {
+  constructor() {
+    super('COMMIT ended in ROLLBACK')
+    this.name = 'RolledBack'
   }
 }
 
 /** One name for each text, the same everywhere: behind a pooler another instance's name must never stand for another text. */
-export class StatementNames {
+class StatementNames {
   readonly #names = new Map<string, string>()
 
   nameOf(sql: string): string {

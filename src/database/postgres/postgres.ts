@@ -1,8 +1,7 @@
 import { Kysely, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, type PoolConfig, TypeOverrides } from 'pg'
 import { createDatabase, type Database, type Fault } from '../database.ts'
-import { createRunBatch } from './run-batch.ts'
-import { postgresDialect } from './dialect.ts'
+import { createRunBatch, postgresDialect } from './connection.ts'
 import { migrateAlone, type PatientDatabase } from './migration.ts'
 import type { Tables } from '../schema.ts'
 
@@ -24,7 +23,7 @@ const DEFAULT_TIMEOUT_MS = 10_000
  * even reads are let through, for a standby may lack what was acknowledged a moment ago.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const pool = createPool(options)
+  const pool = createPool(options, { isPatient: false })
   const isFailure = (error: unknown): boolean => classify(error) === 'failure'
   return createDatabase({
     kysely: new Kysely<Tables>({ dialect: postgresDialect({ pool, isFailure }) }),
@@ -61,8 +60,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 }
 
 /** Statements have no deadline there; a server that is gone ends them, as the keep-alive of its connections tells. */
-function openPatient({ url, timeoutMs }: PostgresOptions): PatientDatabase {
-  const pool = createPool({ url, poolSize: MIGRATING_CONNECTIONS, timeoutMs, isPatient: true })
+function openPatient(options: PostgresOptions): PatientDatabase {
+  const pool = createPool({ ...options, poolSize: MIGRATING_CONNECTIONS }, { isPatient: true })
   // None is used again after a failure, whatever the failure is.
   const dialect = postgresDialect({ pool, isFailure: () => true })
   return {
@@ -75,13 +74,15 @@ function openPatient({ url, timeoutMs }: PostgresOptions): PatientDatabase {
 /** One holds the lock, one works, and the migrator may read beside it. */
 const MIGRATING_CONNECTIONS = 3
 
-// The server gives up first, so that its reason arrives; the client's own limit is for a server
-// that is gone.
-function createPool(options: Omit<PostgresOptions, 'timeoutMs'> & PoolTimes): Pool {
-  const { url, poolSize, timeoutMs = DEFAULT_TIMEOUT_MS, isPatient = false } = options
+/** `isPatient` leaves connecting alone with a deadline. */
+function createPool(
+  options: PostgresOptions,
+  { isPatient }: { readonly isPatient: boolean },
+): Pool {
+  const { url, poolSize = DEFAULT_POOL_SIZE, timeoutMs = DEFAULT_TIMEOUT_MS } = options
   const pool = new Pool({
     connectionString: url,
-    max: poolSize ?? DEFAULT_POOL_SIZE,
+    max: poolSize,
     application_name: 'cloud-repository',
     keepAlive: true,
     keepAliveInitialDelayMillis: timeoutMs,
@@ -98,12 +99,8 @@ function createPool(options: Omit<PostgresOptions, 'timeoutMs'> & PoolTimes): Po
   return pool
 }
 
-interface PoolTimes {
-  readonly timeoutMs?: number | undefined
-  /** Whether only connecting has a deadline. */
-  readonly isPatient?: boolean
-}
-
+// The server gives up first, so that its reason arrives; the client's own limit is for a server
+// that is gone.
 function deadlines(timeoutMs: number): PoolConfig {
   return {
     lock_timeout: Math.ceil(timeoutMs * 0.6),

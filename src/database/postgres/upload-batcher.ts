@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { RunBatch } from './batch.ts'
-import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 import { createKeyedSemaphore, tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
+import type { RunBatch } from './connection.ts'
+import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 
 /** What of the ledger uploads do in batches. */
 export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>
@@ -63,9 +63,10 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
     let room = MAX_ENTRIES
     for (const [userId, queue] of queues) {
       if (room === 0) break
-      const inTime = queue.findIndex(({ since }) => since >= oldest)
-      for (const { reject } of queue.splice(0, inTime === -1 ? queue.length : inTime))
-        reject(tooLate(patienceMs))
+      for (let [first] = queue; first !== undefined && first.since < oldest; [first] = queue) {
+        queue.shift()
+        first.reject(tooLate(patienceMs))
+      }
       if (busy.has(userId)) continue
       const entries = queue.splice(0, room)
       room -= entries.length
@@ -79,13 +80,18 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
 
   /** Does what belongs to the rows that the statement locks, and answers of whom that was. */
   async function send(batch: UserBatch, lock: CompiledQuery): Promise<readonly UserId[]> {
-    let users: readonly UserId[] = []
-    let entries: readonly BatchEntry[] = []
+    let users: UserId[] = []
+    let entries: BatchEntry[] = []
     const answers = await runBatch({
       lock,
       take(locked) {
-        users = locked.map((row) => (row as LockedRow).user_id)
-        entries = users.flatMap((userId) => batch.get(userId) ?? [])
+        users = []
+        entries = []
+        for (const row of locked) {
+          const { user_id: userId } = row as LockedRow
+          users.push(userId)
+          entries.push(...(batch.get(userId) ?? []))
+        }
         return entries.map(({ query }) => query)
       },
     })

@@ -2,12 +2,19 @@ import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import type { BeginUpload, CommittedUpload, CommitUpload } from '../../core/ledger/ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { type LedgerTx, toUsage, type UsageRow } from '../ledger/ledger-sql.ts'
-import { garbageBytes } from '../ledger/garbage-bound.ts'
-import { mayBegin, mayCommit } from '../ledger/quota-rule.ts'
-import { FILE_COLUMNS, toFile } from '../ledger/reads.ts'
+import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import { garbageBytes, mayBegin, mayCommit } from '../ledger/quota-rule.ts'
+import {
+  FILE_COLUMNS,
+  INSERT_FILE,
+  outcomeJson,
+  REPLACE_FILE,
+  toFile,
+  toUsage,
+  type UsageRow,
+} from '../ledger/rows.ts'
 import type { FileRow, Tables } from '../schema.ts'
-import { compileOnce, type Slot, type Statement } from './compiled-statement.ts'
+import { compileOnce, type Slot, type Statement } from '../statement.ts'
 
 type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
 
@@ -62,8 +69,8 @@ export function uploadStatements(
   }
 }
 
-/** `undefined` where that is more than one version. */
-function expectedBy(precondition: Precondition | undefined): string | null | undefined {
+/** What the precondition makes of `expected`; `undefined` where that is more than one version. */
+export function expectedBy(precondition: Precondition | undefined): string | null | undefined {
   const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = precondition ?? {}
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
     if (ifNoneMatch === undefined) return null
@@ -148,25 +155,16 @@ function commitStatement(
         AND ${mayCommit({ now, capacity }, need)}
       RETURNING used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
     ), put AS (
-      INSERT INTO files
-        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
              visibility, now, now
       FROM change, moved
-      ON CONFLICT (user_id, name) DO UPDATE
-      SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
-          sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
+      ${REPLACE_FILE}
       RETURNING ${FILE_COLUMNS}
     ), settled AS (
       UPDATE uploads
-      SET state = 'committed', settled_at = put.updated_at, outcome = json_build_object(
-        'file', json_build_object(
-          'userId', put.user_id, 'name', put.name, 'version', put.version,
-          'objectKey', put.object_key, 'size', put.size, 'sha256', put.sha256,
-          'visibility', put.visibility, 'createdAt', put.created_at, 'updatedAt', put.updated_at
-        ),
-        'replaced', change.replaced
-      )
+      SET state = 'committed', settled_at = put.updated_at,
+          outcome = ${outcomeJson({ file: 'put', replaced: sql`change.replaced` })}
       FROM put, change
       WHERE uploads.version = put.version AND uploads.state = 'pending'
     ), discarded AS (

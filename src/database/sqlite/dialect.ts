@@ -33,60 +33,41 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-class SqliteDriver implements Driver {
-  readonly #database: DatabaseSync
-  readonly #connection: SqliteConnection
-
-  constructor(database: DatabaseSync) {
-    this.#database = database
-    this.#connection = new SqliteConnection(database)
-  }
-
-  async init(): Promise<void> {}
-
-  async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#connection
-  }
-
-  // A plain BEGIN takes the write lock at the first write, when what was read before may be out of
-  // date.
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'))
-  }
-
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('COMMIT'))
-  }
-
-  // After errors like a full disk SQLite has rolled back by itself, and ROLLBACK would hide that
-  // error.
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#database.isTransaction) {
-      await connection.executeQuery(CompiledQuery.raw('ROLLBACK'))
-    }
-  }
-
-  async releaseConnection(): Promise<void> {}
-
-  // Kysely does not call this when no statement was ever run, so who opened the database closes it.
-  async destroy(): Promise<void> {}
-}
-
-const MAX_CACHED_STATEMENTS = 200
-
-interface Prepared {
-  readonly statement: StatementSync
-  /** Whether it answers rows; to ask each time costs as much as a small statement. */
-  readonly hasRows: boolean
-}
-
-class SqliteConnection implements DatabaseConnection {
+/** The driver and its one connection. */
+class SqliteDriver implements Driver, DatabaseConnection {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, Prepared>()
 
   constructor(database: DatabaseSync) {
     this.#database = database
   }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this
+  }
+
+  // A plain BEGIN takes the write lock at the first write, when what was read before may be out of
+  // date.
+  async beginTransaction(): Promise<void> {
+    await this.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'))
+  }
+
+  async commitTransaction(): Promise<void> {
+    await this.executeQuery(CompiledQuery.raw('COMMIT'))
+  }
+
+  // After errors like a full disk SQLite has rolled back by itself, and ROLLBACK would hide that
+  // error.
+  async rollbackTransaction(): Promise<void> {
+    if (this.#database.isTransaction) await this.executeQuery(CompiledQuery.raw('ROLLBACK'))
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  // Kysely does not call this when no statement was ever run, so who opened the database closes it.
+  async destroy(): Promise<void> {}
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const { statement, hasRows } = this.#prepare(sql)
@@ -114,6 +95,14 @@ class SqliteConnection implements DatabaseConnection {
     this.#statements.set(sql, prepared)
     return prepared
   }
+}
+
+const MAX_CACHED_STATEMENTS = 200
+
+interface Prepared {
+  readonly statement: StatementSync
+  /** Whether it answers rows; to ask each time costs as much as a small statement. */
+  readonly hasRows: boolean
 }
 
 // A number is bound as floating point, in which sums near 2^53 are not exact.

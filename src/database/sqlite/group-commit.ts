@@ -60,10 +60,12 @@ async function commitTogether(
 ): Promise<void> {
   try {
     const tells = await kysely.transaction().execute(async (tx) => {
-      const [first] = members
-      if (first !== undefined && members.length === 1) return [await first.attempt(tx)]
+      const isAlone = members.length === 1
       const done: Tell[] = []
-      for (const member of members) done.push(await attemptAlone(tx, { member, isInTransaction }))
+      for (const member of members) {
+        const attempt = isAlone ? member.attempt(tx) : undoAlone(tx, { member, isInTransaction })
+        done.push(await attempt)
+      }
       return done
     })
     for (const tell of tells) tell()
@@ -72,13 +74,10 @@ async function commitTogether(
   }
 }
 
-interface Attempt extends Pick<GroupCommitOptions, 'isInTransaction'> {
-  readonly member: Member
-}
-
-async function attemptAlone(
+/** Attempts one of several, whose failure undoes nothing of the others. */
+async function undoAlone(
   tx: Transaction<Tables>,
-  { member, isInTransaction }: Attempt,
+  { member, isInTransaction }: { member: Member } & Pick<GroupCommitOptions, 'isInTransaction'>,
 ): Promise<Tell> {
   await sql`SAVEPOINT member`.execute(tx)
   try {

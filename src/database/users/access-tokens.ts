@@ -8,7 +8,8 @@ import type {
   AccessTokenUser,
   NewAccessToken,
 } from '../../core/users/user-store.ts'
-import { bigint, type Clocked, toUser } from '../ledger/ledger-sql.ts'
+import { bigint, type Clocked } from '../ledger/ledger-sql.ts'
+import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
 
 export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<AccessToken> {

@@ -55,12 +55,10 @@ async function lock(
   return { rows, now: rows[0]?.now ?? Number.NaN }
 }
 
-interface Written {
-  readonly address: string
-  readonly count: FailedAttemptCount
-}
-
-async function write({ db }: Clocked, written: readonly Written[]): Promise<void> {
+async function write(
+  { db }: Clocked,
+  written: readonly { readonly address: string; readonly count: FailedAttemptCount }[],
+): Promise<void> {
   if (written.length === 0) return
   const rows = written.map(({ address, count }) => {
     const { failedAttempts, windowEndsAt, blocks, blockedUntil, expiresAt } = count

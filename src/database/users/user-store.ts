@@ -3,10 +3,11 @@ import { AppError } from '../../core/errors.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
 import * as accessTokens from './access-tokens.ts'
-import { type Clocked, lockUser, toUser } from '../ledger/ledger-sql.ts'
+import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
+import { toUser } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
 import * as grants from './grants.ts'
-import { PREPARED } from '../postgres/prepared-statement.ts'
+import { PREPARED } from '../statement.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
 /**
@@ -14,10 +15,10 @@ import type { Tables, UserRow } from '../schema.ts'
  * uploads.
  */
 export function createUserStore(database: Database): UserStore {
-  const { now } = database
+  const { now, forUpdate } = database
   const locked = <T>(userId: UserId, work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
     database.transaction(async (db) => {
-      await lockUser({ db, forUpdate: database.forUpdate }, userId)
+      await lockUser({ db, forUpdate }, userId)
       await requireUser(db, userId)
       return await work(db)
     })
@@ -31,7 +32,11 @@ export function createUserStore(database: Database): UserStore {
     createUser: (userId) => database.transaction((db) => createUser({ db, now }, userId)),
     findUser: (userId) => database.query((db) => findUser(db, userId)),
     setUserStatus: (userId, status) => locked(userId, (db) => setStatus(db, { userId, status })),
-    deleteUser: (userId) => deleteUser(database, userId),
+    deleteUser: (userId) =>
+      database.transaction(async (db) => {
+        await lockUser({ db, forUpdate }, userId)
+        await setStatus(db, { userId, status: 'deleted' })
+      }),
     addAccessToken: (token) => locked(token.userId, (db) => accessTokens.add({ db, now }, token)),
     findAccessTokenUser: (sha256, options) =>
       database.query((db) =>
@@ -89,13 +94,6 @@ async function setStatus(
   `.execute(db)
   if (rows[0] === undefined) throw userNotFound()
   return toUser(rows[0])
-}
-
-function deleteUser(database: Database, userId: UserId): Promise<void> {
-  return database.transaction(async (db) => {
-    await lockUser({ db, forUpdate: database.forUpdate }, userId)
-    await setStatus(db, { userId, status: 'deleted' })
-  })
 }
 
 async function requireUser(db: Kysely<Tables>, userId: UserId): Promise<void> {

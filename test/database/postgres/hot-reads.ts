@@ -107,7 +107,7 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
   }
   const kysely = database.kysely.withPlugin(plugin)
   const { runBatch } = database
-  return createDatabase({
+  const recorded = createDatabase({
     ...database,
     kysely,
     runBatch:
@@ -124,6 +124,13 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
     classify: () => 'defect',
     release: () => Promise.resolve(),
   })
+  return {
+    ...recorded,
+    execute(statement) {
+      statements.push(statement)
+      return recorded.execute(statement)
+    },
+  }
 }
 
 function isValue(parameter: unknown): boolean {

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import type { BeginUpload } from '../../../src/core/ledger/ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { Batch } from '../../../src/database/postgres/batch.ts'
+import type { Batch } from '../../../src/database/postgres/connection.ts'
 import { createUploadBatches } from '../../../src/database/postgres/upload-batcher.ts'
 
 const PATIENCE_MS = 10_000

@@ -21,7 +21,7 @@ export async function openWriterHarness(): Promise<LedgerHarness> {
   const { harness, file, clock } = await openFile()
   const settings = { file, clock, baseCapacity: BASE_CAPACITY }
   const [writer, other] = [new Writer(settings, failOnDeath), new Writer(settings, failOnDeath)]
-  await Promise.all([writer.start(), other.start()])
+  for (const each of [writer, other]) each.start()
   const ports = {
     ledger: writer.ledger(harness.ledger),
     other: other.ledger(harness.other),

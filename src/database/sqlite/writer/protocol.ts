@@ -2,7 +2,7 @@ import type { Ledger } from '../../../core/ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import type { SerializedError } from './serialized-error.ts'
 
-/** With what the writer's thread opens its database. */
+/** What the writer thread opens its database with. */
 export interface WriterSettings {
   /** Path of the database file, which is migrated. */
   readonly file: string
@@ -12,14 +12,35 @@ export interface WriterSettings {
   readonly clock?: BigInt64Array | undefined
 }
 
-/** The ports of which the writer makes the changes. */
-export interface WriterPorts {
-  readonly ledger: Ledger
-  readonly users: UserStore
-}
+/** What runs where requests are answered. */
+type LedgerRead =
+  | 'listFiles'
+  | 'findFile'
+  | 'countUploads'
+  | 'checkBegin'
+  | 'usage'
+  | 'findAccount'
+  | 'listAccounts'
+  | 'reportCapacity'
+  | 'listExpiredUploads'
+  | 'findUserToPurge'
+  | 'listAbortedUploads'
+  | 'listGarbage'
+  | 'measureBacklog'
+  | 'measureJournal'
 
-/** The methods of one of them, whichever. */
-export type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
+type UserRead =
+  | 'findUser'
+  | 'findAccessTokenUser'
+  | 'findAccessTokenUsers'
+  | 'listAccessTokens'
+  | 'listGrants'
+
+/** What runs on the writer thread: all writes, and the health check. A method that is not named as a read is one of them. */
+export interface WriterPorts {
+  readonly ledger: Omit<Ledger, LedgerRead>
+  readonly users: Omit<UserStore, UserRead>
+}
 
 /** What goes to the thread. */
 export type WriterMessage = readonly WriterCall[] | 'close'
@@ -28,15 +49,12 @@ export interface WriterCall {
   readonly id: number
   readonly port: keyof WriterPorts
   readonly method: string
-  readonly args: never[]
+  readonly args: readonly unknown[]
   /** Milliseconds since 1970; then nobody waits for it any more. */
   readonly until: number
 }
 
-/** What comes from the thread: that it has opened its database, once, and then answers. */
-export type WriterReply = 'ready' | readonly WriterAnswer[]
-
-/** How a call ended. */
+/** How a call ended. What comes from the thread is a list of these. */
 export type WriterAnswer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: SerializedError }

@@ -1,19 +1,12 @@
-// What the thread does that `thread.ts` starts; as `main.ts` it does its work when it is loaded.
+// The writer thread, which `writer.ts` starts; as `main.ts` it does its work when it is loaded.
 import { parentPort, workerData } from 'node:worker_threads'
 import { databaseUnavailable } from '../../database.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { MessageBuffer } from './message-buffer.ts'
-import { serializeError } from './serialized-error.ts'
-import { openSqlite } from '../sqlite.ts'
 import { createUserStore } from '../../users/user-store.ts'
-import type {
-  Methods,
-  WriterAnswer,
-  WriterCall,
-  WriterMessage,
-  WriterReply,
-  WriterSettings,
-} from './protocol.ts'
+import { openSqlite } from '../sqlite.ts'
+import type { WriterAnswer, WriterCall, WriterMessage, WriterSettings } from './protocol.ts'
+import { serializeError } from './serialized-error.ts'
 
 /** Others hold the lock for a few milliseconds as a rule; for longer, what else the thread is asked has its turn in between. */
 const BUSY_TIMEOUT_MS = 20
@@ -26,21 +19,18 @@ const database = await openSqlite({
   busyTimeoutMs: BUSY_TIMEOUT_MS,
   ...(clock && { clock: () => Number(Atomics.load(clock, 0)) }),
 })
+
+type Methods = Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 const ports: Readonly<Record<WriterCall['port'], Methods>> = {
   ledger: { ...createLedger(database, { baseCapacity }) },
   users: { ...createUserStore(database) },
 }
-const outgoing = new MessageBuffer<WriterAnswer>({
-  send: reply,
-  // The call may well have taken effect.
-  refuse: ({ id }, error) => reply([{ id, error: serializeError(databaseUnavailable(error)) }]),
-  // All that one COMMIT has settled is one message.
-  schedule: (flush) => process.nextTick(flush),
-})
-function reply(message: WriterReply): void {
-  port?.postMessage(message)
-}
 
+// All that one COMMIT has settled is one message.
+const outgoing = new MessageBuffer<WriterAnswer>(
+  (answers) => port.postMessage(answers),
+  (flush) => process.nextTick(flush),
+)
 const underWay = new Set<Promise<void>>()
 
 async function answer({ id, port: name, method, args, until }: WriterCall): Promise<void> {
@@ -50,7 +40,7 @@ async function answer({ id, port: name, method, args, until }: WriterCall): Prom
       throw databaseUnavailable(new Error('It was given up.'))
     const call = ports[name][method]
     if (call === undefined) throw new TypeError(`The port ${name} has no ${method}`)
-    outgoing.add({ id, value: await call(...args) })
+    outgoing.add({ id, value: await call(...(args as never[])) })
   } catch (error) {
     outgoing.add({ id, error: serializeError(error) })
   }
@@ -73,4 +63,3 @@ port.on('message', (message: WriterMessage) => {
     underWay.add(answering)
   }
 })
-reply('ready')

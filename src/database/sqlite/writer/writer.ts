@@ -1,141 +1,192 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { Deadline } from '../../../core/async/deadline.ts'
 import type { Ledger } from '../../../core/ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
-import type { Methods, WriterCall, WriterPorts, WriterSettings } from './protocol.ts'
-import { WriterThread } from './thread.ts'
+import { databaseUnavailable } from '../../database.ts'
+import { MessageBuffer } from './message-buffer.ts'
+import type {
+  WriterAnswer,
+  WriterCall,
+  WriterMessage,
+  WriterPorts,
+  WriterSettings,
+} from './protocol.ts'
+import { deserializeError } from './serialized-error.ts'
 
 /**
- * Has the changes of an embedded database made in a thread of their own, with a connection of its own: what they compute and
- * above all their writes to the disk keep no request waiting. The thread starts with the first upload. Until it is ready, and
- * when it has died, changes are made where they are asked for. Calls that wait for it when it dies, or for 30 s, reject with
- * `unavailable`, which says nothing about whether they have happened.
+ * Runs the writes of an embedded database on a thread with its own connection: what they compute, and above all their writes
+ * to the disk, keep no request waiting. The first upload starts the thread, and from then on it runs all writes. Before that
+ * they run where they are asked for, so a process that takes no upload has no thread. There is one thread for good: if it
+ * ends unexpectedly, every write rejects with `unavailable`, and the process is to end.
  */
 export class Writer {
   readonly #settings: WriterSettings
   readonly #onDeath: (cause: unknown) => void
-  #thread: WriterThread | undefined
-  #nextStartAt = 0
+  readonly #waiting = new Map<number, Waiting>()
+  readonly #outgoing = new MessageBuffer<WriterCall>((calls) => this.#sendCalls(calls))
+  #worker: Worker | undefined
+  #lastId = 0
   #isClosed = false
+  #death: { readonly cause: unknown } | undefined
 
-  /** `onDeath` is told why the thread has ended that was not closed, or cannot be started. It is tried again after a while. */
+  /** `onDeath` is called once with the reason when the thread cannot start, or ends without `close`. It is to end the process. */
   constructor(settings: WriterSettings, onDeath: (cause: unknown) => void) {
     this.#settings = settings
     this.#onDeath = onDeath
   }
 
-  /**
-   * The same port, whose changes are made in the thread, which its uploads start. It takes plain data; a call with anything
-   * else rejects.
-   */
+  /** The same port, whose writes run on the thread once it has started. It takes plain data; a call with anything else rejects. */
   ledger(ledger: Ledger): Ledger {
-    const handedOver = this.#handOver('ledger', ledger)
-    const begin: Ledger['begin'] = (upload) => {
-      if (this.#thread === undefined) void this.start()
-      return handedOver.begin(upload)
+    const write = this.#writeTo('ledger', ledger)
+    const begin = write('begin')
+    const writes: WriterPorts['ledger'] = {
+      begin: (upload) => {
+        this.start()
+        return begin(upload)
+      },
+      extend: write('extend'),
+      renew: write('renew'),
+      commit: write('commit'),
+      abort: write('abort'),
+      removeFile: write('removeFile'),
+      changeFile: write('changeFile'),
+      check: write('check'),
+      endLeases: write('endLeases'),
+      noteAbortedRemovals: write('noteAbortedRemovals'),
+      forgetUploads: write('forgetUploads'),
+      noteGarbageRemovals: write('noteGarbageRemovals'),
+      purgeDeletedUsers: write('purgeDeletedUsers'),
+      holdChore: write('holdChore'),
+      leaveChore: write('leaveChore'),
     }
-    return { ...handedOver, begin }
+    return { ...ledger, ...writes }
   }
 
-  /** The same port, whose changes are made in the thread when there is one. It takes plain data, as `ledger` does. */
+  /** As `ledger`, except that no call starts the thread. */
   users(users: UserStore): UserStore {
-    return this.#handOver('users', users)
+    const write = this.#writeTo('users', users)
+    const writes: WriterPorts['users'] = {
+      createUser: write('createUser'),
+      setUserStatus: write('setUserStatus'),
+      deleteUser: write('deleteUser'),
+      addAccessToken: write('addAccessToken'),
+      recordAccessTokenUses: write('recordAccessTokenUses'),
+      revokeAccessToken: write('revokeAccessToken'),
+      putGrant: write('putGrant'),
+      revokeGrant: write('revokeGrant'),
+    }
+    return { ...users, ...writes }
   }
 
-  /** Starts the thread, unless there is one or one has just died. Resolves when it is clear whether changes are made there. */
-  async start(): Promise<void> {
-    const mayStart = !this.#isClosed && performance.now() >= this.#nextStartAt
-    if (this.#thread === undefined && mayStart) this.#startThread()
-    await this.#thread?.started
+  /** Starts the thread, unless it was started or the writer is closed. Calls wait until it has opened its database. */
+  start(): void {
+    if (this.#worker !== undefined || this.#death !== undefined || this.#isClosed) return
+    try {
+      this.#worker = new Worker(PROGRAM, { workerData: this.#settings, resourceLimits: LIMITS })
+    } catch (error) {
+      this.#die(error)
+      return
+    }
+    let cause: unknown
+    this.#worker
+      .on('message', (answers: readonly WriterAnswer[]) => {
+        for (const answer of answers) this.#settle(answer)
+      })
+      .on('error', (error: unknown) => {
+        cause = error
+      })
+      .on('exit', () => this.#die(cause ?? new Error('The thread has ended.')))
   }
 
-  /** Resolves when what the thread was asked for has ended, and the thread has, or does not in time. No other starts. */
+  /** Resolves when the thread has answered what it was asked and has ended, or does not end in time. No other starts. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#thread?.close()
+    if (this.#worker === undefined || this.#death !== undefined) return
+    const { promise: exited, resolve } = Promise.withResolvers<void>()
+    this.#worker.once('exit', () => resolve())
+    // One that hangs in a call of the system cannot be ended either.
+    const deadline = new Deadline(PATIENCE_MS, resolve)
+    this.#outgoing.flush()
+    this.#send('close')
+    await exited
+    deadline.clear()
   }
 
-  #startThread(): void {
-    const onExit = (): void => {
-      this.#thread = undefined
-      this.#nextStartAt = performance.now() + RESTART_MS
+  #writeTo<P extends object>(port: keyof WriterPorts, direct: P) {
+    return <M extends string & keyof P>(method: M): P[M] => {
+      const run = direct[method] as (...args: readonly unknown[]) => Promise<unknown>
+      const write = (...args: readonly unknown[]): Promise<unknown> =>
+        this.#worker === undefined && this.#death === undefined
+          ? run(...args)
+          : this.#call({ port, method, args })
+      return write as P[M]
     }
+  }
+
+  /** Rejects as the method does, and with `unavailable`, which leaves the outcome open, if the thread ends or does not answer in time. */
+  async #call(call: Omit<WriterCall, 'id' | 'until'>): Promise<unknown> {
+    if (this.#death !== undefined) throw databaseUnavailable(this.#death.cause)
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const id = ++this.#lastId
+    const giveUp = (): void => this.#take(id)?.reject(databaseUnavailable(tooLate()))
+    this.#waiting.set(id, { deadline: new Deadline(PATIENCE_MS, giveUp), resolve, reject })
+    this.#outgoing.add({ ...call, id, until: Date.now() + PATIENCE_MS })
+    return await promise
+  }
+
+  /** One call that is no plain data must not take along the others of its turn. */
+  #sendCalls(calls: readonly WriterCall[]): void {
     try {
-      this.#thread = new WriterThread(this.#settings, { onExit, onDeath: this.#onDeath })
+      this.#send(calls)
     } catch (error) {
-      onExit()
-      this.#onDeath(error)
+      const [call, ...others] = calls
+      if (call !== undefined && others.length === 0) this.#take(call.id)?.reject(error)
+      else for (const each of calls) this.#sendCalls([each])
     }
   }
 
-  /** The port, those of whose methods that are the thread's go there while it runs. */
-  #handOver<P extends Ledger | UserStore>(name: keyof WriterPorts, port: P): P {
-    const methods: Methods = { ...port }
-    const areThreads: Readonly<Record<string, boolean>> = IS_THREADS[name]
-    const handedOver = Object.entries(methods).map(([method, call]) => {
-      if (areThreads[method] !== true) return [method, call]
-      return [
-        method,
-        (...args: never[]) => this.#call({ port: name, method, args }) ?? call(...args),
-      ]
-    })
-    return Object.fromEntries(handedOver) as P
+  #send(message: WriterMessage): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    this.#worker?.postMessage(message)
   }
 
-  #call(call: Omit<WriterCall, 'id' | 'until'>): Promise<unknown> | undefined {
-    return this.#thread?.isReady === true ? this.#thread.call(call) : undefined
+  #settle(answer: WriterAnswer): void {
+    const waiting = this.#take(answer.id)
+    if ('error' in answer) waiting?.reject(deserializeError(answer.error))
+    else waiting?.resolve(answer.value)
+  }
+
+  /** Who waits for the call; each is settled once. */
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id)
+    waiting?.deadline.clear()
+    this.#waiting.delete(id)
+    return waiting
+  }
+
+  #die(cause: unknown): void {
+    this.#death = { cause }
+    for (const id of this.#waiting.keys()) this.#take(id)?.reject(databaseUnavailable(cause))
+    if (!this.#isClosed) this.#onDeath(cause)
   }
 }
 
-/** Why a thread could not be started does not pass in a moment, and to try takes time from requests. */
-const RESTART_MS = 10_000
-
-/** Which methods run on the writer thread: all writes, and the health check. */
-const IS_THREADS = {
-  ledger: {
-    begin: true,
-    extend: true,
-    renew: true,
-    commit: true,
-    abort: true,
-    removeFile: true,
-    changeFile: true,
-    check: true,
-    endLeases: true,
-    noteAbortedRemovals: true,
-    forgetUploads: true,
-    noteGarbageRemovals: true,
-    purgeDeletedUsers: true,
-    holdChore: true,
-    leaveChore: true,
-    listFiles: false,
-    findFile: false,
-    countUploads: false,
-    checkBegin: false,
-    usage: false,
-    findAccount: false,
-    listAccounts: false,
-    reportCapacity: false,
-    listExpiredUploads: false,
-    findUserToPurge: false,
-    listAbortedUploads: false,
-    listGarbage: false,
-    measureBacklog: false,
-    measureJournal: false,
-  },
-  users: {
-    createUser: true,
-    setUserStatus: true,
-    deleteUser: true,
-    addAccessToken: true,
-    recordAccessTokenUses: true,
-    revokeAccessToken: true,
-    putGrant: true,
-    revokeGrant: true,
-    findUser: false,
-    findAccessTokenUser: false,
-    findAccessTokenUsers: false,
-    listAccessTokens: false,
-    listGrants: false,
-  },
-} as const satisfies {
-  readonly [P in keyof WriterPorts]: Readonly<Record<keyof WriterPorts[P], boolean>>
+interface Waiting {
+  readonly deadline: Deadline
+  resolve(value: unknown): void
+  reject(error: unknown): void
 }
+
+/** Longer than a change waits for its turn and for the lock. */
+const PATIENCE_MS = 30_000
+
+function tooLate(): Error {
+  return new Error(`waited ${PATIENCE_MS} ms for the thread`)
+}
+
+/** With the extension of this file: the source, or what was emitted. */
+const PROGRAM = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
+
+/** Enough for what a group of transactions leaves behind, where no flag of V8 says otherwise. */
+const LIMITS = { maxYoungGenerationSizeMb: 8 }

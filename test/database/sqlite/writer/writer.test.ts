@@ -4,13 +4,19 @@ import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from 'vitest'
 import type { Ledger, UploadOutcome } from '../../../../src/core/ledger/ledger.ts'
-import type { UserId } from '../../../../src/core/users/user-id.ts'
+import { parseUserId, type UserId } from '../../../../src/core/users/user-id.ts'
 import { createLedger } from '../../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../../src/database/migrate.ts'
 import { openSqlite } from '../../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../../src/database/users/user-store.ts'
 import { Writer } from '../../../../src/database/sqlite/writer/writer.ts'
-import { BASE_CAPACITY, openAccount, outcomeOf, refusalOf } from '../../../core/ledger/fixture.ts'
+import {
+  accountOf,
+  BASE_CAPACITY,
+  openAccount,
+  outcomeOf,
+  refusalOf,
+} from '../../../core/ledger/fixture.ts'
 import { accountsContract } from '../../../core/users/accounts-contract.ts'
 import { ledgerContract } from '../../../core/ledger/ledger-contract.ts'
 import { ledgerFilesContract } from '../../../core/ledger/files-contract.ts'
@@ -71,7 +77,7 @@ describe('a writer', () => {
 
   /** Starts the thread, and returns it. */
   async function startThread({ ledger }: { readonly ledger: Ledger }): Promise<Worker> {
-    await writer.start()
+    writer.start()
     await ledger.check()
     const thread = posted.mock.contexts.at(-1)
     if (thread instanceof Worker) return thread
@@ -81,7 +87,7 @@ describe('a writer', () => {
   it('has made all that it was asked for when it has closed', async () => {
     const ports = await openPorts()
     const account = await openAccount(ports)
-    await writer.start()
+    writer.start()
     const begun = Promise.all(
       Array.from({ length: 8 }, (_, index) => account.begin(`f${index}`, 1)),
     )
@@ -91,42 +97,32 @@ describe('a writer', () => {
     expect(deaths).toEqual([])
   })
 
-  it('rejects what waits for a thread that dies, and makes changes without it', async () => {
+  it('rejects what waits for a thread that dies and all writes after it, and says once why', async () => {
     const ports = await openPorts()
     const account = await openAccount(ports)
     const thread = await startThread(ports)
     await account.begin('a', 1)
     const waits = [account.begin('b', 1), account.begin('c', 1)].map(refusalOf)
     await thread.terminate()
-    for (const refusal of await Promise.all(waits)) {
+    const later = [account.begin('d', 1), ports.users.createUser(parseUserId('bob'))].map(refusalOf)
+    for (const refusal of await Promise.all([...waits, ...later])) {
       expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
     }
     expect(deaths).toMatchObject([{ message: 'The thread has ended.' }])
-    await account.begin('d', 1)
-    expect(await account.usage()).toMatchObject({ reserved: 2 })
-  })
-
-  it('starts another thread a while after one has died, and not before', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const ports = await openPorts()
-    const first = await startThread(ports)
-    await first.terminate()
-    await expect(startThread(ports)).resolves.toBe(first)
-    expect(deaths).toHaveLength(1)
-    vi.advanceTimersByTime(10_000)
-    await expect(startThread(ports)).resolves.not.toBe(first)
+    expect(await account.usage()).toMatchObject({ reserved: 1 })
+    await expect(startThread(ports)).rejects.toMatchObject({ code: 'unavailable' })
   })
 
   it('has every upload either committed or aborted, whenever its thread dies', async () => {
     const { direct, ...ports } = await openPorts()
     const account = await openAccount(ports)
+    const { userId } = account
     const thread = await startThread(ports)
     const settle = async (name: string): Promise<UploadOutcome | undefined> => {
       const version = await account.begin(name, 1)
       const outcome = await outcomeOf(account.commit(version, 1))
-      // As the use case does that cannot know.
-      return outcome === 'ok' ? 'committed' : await account.abort(version)
+      // As the next process does, which cannot know.
+      return outcome === 'ok' ? 'committed' : await direct.abort({ userId, version })
     }
     // More than come to their end together.
     const uploads = Array.from({ length: 60 }, (_, at) => settle(`f${at}`))
@@ -144,16 +140,32 @@ describe('a writer', () => {
     expect(usage?.reserved).toBeLessThanOrEqual(lost)
   })
 
-  it('makes changes without a thread that cannot start', async () => {
+  it('rejects all writes when its thread cannot open the database, and says once why', async () => {
     const account = await openAccount(await openPorts())
     await rename(file, `${file}.away`)
     await mkdir(file)
-    const started = writer.start()
-    await account.begin('a', 1)
-    await started
+    const begun = [account.begin('a', 1), account.begin('b', 1)].map(refusalOf)
+    for (const refusal of await Promise.all(begun)) {
+      expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
+    }
+    expect(deaths).toHaveLength(1)
     expect(inspect(deaths, { depth: 5 })).toContain('unable to open database file')
-    await account.begin('b', 1)
-    expect(await account.usage()).toMatchObject({ reserved: 2 })
+    expect(await account.usage()).toMatchObject({ reserved: 0 })
+  })
+
+  it('rejects all writes when no thread can be made, and says once why', async () => {
+    const ports = await openPorts()
+    const { userId, userCreatedAt } = await openAccount(ports)
+    writer = new Writer(
+      { file, baseCapacity: BASE_CAPACITY, clock: (() => 0) as unknown as BigInt64Array },
+      (cause) => void deaths.push(cause),
+    )
+    const ledger = writer.ledger(ports.direct)
+    for (const name of ['a', 'b']) {
+      const begun = accountOf({ ...ports, ledger, userId, userCreatedAt }).begin(name, 1)
+      expect(await refusalOf(begun)).toMatchObject({ code: 'unavailable', part: 'database' })
+    }
+    expect(deaths).toHaveLength(1)
   })
 
   it('begins nothing that was given up, but ends uploads that were', async () => {
@@ -169,13 +181,13 @@ describe('a writer', () => {
     expect(await account.usage()).toMatchObject({ reserved: 0 })
   })
 
-  it('starts its thread with an upload', async () => {
+  it('starts its thread with an upload, which waits for it', async () => {
     const ports = await openPorts()
     const account = await openAccount(ports)
     await ports.ledger.check()
     expect(posted).not.toHaveBeenCalled()
     await account.begin('a', 1)
-    await expect.poll(() => ports.ledger.check().then(() => posted.mock.calls)).not.toEqual([])
+    expect(posted).toHaveBeenCalledOnce()
   })
 
   it('starts none once it is closed', async () => {
@@ -203,7 +215,7 @@ describe('a writer', () => {
   it('refuses what is no plain data, and nothing that was asked for with it', async () => {
     const { ledger, users } = await openPorts()
     const account = await openAccount({ ledger, users })
-    await writer.start()
+    writer.start()
     const good = account.begin('a', 1)
     // Both are of one turn of the event loop, so they are one message.
     const bad = users.createUser((() => 'bob') as unknown as UserId)

@@ -1,0 +1,124 @@
+import { setImmediate } from 'node:timers/promises'
+import { type RawBuilder, sql } from 'kysely'
+import type { File } from '../../core/files/file.ts'
+import type { Audience } from '../../core/files/listing.ts'
+import type { FindFile, Ledger } from '../../core/ledger/ledger.ts'
+import type { Database } from '../database.ts'
+import type { FileRow } from '../schema.ts'
+import { compileOnce, type Slot } from '../statement.ts'
+import { FILE_COLUMNS, toFile } from './rows.ts'
+
+/** SQL for whether the audience sees the statement's row of `files`, in the words of the partial indexes. */
+export const VISIBLE_TO = {
+  owner: sql`1 = 1`,
+  users: sql`files.visibility <> 'private'`,
+  anyone: sql`files.visibility = 'public'`,
+} as const satisfies Record<Audience, RawBuilder<unknown>>
+
+/**
+ * Finds the file as its audience sees it: none when its user is suspended or deleted. What may not be seen is not answered
+ * either, so that it takes no longer than what is not there. Where the database is a server, reads share a statement.
+ */
+export function createFindFile(database: Database): Ledger['findFile'] {
+  const { kysely, runBatch } = database
+  const findOne = compileOnce<FindFile, FileRow>(
+    kysely,
+    (slot) => sql<FileRow>`SELECT ${FILE_COLUMNS} ${fromSeenFiles(slot)}`,
+  )
+  if (runBatch === undefined) {
+    return async (file) => {
+      const [row] = await database.execute(findOne(file))
+      return row && toFile(row)
+    }
+  }
+  const findMany = compileOnce<Wanted, FoundRow>(kysely, manyStatement)
+  return createReadBatches(async (files) => {
+    const [first, ...others] = files
+    if (first === undefined) return []
+    if (others.length === 0) return (await database.execute(findOne(first))).map(toFile)
+    const found: (File | undefined)[] = []
+    for (const row of await database.execute(findMany(toWanted(files)))) {
+      found[row.at - 1] = toFile(row)
+    }
+    return found
+  })
+}
+
+/** What of a `FindFile` is a value of the statement; `null` as the creation tells nobody apart. */
+type Value = (member: keyof FindFile) => RawBuilder<unknown>
+
+function fromSeenFiles(value: Value) {
+  const [owner, users] = (['owner', 'users'] as const).map(
+    (audience) => sql`WHEN ${sql.lit(audience)} THEN ${VISIBLE_TO[audience]}`,
+  )
+  return sql`
+    FROM files JOIN users ON users.id = files.user_id
+    WHERE files.user_id = ${value('userId')} AND files.name = ${value('name')}
+      AND users.status = 'active'
+      AND users.created_at = COALESCE(${value('userCreatedAt')}, users.created_at)
+      AND CASE ${value('audience')} ${owner} ${users} ELSE ${VISIBLE_TO.anyone} END
+  `
+}
+
+interface Wanted {
+  readonly userIds: readonly string[]
+  readonly names: readonly string[]
+  readonly audiences: readonly Audience[]
+  readonly userCreatedAts: readonly (number | null)[]
+}
+
+function toWanted(files: readonly FindFile[]): Wanted {
+  return {
+    userIds: files.map(({ userId }) => userId),
+    names: files.map(({ name }) => name),
+    audiences: files.map(({ audience }) => audience),
+    userCreatedAts: files.map(({ userCreatedAt }) => userCreatedAt ?? null),
+  }
+}
+
+/** With the place of the file among those wanted, from 1. */
+type FoundRow = FileRow & { readonly at: number }
+
+/** For PostgreSQL. Each is looked up by itself, whatever the planner thinks of how many there are. */
+function manyStatement(slot: Slot<Wanted>) {
+  return sql<FoundRow>`
+    SELECT wanted.at, found.*
+    FROM unnest(
+      CAST(${slot('userIds')} AS TEXT[]), CAST(${slot('names')} AS TEXT[]),
+      CAST(${slot('audiences')} AS TEXT[]), CAST(${slot('userCreatedAts')} AS BIGINT[])
+    ) WITH ORDINALITY AS wanted ("userId", name, audience, "userCreatedAt", at)
+    CROSS JOIN LATERAL (
+      SELECT ${FILE_COLUMNS} ${fromSeenFiles((member) => sql.ref(`wanted.${member}`))} LIMIT 1
+    ) AS found
+  `
+}
+
+/**
+ * Has reads that are asked for at the same time share a statement: `readAll` answers of each key in the order of the keys.
+ * All of them reject with what it rejects with.
+ */
+export function createReadBatches<K, V>(
+  readAll: (keys: readonly K[]) => Promise<readonly V[]>,
+): (key: K) => Promise<V> {
+  let gathering: K[] | undefined
+  let answers: Promise<readonly V[]>
+
+  async function readTogether(keys: readonly K[]): Promise<readonly V[]> {
+    // What arrived by other connections at the same time goes along.
+    await setImmediate()
+    if (gathering === keys) gathering = undefined
+    return await readAll(keys)
+  }
+
+  return async (key) => {
+    if (gathering === undefined || gathering.length === MAX_KEYS) {
+      gathering = []
+      answers = readTogether(gathering)
+    }
+    const at = gathering.push(key) - 1
+    return (await answers)[at] as V
+  }
+}
+
+/** Bounds how long a read waits for others. */
+const MAX_KEYS = 64
