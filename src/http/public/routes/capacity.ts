@@ -1,7 +1,7 @@
 import { availableBytes, CAPACITY_STATES, capacityState } from '../../../core/quota/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../../core/ledger/ledger.ts'
-import { inactiveUser } from '../../../core/users/inactive-user.ts'
+import { inactiveUser } from '../../../core/users/caller.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
