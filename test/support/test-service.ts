@@ -165,7 +165,6 @@ export async function startTestService(
   if (options.adminToken !== undefined) keepOutOfLogs(options.adminToken)
   const edge = { isStopping: () => false, logger, trustedProxies: options.trustedProxies ?? [] }
   const app = await buildApp({
-    ledger,
     maxFiles,
     downloadLimits: {
       perUser: options.maxDownloadsPerUser ?? 1000,

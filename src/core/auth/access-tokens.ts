@@ -194,7 +194,7 @@ const MAX_EXPIRES_IN_SECONDS = 100 * 366 * 24 * 3600
 
 export interface LastUsed {
   /** Notes that the token was used now. Costs no input or output. */
-  note(sha256: string): void
+  readonly note: (sha256: string) => void
 
   /**
    * Writes the last use of every token that was noted since the last call. Rejects with `unavailable` when the database

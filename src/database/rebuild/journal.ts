@@ -5,13 +5,13 @@ import type { Database, Fragments } from '../database.ts'
 import { countJournal } from './figures.ts'
 import { isAfter, isNewest, type RebuildRow, toObject } from './row.ts'
 import { settleObjects } from './settle.ts'
-import type { Tables } from '../schema.ts'
+import { isRebuilding, type Tables } from '../schema.ts'
 
 /** The journal of a rebuild, in the table `rebuild_objects`, which is no part of the schema: it comes and goes. */
 export function createRebuildJournal(database: Database): RebuildJournal {
   return {
     begin: () => database.transaction((db) => begin(db, database)),
-    isUnfinished: () => database.query(hasJournal),
+    isUnfinished: () => database.query(isRebuilding),
     findKnown: (keys) => database.query((db) => findKnown(db, keys)),
     add: (objects) => database.transaction((db) => add(db, objects)),
     listUnread: (page) => database.readInOrder((db) => listUnread(db, page)),
@@ -36,17 +36,11 @@ export function createRebuildJournal(database: Database): RebuildJournal {
   }
 }
 
-/** Whether a rebuild goes on, or was interrupted. */
-export async function hasJournal(db: Kysely<Tables>): Promise<boolean> {
-  const tables = await db.introspection.getTables()
-  return tables.some(({ name }) => name === 'rebuild_objects')
-}
-
 async function begin(
   db: Kysely<Tables>,
   { bytewise }: Fragments,
 ): ReturnType<RebuildJournal['begin']> {
-  if (await hasJournal(db)) return 'found'
+  if (await isRebuilding(db)) return 'found'
   if (!(await isEmpty(db))) return 'refused'
   const text = sql`text COLLATE ${bytewise} NOT NULL`
   await sql`CREATE TABLE rebuild_objects (
