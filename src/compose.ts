@@ -266,7 +266,7 @@ async function joinInstances({ instances, ledger, writer, warn }: JoinInstances)
 }
 
 /** Of what this machine keeps itself: a server's disks are not seen from here. */
-function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace {
+function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace | undefined {
   const folders = [
     ...(isEmbedded(databaseUrl)
       ? [{ path: dirname(fileOf(databaseUrl)), holdsObjects: false }]

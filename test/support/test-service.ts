@@ -49,7 +49,7 @@ export interface TestServiceOptions {
   readonly maxFiles?: number
   readonly maxUploads?: number
   /** Nothing is refused for want of space when left out. */
-  readonly space?: FreeSpace
+  readonly space?: FreeSpace | undefined
   readonly maxDownloadsPerUser?: number
   readonly maxDownloads?: number
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */

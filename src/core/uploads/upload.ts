@@ -25,7 +25,7 @@ export interface UploadsOptions {
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   /** Nothing is refused for want of space when left out. */
-  readonly space?: FreeSpace
+  readonly space?: FreeSpace | undefined
   /** Bytes of the largest file. */
   readonly maxFileSize: number
   /** Files that one user may have. */

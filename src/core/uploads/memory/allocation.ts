@@ -39,6 +39,8 @@ export class MemoryAllocation implements Disposable {
   leavingMs = 0
   readonly #options: AllocationOptions
   readonly #taken = new AbortController()
+  /** Aborts, with `unavailable`, when the memory was taken from this upload. */
+  readonly taken = this.#taken.signal
   readonly #over = new AbortController()
   /** Bytes of the part that is being gathered, and those of the pool for them. */
   #gathering = { bytes: 0, room: 0 }
@@ -51,11 +53,6 @@ export class MemoryAllocation implements Disposable {
   constructor(options: AllocationOptions) {
     this.#options = options
     this.userId = options.userId
-  }
-
-  /** Aborts, with `unavailable`, when the memory was taken from this upload. */
-  get taken(): AbortSignal {
-    return this.#taken.signal
   }
 
   /** Bytes that it has beside what it began with. */
@@ -131,7 +128,7 @@ export class MemoryAllocation implements Disposable {
 
   [Symbol.dispose](): void {
     this.#over.abort(OVER)
-    this.#options.pool.give(this.userId, this.room)
+    this.#options.pool.give(this.userId, this.#gathering.room + this.#sending.room)
     this.#gathering.room = 0
     this.#sending.room = 0
     this.#options.onEnd(this)

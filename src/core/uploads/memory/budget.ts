@@ -84,9 +84,10 @@ export class UploadMemory {
     signal.throwIfAborted()
     const options = { userId, pool: this.#gathered, partSize: this.#partSize }
     const allocation = new MemoryAllocation({ ...options, onEnd: this.#leave })
-    const grant = (): void => void this.#allocations.add(allocation)
-    if (this.#shares.take(userId, SHARE_BYTES)) grant()
-    else await this.#shares.acquire({ userId, bytes: SHARE_BYTES, grant, signal })
+    if (!this.#shares.take(userId, SHARE_BYTES)) {
+      await this.#shares.acquire({ userId, bytes: SHARE_BYTES, signal })
+    }
+    this.#allocations.add(allocation)
     this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
     return allocation
   }

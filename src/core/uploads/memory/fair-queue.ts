@@ -22,7 +22,7 @@ export interface MemoryRequest {
   readonly userId: string
   readonly bytes: number
   /** Called when the bytes are the user's, in the very moment. */
-  readonly grant: () => void
+  readonly grant?: () => void
 }
 
 interface Waiting extends MemoryRequest {
@@ -97,7 +97,7 @@ export class MemoryPool {
 
   /** Takes `bytes` for the user, or says that they are not there. Nobody overtakes those who wait. */
   take(userId: string, bytes: number): boolean {
-    if (this.#queue.length > 0 || bytes > this.free) return false
+    if (this.#queue.length > 0 || bytes > this.#free - this.#options.keptForRequests) return false
     this.#hold(userId, bytes)
     return true
   }
@@ -125,7 +125,7 @@ export class MemoryPool {
     this.#free += back
     if (back < bytes) this.#reserve.give(userId, bytes - back)
     this.#givenBack += bytes
-    this.#serve()
+    if (this.#queue.length > 0) this.#serve()
   }
 
   /** So much time has passed: refuses what has waited too long. */
@@ -169,7 +169,7 @@ export class MemoryPool {
 
   #grant(waiting: Waiting): void {
     this.#leave(waiting)
-    waiting.grant()
+    waiting.grant?.()
     waiting.settled.resolve()
   }
 
