@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/core/verify/finding.ts'
+import type { Finding } from '../../src/core/verify/run.ts'
 import type { Inventory } from '../../src/core/verify/inventory.ts'
 import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { createVerifier, type Verifier } from '../../src/core/verify/verifier.ts'

@@ -1,11 +1,10 @@
 import type { FileName } from '../files/file-name.ts'
-import type { Finding } from './finding.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
 import { confirmMissing } from '../objects/confirm-missing.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { VerifyRun } from './run.ts'
+import type { Finding, VerifyRun } from './run.ts'
 
 const FILES_PER_PAGE = 500
 const PARALLEL_FILES = 8

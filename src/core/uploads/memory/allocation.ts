@@ -1,4 +1,4 @@
-import { addAbortListener } from 'node:events'
+import { settledUnlessAborted } from '../../async/deadline.ts'
 import { busy, type MemoryPool } from './fair-queue.ts'
 
 export interface HoldOptions {
@@ -93,11 +93,9 @@ export class MemoryAllocation implements Disposable {
 
   /** Waits for something else that the client has to send; fails with `unavailable` when others need the memory more. */
   async awaitClient<T>(sent: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>()
-    using _ = addAbortListener(this.taken, () => reject(this.taken.reason))
     this.#awaitsClient = true
     try {
-      return await Promise.race([sent, promise])
+      return await settledUnlessAborted(sent, this.taken)
     } finally {
       this.#awaitsClient = false
     }
