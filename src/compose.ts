@@ -17,7 +17,7 @@ import { createReadiness, type Readiness } from './core/readiness.ts'
 import { createRebuilder, type Rebuilder } from './core/rebuild/rebuilder.ts'
 import { createRepository, type Repository } from './core/files/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweep/sweeper.ts'
-import { createUploadMemory } from './core/uploads/memory/budget.ts'
+import { UploadMemory } from './core/uploads/memory/budget.ts'
 import type { UserId } from './core/users/user-id.ts'
 import { createUsers, type Users } from './core/users/users.ts'
 import { createVerifier, type Verifier } from './core/verify/verifier.ts'
@@ -192,7 +192,7 @@ function meterPorts(parts: Adapters) {
   const { config, database, objects } = parts
   const { ledger, userStore } = openBooks(parts)
   const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
-  const memory = createUploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
+  const memory = new UploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
   const { connections } = database
   const metrics = createMetrics({ ledger, readiness, memory, connections })
   return {
@@ -269,7 +269,7 @@ async function joinInstances({ instances, ledger, writer, warn }: JoinInstances)
 }
 
 /** Of what this machine keeps itself: a server's disks are not seen from here. */
-function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace {
+function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace | undefined {
   const folders = [
     ...(isEmbedded(databaseUrl)
       ? [{ path: dirname(fileOf(databaseUrl)), holdsObjects: false }]

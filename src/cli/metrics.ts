@@ -1,5 +1,4 @@
-import { FINDING_KINDS } from '../core/verify/finding.ts'
-import type { Verification } from '../core/verify/verifier.ts'
+import { FINDING_KINDS, type Verification } from '../core/verify/run.ts'
 
 /** A run of `verify` in Prometheus' text format 0.0.4, for node_exporter's textfile collector. */
 export function metricsOf(verification: Verification, nowMs: number = Date.now()): string {

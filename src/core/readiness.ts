@@ -1,4 +1,4 @@
-import { timeoutSignal } from './async/deadline.ts'
+import { settledUnlessAborted, timeoutSignal } from './async/deadline.ts'
 import type { Part } from './errors.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { ObjectStore } from './objects/object-store.ts'
@@ -30,8 +30,8 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   async function ask(): Promise<ReadonlyMap<Part, unknown>> {
     const signal = timeoutSignal(timeoutMs)
     const answers = await Promise.all([
-      failureOf('database', within(ledger.check(), signal)),
-      failureOf('object_store', within(objects.check(signal), signal)),
+      failureOf('database', settledUnlessAborted(ledger.check(), signal)),
+      failureOf('object_store', settledUnlessAborted(objects.check(signal), signal)),
     ])
     return new Map(answers.flat())
   }
@@ -54,17 +54,5 @@ async function failureOf(part: Part, check: Promise<unknown>): Promise<[Part, un
     return []
   } catch (error) {
     return [[part, error]]
-  }
-}
-
-/** Settles as `check` does, or rejects when the signal aborts first. */
-async function within(check: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(signal.reason)
-  signal.addEventListener('abort', onAbort)
-  try {
-    return await Promise.race([check, promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { Generated, Kysely } from 'kysely'
 import type { ClientAddress } from '../core/auth/client-address.ts'
 import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
@@ -119,4 +119,10 @@ export interface FailedAttemptRow {
   readonly blocks: number
   readonly blocked_until: number
   readonly expires_at: number
+}
+
+/** Whether a rebuild goes on, or was interrupted: only then is there its table `rebuild_objects`, of `database/rebuild/`. */
+export async function isRebuilding(db: Kysely<Tables>): Promise<boolean> {
+  const tables = await db.introspection.getTables()
+  return tables.some(({ name }) => name === 'rebuild_objects')
 }

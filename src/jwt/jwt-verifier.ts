@@ -1,6 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { AppError, isAppError } from '../core/errors.ts'
 import type { JwtVerifier } from '../core/auth/jwt-verifier.ts'
+import { accessTokenInvalid } from '../core/users/caller.ts'
 import { isUserId } from '../core/users/user-id.ts'
 import { createKeySet, type KeySetOptions } from './key-set.ts'
 
@@ -29,7 +30,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
       if (isAppError(error)) throw error
       // By then signature, issuer and audience have been found good.
       if (evenExpired && error instanceof errors.JWTExpired) return error.payload
-      if (error instanceof errors.JOSEError) throw invalidJwt(error)
+      if (error instanceof errors.JOSEError) throw accessTokenInvalid(error)
       // The token was well-formed, so it is the key that does not work, such as an RSA key that is too short.
       throw new AppError('unavailable', 'A key of the identity provider cannot be used.', {
         cause: error,
@@ -41,7 +42,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
     async verify(jwt, { evenExpired } = { evenExpired: false }) {
       const { sub, exp } = await payloadOf(jwt, evenExpired)
       // The library requires neither, nor does it check that `sub` is the string that its types promise.
-      if (typeof sub !== 'string' || !isUserId(sub) || exp === undefined) throw invalidJwt()
+      if (typeof sub !== 'string' || !isUserId(sub) || exp === undefined) throw accessTokenInvalid()
       return { userId: sub, expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now() }
     },
   }
@@ -52,7 +53,3 @@ const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 /** How far the clocks of this machine and of the identity provider may differ. */
 const CLOCK_TOLERANCE_SECONDS = 5
-
-function invalidJwt(cause?: unknown): AppError {
-  return new AppError('access_token_invalid', 'The access token is not valid.', { cause })
-}

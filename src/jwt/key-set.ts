@@ -1,6 +1,7 @@
 import { createLocalJWKSet, type CryptoKey, errors, type JWTHeaderParameters } from 'jose'
 import { timeoutSignal } from '../core/async/deadline.ts'
 import { AppError } from '../core/errors.ts'
+import { accessTokenInvalid } from '../core/users/caller.ts'
 import { fetchJwks } from './fetch-jwks.ts'
 
 export interface KeySetOptions {
@@ -59,14 +60,14 @@ export function createKeySet(options: KeySetOptions): KeySet {
   }
 
   return async (header) => {
-    if (typeof header.kid !== 'string') throw new AppError('access_token_invalid', INVALID)
+    if (typeof header.kid !== 'string') throw accessTokenInvalid()
     await refreshWhenOld()
     const known = keys && (await find(keys, header))
     if (known !== undefined) return known
     await refresh()
     const fresh = keys && (await find(keys, header))
     if (fresh !== undefined) return fresh
-    if (failure === undefined) throw new AppError('access_token_invalid', INVALID)
+    if (failure === undefined) throw accessTokenInvalid()
     throw unusable(failure)
   }
 }
@@ -77,8 +78,6 @@ const COOLDOWN_MS = 5_000
 /** A key that is published no longer is refused after that. */
 const MAX_AGE_MS = 5 * 60_000
 const TIMEOUT_MS = 3_000
-
-const INVALID = 'The access token is not valid.'
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
 

@@ -21,7 +21,7 @@ export interface TestRepositoryOptions {
   readonly ledger?: Partial<Ledger>
   readonly objects?: Partial<ObjectStore>
   readonly memory?: UploadMemory
-  readonly space?: FreeSpace
+  readonly space?: FreeSpace | undefined
   readonly maxFileSize?: number
   readonly maxFiles?: number
   readonly maxUploads?: number

@@ -49,7 +49,7 @@ export interface TestServiceOptions {
   readonly maxFiles?: number
   readonly maxUploads?: number
   /** Nothing is refused for want of space when left out. */
-  readonly space?: FreeSpace
+  readonly space?: FreeSpace | undefined
   readonly maxDownloadsPerUser?: number
   readonly maxDownloads?: number
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
@@ -165,7 +165,6 @@ export async function startTestService(
   if (options.adminToken !== undefined) keepOutOfLogs(options.adminToken)
   const edge = { isStopping: () => false, logger, trustedProxies: options.trustedProxies ?? [] }
   const app = await buildApp({
-    ledger,
     maxFiles,
     downloadLimits: {
       perUser: options.maxDownloadsPerUser ?? 1000,

@@ -1,6 +1,6 @@
-import { createUploadMemory, type UploadMemory } from '../../src/core/uploads/memory/budget.ts'
+import { UploadMemory } from '../../src/core/uploads/memory/budget.ts'
 
 /** Memory of which there is always enough. */
 export function ampleMemory(): UploadMemory {
-  return createUploadMemory({ budget: 2 ** 40, partSize: 2 ** 20 })
+  return new UploadMemory({ budget: 2 ** 40, partSize: 2 ** 20 })
 }

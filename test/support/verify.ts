@@ -1,12 +1,8 @@
-import type { Finding } from '../../src/core/verify/finding.ts'
+import type { Finding } from '../../src/core/verify/run.ts'
 import type { Inventory } from '../../src/core/verify/inventory.ts'
 import type { ObjectStore } from '../../src/core/objects/object-store.ts'
-import {
-  createVerifier,
-  type Verification,
-  type Verifier,
-  type VerifyRequest,
-} from '../../src/core/verify/verifier.ts'
+import { createVerifier, type Verifier } from '../../src/core/verify/verifier.ts'
+import { type Verification, type VerifyRequest } from '../../src/core/verify/run.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createInventory } from '../../src/database/verify/inventory.ts'
 import { GARBAGE_DELAY_MS } from './test-core.ts'

@@ -1,9 +1,9 @@
+import { type Rebuilt } from '../../core/rebuild/rebuilder.ts'
 import {
-  type Rebuilt,
   REBUILD_FINDING_KINDS,
   type RebuildCounts,
   type RebuildFinding,
-} from '../../core/rebuild/rebuilder.ts'
+} from '../../core/rebuild/run.ts'
 import type { Command } from '../command.ts'
 import { printFinding } from '../print-finding.ts'
 import type { Row } from '../render.ts'

@@ -1,7 +1,6 @@
-import { availableBytes, capacityState } from '../../core/quota/capacity.ts'
-import { cutPage } from '../../core/cut-page.ts'
+import { capacityFigures } from '../../core/quota/capacity.ts'
+import { cutPage, parsePageLimit } from '../../core/pagination.ts'
 import type { Account } from '../../core/ledger/ledger.ts'
-import { parsePageLimit } from '../../core/page-limit.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'
 import { userIdOf, type Command } from '../command.ts'
@@ -73,11 +72,6 @@ function accountRow({ user, usage }: Account): Row {
     user_id: user.userId,
     status: user.status,
     created_at: formatTimestamp(user.createdAt),
-    capacity: usage.capacity,
-    used: usage.used,
-    reserved: usage.reserved,
-    available: availableBytes(usage),
-    file_count: usage.fileCount,
-    state: capacityState(usage),
+    ...capacityFigures(usage),
   }
 }

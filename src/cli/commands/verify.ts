@@ -1,6 +1,10 @@
 import { AppError } from '../../core/errors.ts'
-import { type Finding, FINDING_KINDS, type FindingKind } from '../../core/verify/finding.ts'
-import type { Verification } from '../../core/verify/verifier.ts'
+import {
+  type Finding,
+  FINDING_KINDS,
+  type FindingKind,
+  type Verification,
+} from '../../core/verify/run.ts'
 import { parseCount, userIdOf, type Command, type CommandCall } from '../command.ts'
 import { metricsOf } from '../metrics.ts'
 import { printFinding } from '../print-finding.ts'

@@ -1,3 +1,5 @@
+import { addAbortListener } from 'node:events'
+
 /**
  * Calls `onLate` once `ms` milliseconds have passed since it was made or refreshed, unless it is cleared. What has arrived by
  * then comes first: after a stall of the event loop, such as that of a suspended machine, timers run before sockets and other
@@ -41,6 +43,13 @@ export async function settledWithin<T>(ms: number, work: Promise<T>): Promise<T 
   } finally {
     deadline.clear()
   }
+}
+
+/** Settles as `work` does, or rejects with the signal's reason when that aborts first, when the work goes on by itself. */
+export async function settledUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  using _ = addAbortListener(signal, () => reject(signal.reason))
+  return await Promise.race([work, promise])
 }
 
 /** As `AbortSignal.timeout`, with a turn for what has arrived. */

@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createTokenCache } from './token-cache.ts'
-import { createTokenVerification, sha256 } from './token-verification.ts'
-import { createLastUsed } from './last-used.ts'
-import { type AuthorizedCaller, callerOf } from '../users/caller.ts'
-import type { ClientAddress } from './client-address.ts'
+import { createTokenCache, createTokenVerification, sha256 } from './token-verification.ts'
+import {
+  accessTokenInvalid,
+  type AuthorizedCaller,
+  callerOf,
+  inactiveUser,
+} from '../users/caller.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
-import { inactiveUser } from '../users/inactive-user.ts'
 import type { UserId } from '../users/user-id.ts'
 import type {
   AccessToken,
@@ -36,16 +37,16 @@ export interface AccessTokens {
    * `user_suspended` when its user is suspended, and with `unavailable` when that can't be found out. What it answers
    * was true at most 5 s ago, and takes in all that was changed through this object.
    *
-   * Where it is said which address the token came from, wrong ones are counted, and those of an address that is blocked
+   * Where it is said from which IP address the token came, wrong ones are counted, and those of an address that is blocked
    * for them are refused with `too_many_requests`; see `TokenVerification`.
    */
-  verify(secret: string, address?: ClientAddress): Promise<User>
+  verify(secret: string, ip?: string): Promise<User>
 
   /** As `verify`, for a request that acts as its user and may take its time. */
-  admit(secret: string, address?: ClientAddress): Promise<AuthorizedCaller>
+  admit(secret: string, ip?: string): Promise<AuthorizedCaller>
 
   /** As `verify`, and says how long the token will be good, as the database or the JWT has it now. */
-  inspect(secret: string, address?: ClientAddress): Promise<AccessTokenUser>
+  inspect(secret: string, ip?: string): Promise<AccessTokenUser>
 
   /** See `UserStore.listAccessTokens`. */
   list(userId: UserId): Promise<readonly AccessToken[]>
@@ -94,13 +95,13 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const cache = createTokenCache({ maxAgeMs: cacheMs, maxEntries: MAX_CACHED, clock })
   const uses = createLastUsed({ users, clock })
 
-  const lookup = createTokenVerification({ users, jwtUsers, cache, uses, failedAttempts, clock })
+  const onUse = uses.note
+  const ports = { users, jwtUsers, failedAttempts }
+  const lookup = createTokenVerification({ ...ports, cache, onUse, clock })
 
-  async function verify(secret: string, address?: ClientAddress): Promise<User> {
-    const user = await lookup.find(secret, address)
-    if (user.status === 'suspended') {
-      throw inactiveUser(user.status)
-    }
+  async function verify(secret: string, ip?: string): Promise<User> {
+    const user = await lookup.find(secret, ip)
+    if (user.status === 'suspended') throw inactiveUser(user.status)
     return user
   }
 
@@ -118,8 +119,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   return {
     verify,
 
-    async admit(secret, address) {
-      const caller = callerOf(await verify(secret, address))
+    async admit(secret, ip) {
+      const caller = callerOf(await verify(secret, ip))
       return {
         ...caller,
         async reverify() {
@@ -144,13 +145,11 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       return { ...token, secret }
     },
 
-    async inspect(secret, address) {
-      await verify(secret, address)
+    async inspect(secret, ip) {
+      await verify(secret, ip)
       const found = await lookup.read(secret)
       // It has ended since.
-      if (found === undefined) {
-        throw new AppError('access_token_invalid', 'The access token is not valid.')
-      }
+      if (found === undefined) throw accessTokenInvalid()
       if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
       return found
     },
@@ -192,3 +191,43 @@ function assertTerms(terms: { label: string; expiresInSeconds: number | undefine
 
 /** A hundred years, so that an expiry stays a date that every client can read. */
 const MAX_EXPIRES_IN_SECONDS = 100 * 366 * 24 * 3600
+
+export interface LastUsed {
+  /** Notes that the token was used now. Costs no input or output. */
+  readonly note: (sha256: string) => void
+
+  /**
+   * Writes the last use of every token that was noted since the last call. Rejects with `unavailable` when the database
+   * fails; what was not written then is forgotten, which costs a time stamp and nothing else.
+   */
+  record(): Promise<void>
+}
+
+/** Tokens beyond it are not noted until the next `record`, so that memory is bounded. */
+const MAX_NOTED = 50_000
+const PAGE = 500
+
+/** Collects when tokens were used, so that `last_used_at` costs one statement for many requests and delays none. */
+export function createLastUsed({
+  users,
+  clock,
+}: Required<Pick<AccessTokensOptions, 'users' | 'clock'>>): LastUsed {
+  let usedAt = new Map<string, number>()
+  return {
+    note(sha256) {
+      if (usedAt.size < MAX_NOTED || usedAt.has(sha256)) usedAt.set(sha256, clock())
+    },
+
+    async record() {
+      const noted = [...usedAt]
+      usedAt = new Map()
+      for (let from = 0; from < noted.length; from += PAGE) {
+        const now = clock()
+        const page = noted.slice(from, from + PAGE)
+        await users.recordAccessTokenUses(
+          page.map(([sha256, at]) => ({ sha256, agoMs: Math.max(0, Math.round(now - at)) })),
+        )
+      }
+    },
+  }
+}

@@ -1,12 +1,17 @@
 import type { Readable } from 'node:stream'
-import type { AuthorizedCaller, Caller } from '../users/caller.ts'
-import { cutPage } from '../cut-page.ts'
+import { type AuthorizedCaller, type Caller, inactiveUser } from '../users/caller.ts'
+import { cutPage } from '../pagination.ts'
 import { AppError } from '../errors.ts'
 import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import { type FilePosition, positionOf } from './listing.ts'
-import type { ChangeFile, FindFile, ListFiles, RemoveFile } from '../ledger/ledger.ts'
-import { inactiveUser } from '../users/inactive-user.ts'
+import type {
+  CapacityReport,
+  ChangeFile,
+  FindFile,
+  ListFiles,
+  RemoveFile,
+} from '../ledger/ledger.ts'
 import type { ByteRange, OpenedObject } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
@@ -80,6 +85,9 @@ export interface Repository extends Uploads {
    */
   list(page: ListRepository): Promise<FilePage>
 
+  /** See `Ledger.reportCapacity`; rejects with `access_token_invalid` for a caller who was deleted since. */
+  reportCapacity(caller: Caller): Promise<CapacityReport>
+
   /** See `Ledger.removeFile`. The caller is verified again first. Downloads that have begun go on. */
   remove(file: DeleteOwnFile): Promise<void>
 
@@ -152,6 +160,11 @@ export function createRepository(options: RepositoryOptions): Repository {
     stat,
     open,
     list,
+    async reportCapacity({ userId, userCreatedAt }) {
+      const report = await ledger.reportCapacity(userId, userCreatedAt)
+      if (report === undefined) throw inactiveUser(undefined)
+      return report
+    },
     async remove({ reverify, ...file }) {
       await reverify()
       await ledger.removeFile({ ...file, garbageDelayMs })

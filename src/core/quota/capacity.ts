@@ -22,6 +22,13 @@ export function capacityState({ capacity, used }: Usage): CapacityState {
   return 'normal'
 }
 
+/** The figures of a repository at one moment, as answers and the command line name them. */
+export function capacityFigures(usage: Usage) {
+  const { capacity, used, reserved, fileCount } = usage
+  const available = availableBytes(usage)
+  return { capacity, used, reserved, available, file_count: fileCount, state: capacityState(usage) }
+}
+
 /** The refusal of `requested` further bytes, with the figures that explain it (README, "The API"). */
 export function capacityExceeded(usage: Usage, requested: number): AppError {
   const { capacity, used, reserved } = usage

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { Usage } from '../ledger/ledger.ts'
 import type { Caller } from '../users/caller.ts'
-import { inactiveUser } from '../users/inactive-user.ts'
+import { inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from './capacity.ts'
 

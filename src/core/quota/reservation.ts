@@ -1,13 +1,20 @@
 import { isAppError } from '../errors.ts'
-import { keepLease, type Lease } from '../uploads/upload-lease.ts'
 import type { BeginUpload, Ledger } from '../ledger/ledger.ts'
 
-export interface Reservation extends Lease {
+/** What an upload has reserved. To dispose of it ends the renewal of its lease, and settles nothing. */
+export interface Reservation extends Disposable {
   /**
    * Resolves once the ledger has reserved room for a file of `bytes` in all, or rejects with `capacity_exceeded`.
    * `undefined` when it has already, which is the usual case and costs nothing.
    */
   cover(bytes: number): Promise<void> | undefined
+
+  /**
+   * Aborts when the lease could not be renewed for as long as it runs. Whoever works under it must stop then: the
+   * sweeper may have given the upload up, and some day its journal row is forgotten, so that nobody would look for
+   * what is still written.
+   */
+  readonly lost: AbortSignal
 }
 
 export interface ReserveOptions {
@@ -53,12 +60,29 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
     covered = bytes
   }
 
-  const lease = keepLease({ ...upload, ledger })
   return {
     cover: (bytes) => (bytes <= covered ? undefined : explain(grow(bytes), begun.refusal)),
-    lost: lease.lost,
-    stop: () => lease.stop(),
+    ...keepLease(options),
   }
+}
+
+/** Renews an upload's lease, which has just begun, several times in each of its terms. */
+function keepLease({ ledger, upload }: ReserveOptions): Pick<Reservation, 'lost'> & Disposable {
+  const { version, leaseMs } = upload
+  const lost = new AbortController()
+  let endsAt = performance.now() + leaseMs
+  async function renew(): Promise<void> {
+    const askedAt = performance.now()
+    try {
+      await ledger.renew({ version, leaseMs })
+      endsAt = askedAt + leaseMs
+    } catch (error) {
+      // Before that it may be a hiccup, and in the end the compare-and-set of the commit decides.
+      if (performance.now() >= endsAt) lost.abort(error)
+    }
+  }
+  const renewal = setInterval(() => void renew(), leaseMs / 3).unref()
+  return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(renewal) }
 }
 
 /**

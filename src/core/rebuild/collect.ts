@@ -4,7 +4,7 @@ import { inChunks } from '../async/chunks.ts'
 import { confirmMissing } from '../objects/confirm-missing.ts'
 import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../objects/object-key.ts'
 import { nameIn } from '../objects/object-metadata.ts'
-import type { RebuildRun } from './rebuilder.ts'
+import type { RebuildRun } from './run.ts'
 import type { FoundObject } from './journal.ts'
 import { isVersion, timeOf } from '../objects/version.ts'
 

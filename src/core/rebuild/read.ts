@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
-import { AppError } from '../errors.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import { confirmMissing } from '../objects/confirm-missing.ts'
+import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { FoundObject, RebuildPosition } from './journal.ts'
-import type { RebuildRun } from './rebuilder.ts'
+import type { RebuildRun } from './run.ts'
 
 /** So many digests are lost at most when the process is killed. */
 const OBJECTS_PER_PAGE = 64
@@ -31,41 +29,14 @@ export async function readDigests(run: RebuildRun): Promise<void> {
   } while (after !== undefined)
 }
 
-const READ_ATTEMPTS = 2
-
-/** A store can fail at one object for good, such as one that has rotted, while it serves all others. */
 async function digestOf(run: RebuildRun, object: FoundObject): Promise<string | undefined> {
-  const { objects, signal } = run
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await readDigest(run, object)
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      signal.throwIfAborted()
-      // Rejects when it is the store that is down, which says nothing about this object.
-      await objects.check(signal)
-      if (attempt === READ_ATTEMPTS) return undefined
-    }
-  }
-}
-
-async function readDigest(
-  run: RebuildRun,
-  { objectKey: key, size }: FoundObject,
-): Promise<string | undefined> {
   const { objects, signal, counts } = run
-  const opened = await confirmMissing(signal, () => objects.open({ key, signal }))
-  if (opened?.size !== size) {
-    opened?.body.destroy()
-    return undefined
-  }
-  const hash = createHash('sha256')
-  const chunks: AsyncIterable<Uint8Array> = opened.body
-  for await (const chunk of chunks) {
-    hash.update(chunk)
-    counts.readBytes += chunk.byteLength
+  const { objectKey: key, size } = object
+  const onBytes = (bytes: number): void => {
+    counts.readBytes += bytes
     run.onProgress?.(counts)
   }
-  counts.readObjects += 1
-  return hash.digest('hex')
+  const { sha256 } = await readStoredDigest({ objects, key, size, signal, onBytes })
+  if (sha256 !== undefined) counts.readObjects += 1
+  return sha256
 }

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts'
 export interface FreeSpace {
   /**
    * Rejects with `insufficient_storage` unless a file of `bytes` would leave the floor free, beside what has been claimed since
-   * the latest measurement, which is at most a second old. Where nothing can be measured it resolves.
+   * the latest measurement, which is at most a second old.
    */
   assertRoom(bytes: number): Promise<void>
 
@@ -25,7 +25,7 @@ export interface MeasuredFolder {
 }
 
 export interface FreeSpaceOptions {
-  /** Folders, each on a file system that uploads fill; none where a server keeps the bytes. */
+  /** Each on a file system that uploads fill; none where a server keeps the bytes. */
   readonly folders: readonly MeasuredFolder[]
   /** The floor in bytes; 0 refuses nothing. */
   readonly minBytes: number
@@ -37,10 +37,12 @@ const MAX_AGE_MS = 1_000
 
 /**
  * Refuses uploads before the disk is full. What is left is for the database: without it no file can be deleted, no user be
- * suspended, and nothing be swept.
+ * suspended, and nothing be swept. `undefined` where nothing
+ * is refused: no folder is measured, or the floor is 0.
  */
-export function createFreeSpace({ folders, minBytes, measure }: FreeSpaceOptions): FreeSpace {
-  const isUnlimited = folders.length === 0 || minBytes === 0
+export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefined {
+  const { folders, minBytes, measure } = options
+  if (folders.length === 0 || minBytes === 0) return undefined
   let measured = { free: Number.POSITIVE_INFINITY, forObjects: Number.POSITIVE_INFINITY }
   /** Bytes of files since then, of which the next measurement counts what has been written. */
   let claimed = 0
@@ -78,12 +80,10 @@ export function createFreeSpace({ folders, minBytes, measure }: FreeSpaceOptions
 
   return {
     async assertRoom(bytes) {
-      if (isUnlimited) return
       await refresh()
       assertFree(bytes)
     },
     async request(bytes) {
-      if (isUnlimited) return () => {}
       await refresh()
       assertFree(bytes)
       claimed += bytes
@@ -93,7 +93,6 @@ export function createFreeSpace({ folders, minBytes, measure }: FreeSpaceOptions
       }
     },
     hasRoom() {
-      if (isUnlimited) return true
       void refresh()
       return measured.free >= minBytes
     },

@@ -1,9 +1,10 @@
-import type { Readable } from 'node:stream'
+import { createHash } from 'node:crypto'
+import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createByteMeter, type ByteMeter } from './byte-meter.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
-import type { ObjectStore, PutObject } from '../objects/object-store.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import type { MemoryAllocation } from './memory/allocation.ts'
 
 /** A file on its way in, as any kind of request delivers it. */
 export interface IncomingFile {
@@ -23,14 +24,13 @@ export interface IncomingFile {
   end(): Promise<void>
 }
 
-export interface StoreContentOptions {
+export interface StoreContentOptions extends ByteMeterOptions {
   readonly objects: ObjectStore
   readonly key: ObjectKey
   readonly metadata: Readonly<Record<string, string>>
   readonly incoming: IncomingFile
-  readonly maxBytes: number
-  readonly memory: NonNullable<PutObject['memory']>
-  readonly onBytes: (total: number) => Promise<void> | undefined
+  /** Also what follows the file can be late, and is waited for as the file is. */
+  readonly memory: Pick<MemoryAllocation, 'hold' | 'release' | 'awaitClient'>
   readonly onUntouched?: () => void
   readonly signal: AbortSignal
 }
@@ -46,23 +46,10 @@ export interface StoredContent {
  * a limit, the signal's reason, or the store.
  */
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
-  const { incoming } = options
-  const meter = createByteMeter(options)
-  const stored = await stream(options, meter)
-  if (stored.size !== meter.bytes()) {
-    throw new AppError('unavailable', 'The object store holds another size than was sent.', {
-      cause: new Error(`sent ${meter.bytes()} bytes, stored ${stored.size}`),
-      part: 'object_store',
-    })
-  }
-  await incoming.end()
-  return { size: meter.bytes(), sha256: meter.sha256() }
-}
-
-async function stream(options: StoreContentOptions, meter: ByteMeter): Promise<{ size: number }> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
   const { mayDetachChunks } = incoming
   const expectedSize = incoming.size.announced
+  const meter = createByteMeter(options)
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
     objects.put({
@@ -76,8 +63,16 @@ async function stream(options: StoreContentOptions, meter: ByteMeter): Promise<{
       ...(expectedSize === undefined ? {} : { expectedSize }),
     }),
   ])
-  if (put.status === 'fulfilled' && flow.status === 'fulfilled') return put.value
-  throw causeOf({ flow, put, signal })
+  if (put.status === 'rejected' || flow.status === 'rejected') throw causeOf({ flow, put, signal })
+  const { bytes: size, hash } = meter
+  if (put.value.size !== size) {
+    throw new AppError('unavailable', 'The object store holds another size than was sent.', {
+      cause: new Error(`sent ${size} bytes, stored ${put.value.size}`),
+      part: 'object_store',
+    })
+  }
+  await memory.awaitClient(incoming.end())
+  return { size, sha256: hash.digest('hex') }
 }
 
 /** Tells the failure from those that it brought about: each side ends the other. */
@@ -91,4 +86,38 @@ function causeOf(ended: {
   if (signal.aborted) return signal.reason
   if (put.status === 'rejected') return put.reason
   return flow.status === 'rejected' ? flow.reason : undefined
+}
+
+export interface ByteMeterOptions {
+  /** Bytes that may pass; one more fails the stream with `file_too_large`. */
+  readonly maxBytes: number
+  /** Awaited before any byte beyond what was last reported passes; its error fails the stream. */
+  readonly onBytes: (total: number) => Promise<void> | undefined
+}
+
+/** Makes a stream that counts, hashes and limits one content, passes it on unchanged and holds nothing of it. */
+export function createByteMeter({ maxBytes, onBytes }: ByteMeterOptions) {
+  const hash = createHash('sha256')
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const total = meter.bytes + chunk.length
+      if (total > maxBytes) {
+        done(fileTooLarge(maxBytes))
+        return
+      }
+      meter.bytes = total
+      hash.update(chunk)
+      const pending = onBytes(total)
+      if (pending === undefined) done(null, chunk)
+      else pending.then(() => done(null, chunk), done)
+    },
+  })
+  const meter = { stream, hash, bytes: 0 }
+  return meter
+}
+
+export function fileTooLarge(maxBytes: number): AppError {
+  return new AppError('file_too_large', 'The file is larger than this service takes.', {
+    facts: { max_file_size: maxBytes },
+  })
 }

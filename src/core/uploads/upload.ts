@@ -1,6 +1,5 @@
-import type { AuthorizedCaller, Caller } from '../users/caller.ts'
+import { accessRefusal, type AuthorizedCaller, type Caller, watchAccess } from '../users/caller.ts'
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
-import { fileTooLarge } from './byte-meter.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
@@ -10,18 +9,23 @@ import { objectKey, type ObjectKey } from '../objects/object-key.ts'
 import { objectMetadata } from '../objects/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { isMet, type Precondition } from '../files/precondition.ts'
-import { type IncomingFile, storeContent } from './store-content.ts'
+import {
+  fileTooLarge,
+  type IncomingFile,
+  storeContent,
+  type StoreContentOptions,
+  type StoredContent,
+} from './store-content.ts'
 import { reserve } from '../quota/reservation.ts'
 import type { UploadMemory } from './memory/budget.ts'
 import { createVersion } from '../objects/version.ts'
-import { watchAccess, accessRefusal } from '../auth/watch-access.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   /** Nothing is refused for want of space when left out. */
-  readonly space?: FreeSpace
+  readonly space?: FreeSpace | undefined
   /** Bytes of the largest file. */
   readonly maxFileSize: number
   /** Files that one user may have. */
@@ -89,29 +93,23 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { userId, userCreatedAt, name, precondition, incoming, signal } = request
-    const caller = { userId, userCreatedAt }
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(request, { min, expectedBytes })
     using allocation = await memory.admit({ userId, signal })
     const version = createVersion()
     const key = objectKey(userId, version)
-    const limits = { maxFiles, maxUploads, leaseMs }
-    const begun = { ...caller, name, version, objectKey: key, ...limits, precondition }
-    const reservation = await reserve({ ledger, upload: begun, ...incoming.size })
-    const access = watchAccess({ caller: request, everyMs: reverifyMs })
+    const terms = { userId, userCreatedAt, version, maxFiles, precondition }
+    const begun = { ...terms, name, objectKey: key, maxUploads, leaseMs }
+    using reservation = await reserve({ ledger, upload: begun, ...incoming.size })
+    using access = watchAccess(request, reverifyMs)
     let isUntouched = false
     let answerBy = Infinity
     let giveBackSpace: (() => void) | undefined
     try {
       // Now that the quota has room: whoever has none takes no room from others.
       giveBackSpace = await space?.request(expectedBytes)
-      const content = storeContent({
-        objects,
+      const stored = await receive(request, {
         key,
-        metadata: objectMetadata(name),
-        // Of a form more may follow the file, and its client can dawdle there as well.
-        incoming: { ...incoming, end: () => allocation.awaitClient(incoming.end()) },
-        maxBytes: maxFileSize,
         memory: allocation,
         onBytes: (total) =>
           space?.hasRoom() === false
@@ -120,26 +118,34 @@ export function createUploads(options: UploadsOptions): Uploads {
         onUntouched: () => (isUntouched = true),
         signal: AbortSignal.any([signal, reservation.lost, allocation.taken, access.lost]),
       })
-      const received = await content.catch(async (error: unknown) => {
-        // What a deleted user's upload had stored may be gone already, which looks like a failure of ours.
-        throw isAppError(error, 'unavailable') ? ((await accessRefusal(request)) ?? error) : error
-      })
-      assertDigest(received.sha256, request.sha256)
       const visibility = request.visibility()
-      const limits = { maxFiles, garbageDelayMs, precondition }
       await request.reverify()
       answerBy = performance.now() + commitMs
-      return await commit({ ...caller, version, ...received, visibility, ...limits }, answerBy)
+      return await commit({ ...terms, ...stored, visibility, garbageDelayMs }, answerBy)
     } catch (error) {
       giveBackSpace?.()
       // A database that hangs has kept the client waiting already; the undoing goes on without it.
       const undoBy = Math.min(answerBy, performance.now() + undoMs)
       await settledWithin(undoBy - performance.now(), undo({ userId, version, key, isUntouched }))
       throw error
-    } finally {
-      access.stop()
-      reservation.stop()
     }
+  }
+
+  /** Stores the content, which has the digest that the client said. */
+  async function receive(
+    { name, incoming, sha256, reverify }: UploadFile,
+    to: Pick<StoreContentOptions, 'key' | 'memory' | 'onBytes' | 'onUntouched' | 'signal'>,
+  ): Promise<StoredContent> {
+    const metadata = objectMetadata(name)
+    const content = storeContent({ ...to, objects, metadata, incoming, maxBytes: maxFileSize })
+    const stored = await content.catch(async (error: unknown) => {
+      // What a deleted user's upload had stored may be gone already, which looks like a failure of ours.
+      throw isAppError(error, 'unavailable') ? ((await accessRefusal(reverify)) ?? error) : error
+    })
+    if (sha256 === undefined || sha256 === stored.sha256) return stored
+    throw new AppError('digest_mismatch', 'The content does not have the digest that was sent.', {
+      facts: { sha256: stored.sha256 },
+    })
   }
 
   /**
@@ -180,17 +186,13 @@ export function createUploads(options: UploadsOptions): Uploads {
     request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
     { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
   ): Promise<void> {
-    if (!(await meetsPrecondition(request))) return
+    const { precondition } = request
+    if (precondition !== undefined) {
+      const file = await ledger.findFile({ ...request, audience: 'owner' })
+      if (!isMet(precondition, file)) return
+    }
     if (min > maxFileSize) throw fileTooLarge(maxFileSize)
     await space?.assertRoom(expectedBytes)
-  }
-
-  async function meetsPrecondition(
-    request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
-  ): Promise<boolean> {
-    const { precondition } = request
-    if (precondition === undefined) return true
-    return isMet(precondition, await ledger.findFile({ ...request, audience: 'owner' }))
   }
 
   async function admit(request: AdmitFile): Promise<void> {
@@ -211,10 +213,3 @@ const UNDO_MS = 5_000
 
 /** The ledger gives up on an answer after 30 s at most, and settling has as long as undoing. */
 const COMMIT_MS = 30_000 + UNDO_MS
-
-function assertDigest(actual: string, expected: string | undefined): void {
-  if (expected === undefined || expected === actual) return
-  throw new AppError('digest_mismatch', 'The content does not have the digest that was sent.', {
-    facts: { sha256: actual },
-  })
-}

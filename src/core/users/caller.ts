@@ -1,4 +1,5 @@
-import type { User } from './user-store.ts'
+import { AppError, isAppError } from '../errors.ts'
+import type { User, UserStatus } from './user-store.ts'
 import type { UserId } from './user-id.ts'
 
 /**
@@ -23,4 +24,45 @@ export interface AuthorizedCaller extends Caller {
 
 export function callerOf({ userId, createdAt }: Pick<User, 'userId' | 'createdAt'>): Caller {
   return { userId, userCreatedAt: createdAt }
+}
+
+export interface AccessWatch extends Disposable {
+  /** Aborts, with the refusal as its reason, when the caller may no longer act. */
+  readonly lost: AbortSignal
+}
+
+/**
+ * Verifies a caller again every `everyMs` milliseconds, until it is disposed of. While that can't be decided, access counts
+ * as not lost.
+ */
+export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): AccessWatch {
+  const lost = new AbortController()
+  async function verify(): Promise<void> {
+    const refusal = await accessRefusal(reverify)
+    if (refusal !== undefined) lost.abort(refusal)
+  }
+  const timer = setInterval(() => void verify(), everyMs).unref()
+  return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+/** Why the caller may no longer act; `undefined` when they may, or when that can't be found out. */
+export async function accessRefusal(reverify: AuthorizedCaller['reverify']): Promise<unknown> {
+  try {
+    await reverify()
+    return undefined
+  } catch (error) {
+    return isAppError(error, 'unavailable') ? undefined : error
+  }
+}
+
+/** The refusal of whatever a user of that status, or one who does not exist, asks for. */
+export function inactiveUser(status: UserStatus | undefined): AppError {
+  return status === 'suspended'
+    ? new AppError('user_suspended', 'The user of this access token is suspended.')
+    : new AppError('access_token_invalid', 'The access token stands for no user.')
+}
+
+/** The refusal of a token that is malformed, unknown, expired or revoked. */
+export function accessTokenInvalid(cause?: unknown): AppError {
+  return new AppError('access_token_invalid', 'The access token is not valid.', { cause })
 }

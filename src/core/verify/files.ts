@@ -1,13 +1,10 @@
-import { createHash } from 'node:crypto'
-import { AppError } from '../errors.ts'
 import type { FileName } from '../files/file-name.ts'
-import type { Finding } from './finding.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
 import { confirmMissing } from '../objects/confirm-missing.ts'
-import type { OpenedObject } from '../objects/object-store.ts'
+import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { VerifyRun } from './verifier.ts'
+import type { Finding, VerifyRun } from './run.ts'
 
 const FILES_PER_PAGE = 500
 const PARALLEL_FILES = 8
@@ -61,43 +58,16 @@ function sizeFault(
   return undefined
 }
 
-/** A store can fail at one object for good, such as one that has rotted, while it serves all others. */
 async function readFault(run: VerifyRun, file: FiledObject): Promise<Fault | undefined> {
-  const { objects, signal } = run
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const opened = await confirmMissing(signal, () =>
-        objects.open({ key: file.objectKey, signal }),
-      )
-      const fault = sizeFault(file, opened)
-      if (fault === undefined && opened !== undefined)
-        return await digestFault(run, { file, opened })
-      opened?.body.destroy()
-      return fault
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      signal.throwIfAborted()
-      // Rejects when it is the store that is down, which says nothing about this object.
-      await objects.check(signal)
-      if (attempt === READ_ATTEMPTS) return { kind: 'unreadable_object', recorded: file.size }
-    }
-  }
-}
-
-const READ_ATTEMPTS = 2
-
-async function digestFault(
-  { verification }: VerifyRun,
-  { file, opened }: { readonly file: FiledObject; readonly opened: OpenedObject },
-): Promise<Fault | undefined> {
-  const hash = createHash('sha256')
-  const chunks: AsyncIterable<Uint8Array> = opened.body
-  for await (const chunk of chunks) {
-    hash.update(chunk)
-    verification.readBytes += chunk.byteLength
+  const { objects, signal, verification } = run
+  const { objectKey: key, size, sha256 } = file
+  const onBytes = (bytes: number): void => void (verification.readBytes += bytes)
+  const stored = await readStoredDigest({ objects, key, size, signal, onBytes })
+  if (stored.sha256 === undefined) {
+    if (stored.isUnreadable) return { kind: 'unreadable_object', recorded: size }
+    return sizeFault(file, stored.head)
   }
   verification.readFiles += 1
-  const found = hash.digest('hex')
-  if (found === file.sha256) return undefined
-  return { kind: 'wrong_digest', recorded: file.sha256, found }
+  if (stored.sha256 === sha256) return undefined
+  return { kind: 'wrong_digest', recorded: sha256, found: stored.sha256 }
 }

@@ -5,7 +5,7 @@ import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../object
 import type { ListedObject } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
 import { isVersion } from '../objects/version.ts'
-import type { VerifyRun } from './verifier.ts'
+import type { VerifyRun } from './run.ts'
 
 const OBJECTS_PER_BATCH = 500
 const PARALLEL_HEADS = 8

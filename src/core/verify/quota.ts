@@ -1,6 +1,5 @@
-import type { Finding } from './finding.ts'
 import type { Balance } from './inventory.ts'
-import type { VerifyRun } from './verifier.ts'
+import type { Finding, VerifyRun } from './run.ts'
 
 /** Compares what a user's quota records with a recount of the same moment; `repair` recounts under the user's lock. */
 export async function verifyQuota(run: VerifyRun, balance: Balance): Promise<void> {

@@ -1,17 +1,16 @@
 import { type Kysely, sql } from 'kysely'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
-import type { FoundObject, RebuildJournal } from '../../core/rebuild/journal.ts'
+import type { FoundObject, RebuildFigures, RebuildJournal } from '../../core/rebuild/journal.ts'
 import type { Database, Fragments } from '../database.ts'
-import { countJournal } from './figures.ts'
 import { isAfter, isNewest, type RebuildRow, toObject } from './row.ts'
 import { settleObjects } from './settle.ts'
-import type { Tables } from '../schema.ts'
+import { isRebuilding, type Tables } from '../schema.ts'
 
 /** The journal of a rebuild, in the table `rebuild_objects`, which is no part of the schema: it comes and goes. */
 export function createRebuildJournal(database: Database): RebuildJournal {
   return {
     begin: () => database.transaction((db) => begin(db, database)),
-    isUnfinished: () => database.query(hasJournal),
+    isUnfinished: () => database.query(isRebuilding),
     findKnown: (keys) => database.query((db) => findKnown(db, keys)),
     add: (objects) => database.transaction((db) => add(db, objects)),
     listUnread: (page) => database.readInOrder((db) => listUnread(db, page)),
@@ -36,17 +35,11 @@ export function createRebuildJournal(database: Database): RebuildJournal {
   }
 }
 
-/** Whether a rebuild goes on, or was interrupted. */
-export async function hasJournal(db: Kysely<Tables>): Promise<boolean> {
-  const tables = await db.introspection.getTables()
-  return tables.some(({ name }) => name === 'rebuild_objects')
-}
-
 async function begin(
   db: Kysely<Tables>,
   { bytewise }: Fragments,
 ): ReturnType<RebuildJournal['begin']> {
-  if (await hasJournal(db)) return 'found'
+  if (await isRebuilding(db)) return 'found'
   if (!(await isEmpty(db))) return 'refused'
   const text = sql`text COLLATE ${bytewise} NOT NULL`
   await sql`CREATE TABLE rebuild_objects (
@@ -111,4 +104,45 @@ async function listUnread(
     ORDER BY user_id, name, version LIMIT ${limit}
   `.execute(db)
   return rows.map(toObject)
+}
+
+type CountedRow = RebuildRow & { readonly settled: number }
+
+const ROWS_PER_PAGE = 5000
+
+/**
+ * Adds up the journal page by page, since one statement over a million rows takes longer than a statement may. In its
+ * order the last row of a name is the newest, and the rows of a user stand together.
+ */
+async function countJournal(database: Database): Promise<RebuildFigures> {
+  const figures = { users: 0, files: 0, bytes: 0, replaced: 0, settled: 0 }
+  let last: CountedRow | undefined
+  let page: readonly CountedRow[]
+  do {
+    page = await readPage(database, last)
+    for (const row of page) {
+      const isSameUser = row.user_id === last?.user_id
+      const isSameName = isSameUser && row.name === last?.name
+      if (!isSameUser) figures.users += 1
+      if (isSameName) figures.replaced += 1
+      else figures.files += 1
+      figures.bytes += row.size - (isSameName ? (last?.size ?? 0) : 0)
+      figures.settled += row.settled
+      last = row
+    }
+  } while (page.length > 0)
+  return figures
+}
+
+function readPage(
+  database: Database,
+  last: CountedRow | undefined,
+): Promise<readonly CountedRow[]> {
+  return database.readInOrder(async (db) => {
+    const { rows } = await sql<CountedRow>`
+      SELECT * FROM rebuild_objects AS r WHERE ${isAfter(last && toObject(last))}
+      ORDER BY user_id, name, version LIMIT ${ROWS_PER_PAGE}
+    `.execute(db)
+    return rows
+  })
 }

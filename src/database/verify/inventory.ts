@@ -4,7 +4,7 @@ import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
 import type { Database } from '../database.ts'
-import { hasJournal } from '../rebuild/journal.ts'
+import { discardObjects } from './discard.ts'
 import type { FileRow, Tables } from '../schema.ts'
 
 /** The inventory on a SQL database. */
@@ -199,79 +199,4 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
         garbage_bytes = ${garbage}
     WHERE user_id = ${userId}
   `.execute(db)
-}
-
-async function discardObjects(
-  database: Database,
-  { keys, garbageDelayMs }: Parameters<Inventory['discardObjects']>[0],
-): Promise<readonly ObjectKey[]> {
-  if (keys.length === 0) return []
-  const named = await findFiledKeys(database, keys)
-  return await database.transaction(async (db) => {
-    // What a rebuild has not yet taken to the books looks like an orphan, and is a file.
-    if (await hasJournal(db)) return []
-    const versions = sql.join(keys.map(versionOf))
-    const { rows } = await sql<{ readonly object_key: ObjectKey; readonly version: string }>`
-      SELECT object_key, version FROM files WHERE version IN (${versions})
-      UNION
-      SELECT object_key, version FROM uploads
-      WHERE object_key IN (${sql.join(keys)}) OR version IN (${versions})
-    `.execute(db)
-    const held = new Set<string>(rows.flatMap(({ object_key, version }) => [object_key, version]))
-    const discarded = keys.filter(
-      (key) => !named.has(key) && !held.has(key) && !held.has(versionOf(key)),
-    )
-    for (const key of discarded) {
-      await sql`
-        INSERT INTO garbage (object_key, not_before)
-        VALUES (${key}, ${database.now} + ${garbageDelayMs})
-        ON CONFLICT (object_key) DO NOTHING
-      `.execute(db)
-    }
-    return discarded
-  })
-}
-
-/** Files that one statement looks through: a fraction of a second, however many there are in all. */
-const FILES_PER_PAGE = 50_000
-
-/**
- * Those of the keys that stand in a file's row, whatever its version. Keys have no index, so all files are read, page by
- * page: what a slip would destroy is worth the time, and orphans are rare. A file that comes meanwhile has the version
- * of its key, by which the transaction finds it.
- */
-async function findFiledKeys(
-  database: Database,
-  keys: readonly ObjectKey[],
-): Promise<ReadonlySet<ObjectKey>> {
-  const found = new Set<ObjectKey>()
-  let after: FilePlace | undefined
-  do {
-    const page = sql`(user_id, name) > (${after?.user_id ?? ''}, ${after?.name ?? ''})`
-    const last: FilePlace | undefined = await database.readInOrder((db) => placeAtEnd(db, page))
-    const upTo = last && sql`AND (user_id, name) <= (${last.user_id}, ${last.name})`
-    const { rows } = await database.query((db) =>
-      sql<Pick<FileRow, 'object_key'>>`
-        SELECT object_key FROM files
-        WHERE ${page} ${upTo ?? sql``} AND object_key IN (${sql.join(keys)})
-      `.execute(db),
-    )
-    for (const { object_key: key } of rows) found.add(key)
-    after = last
-  } while (after !== undefined)
-  return found
-}
-
-type FilePlace = Pick<FileRow, 'user_id' | 'name'>
-
-/** `undefined` where less than a page is left. */
-async function placeAtEnd(
-  db: Kysely<Tables>,
-  page: RawBuilder<unknown>,
-): Promise<FilePlace | undefined> {
-  const { rows } = await sql<FilePlace>`
-    SELECT user_id, name FROM files WHERE ${page}
-    ORDER BY user_id, name LIMIT 1 OFFSET ${FILES_PER_PAGE - 1}
-  `.execute(db)
-  return rows[0]
 }

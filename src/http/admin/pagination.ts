@@ -1,6 +1,5 @@
-import { cutPage } from '../../core/cut-page.ts'
+import { cutPage, parsePageLimit } from '../../core/pagination.ts'
 import { AppError } from '../../core/errors.ts'
-import { parsePageLimit } from '../../core/page-limit.ts'
 import { Type } from '../openapi/type.ts'
 
 /** The query of a call that answers a list. Numbers in a query are text, so `limit` is read by hand. */

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
-import { clientAddressOf } from '../server/request-address.ts'
+import { addressOf } from '../server/request-address.ts'
 import { shownValues } from '../pages/session-cookie.ts'
 import { addVary } from '../server/vary.ts'
 
@@ -38,7 +38,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
       const [secret] = shown
       if (secret === undefined) return
       if (shown.length > 1) throw tokensDiffer(shown.length)
-      request.user = await accessTokens.admit(secret, clientAddressOf(request))
+      request.user = await accessTokens.admit(secret, addressOf(request))
     })
   },
   {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { AppError } from '../../core/errors.ts'
-import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
@@ -40,7 +39,6 @@ export interface AppOptions extends Pick<
   | 'headTimeoutMs'
 > {
   readonly repository: Repository
-  readonly ledger: Ledger
   readonly accessTokens: AccessTokens
   readonly readiness: Readiness
   readonly downloadLimits: DownloadLimits

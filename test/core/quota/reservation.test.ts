@@ -50,7 +50,7 @@ async function withReservation(
   try {
     await use(reservation)
   } finally {
-    reservation.stop()
+    reservation[Symbol.dispose]()
   }
 }
 
@@ -209,7 +209,7 @@ describe('the lease of a reservation', () => {
   it('is not renewed after stop, which settles nothing', async () => {
     await using core = await openTestCore()
     const reservation = await reserveIn(core, { announced: 7, leaseMs })
-    reservation.stop()
+    reservation[Symbol.dispose]()
     core.clock.now += LEASE_MS
     await new Promise((resolve) => {
       setTimeout(resolve, 2 * leaseMs)

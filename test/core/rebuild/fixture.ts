@@ -1,12 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
-import {
-  createRebuilder,
-  type RebuildFinding,
-  type RebuildRequest,
-  type Rebuilt,
-} from '../../../src/core/rebuild/rebuilder.ts'
+import { createRebuilder, type Rebuilt } from '../../../src/core/rebuild/rebuilder.ts'
+import { type RebuildFinding, type RebuildRequest } from '../../../src/core/rebuild/run.ts'
 import type { RebuildJournal } from '../../../src/core/rebuild/journal.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'

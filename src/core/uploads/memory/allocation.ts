@@ -1,22 +1,5 @@
-import { addAbortListener } from 'node:events'
-import { busy, acquireMemory } from './acquire.ts'
-import type { MemoryPool } from './fair-queue.ts'
-import { ClientRate } from './client-rate.ts'
-
-/** One upload's part of the memory. */
-export interface MemoryAllocation extends Disposable {
-  /**
-   * Passes `content` on, piece by piece, and counts what it has passed as held. A piece for which there is no room waits;
-   * when that takes too long, or the room is needed more by others, it fails with `unavailable`. Called once.
-   */
-  hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>
-  /** Waits for something else that the client has to send; fails with `unavailable` when the room is needed more by others. */
-  awaitClient<T>(sent: Promise<T>): Promise<T>
-  /** `bytes` of what was passed on are gone from memory. */
-  release(bytes: number): void
-  /** Aborts, with `unavailable`, when the room was taken from this upload. */
-  readonly taken: AbortSignal
-}
+import { settledUnlessAborted } from '../../async/deadline.ts'
+import { busy, type MemoryPool } from './fair-queue.ts'
 
 export interface HoldOptions {
   /**
@@ -24,15 +7,18 @@ export interface HoldOptions {
    * else that is held. 0 when it gathers nothing. The memory's own part size, which is the largest, when left out.
    */
   readonly partSize?: number
-  /** The most bytes that will come in all, when that is known; a hint, by which less is claimed. */
+  /** The most bytes that will come in all, when that is known; a hint, by which less is requested. */
   readonly expectedSize?: number | undefined
 }
 
 /**
- * What an upload may gather of a part without room for it. So the first byte of a part, which shows the store that the one
+ * What an upload may gather of a part without memory for it. So the first byte of a part, which shows the store that the one
  * before is whole, never waits.
  */
 const FIRST_BYTES = 32 * 1024
+
+/** Over this time in which an upload waited for its client its rate is taken. */
+const WINDOW_MS = 5_000
 
 /** Made once: nobody reads it but in a defect, and each would cost a stack. */
 const OVER = busy('The upload is over.')
@@ -41,75 +27,97 @@ export interface AllocationOptions {
   readonly userId: string
   readonly pool: MemoryPool
   readonly partSize: number
-  readonly onWait: () => void
-  readonly onEnd: () => void
+  readonly onEnd: (allocation: MemoryAllocation) => void
 }
 
-/** The share itself, and what the memory has to know of it. */
-export class Allocation implements MemoryAllocation {
+/** One upload's part of the memory. Whoever is given it disposes of it, which gives all back. */
+export class MemoryAllocation implements Disposable {
   readonly userId: string
-  readonly rate = new ClientRate()
+  /** How fast the client sent in the last window; without bound before there was one. */
+  bytesPerSecond = Number.POSITIVE_INFINITY
   /** For how long it has been on its way out. */
   leavingMs = 0
   readonly #options: AllocationOptions
   readonly #taken = new AbortController()
+  /** Aborts, with `unavailable`, when the memory was taken from this upload. */
+  readonly taken = this.#taken.signal
   readonly #over = new AbortController()
-  /** Bytes of the part that is being gathered, and the room that it has for them. */
-  readonly #gathering = { bytes: 0, pool: 0 }
-  /** Bytes of whole parts, and the room that they have. */
-  readonly #sending = { bytes: 0, pool: 0 }
-  /** Bytes that have come in all. */
-  #came = 0
+  /** Bytes of the part that is being gathered, and those of the pool for them. */
+  #gathering = { bytes: 0, room: 0 }
+  /** Bytes of whole parts, and those of the pool for them. */
+  readonly #sending = { bytes: 0, room: 0 }
+  /** Whether it waits for its client, and neither for the store nor for memory. */
+  #awaitsClient = false
+  #window = { ms: 0, bytes: 0 }
 
   constructor(options: AllocationOptions) {
     this.#options = options
     this.userId = options.userId
   }
 
-  get taken(): AbortSignal {
-    return this.#taken.signal
+  /** Bytes that it has beside what it began with. */
+  get room(): number {
+    return this.#gathering.room + this.#sending.room
   }
 
-  /** Bytes of room that it has beside what it began with. */
-  get claimed(): number {
-    return this.#gathering.pool + this.#sending.pool
-  }
-
+  /**
+   * Passes `content` on, piece by piece, and counts what it has passed as held. A piece for which there is no memory waits;
+   * when that takes too long, or others need the memory more, it fails with `unavailable`. Called once.
+   */
   async *hold(
     content: AsyncIterable<Uint8Array>,
-    {
-      partSize = this.#options.partSize,
-      expectedSize = Number.POSITIVE_INFINITY,
-    }: HoldOptions = {},
+    { partSize = this.#options.partSize, expectedSize = Infinity }: HoldOptions = {},
   ): AsyncGenerator<Uint8Array, void> {
-    for await (const piece of this.rate.measure(content)) {
-      let rest = piece
-      do {
-        const bytes = Math.min(rest.byteLength, this.#untilBound(partSize))
-        await this.#makeRoom(bytes, { partSize, expectedSize })
-        this.#came += bytes
-        this.#gathering.bytes += bytes
-        if (this.#gathering.bytes >= partSize) this.#send()
-        const held = rest.subarray(0, bytes)
-        // What has been handed on may be gone.
-        rest = rest.subarray(bytes)
-        yield held
-      } while (rest.byteLength > 0)
+    let left = expectedSize
+    try {
+      this.#awaitsClient = true
+      for await (const piece of content) {
+        this.#awaitsClient = false
+        this.#window.bytes += piece.byteLength
+        let rest = piece
+        do {
+          const held = rest.subarray(0, bytesUntilBound(this.#gathering.bytes, partSize))
+          await this.#gather(held.byteLength, { partSize, left })
+          left -= held.byteLength
+          // What has been handed on may be gone.
+          rest = rest.subarray(held.byteLength)
+          yield held
+        } while (rest.byteLength > 0)
+        this.#awaitsClient = true
+      }
+      this.#send()
+    } finally {
+      this.#awaitsClient = false
     }
-    this.#send()
   }
 
+  /** Waits for something else that the client has to send; fails with `unavailable` when others need the memory more. */
   async awaitClient<T>(sent: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>()
-    using _ = addAbortListener(this.taken, () => reject(this.taken.reason))
-    return await this.rate.wait(Promise.race([sent, promise]))
+    this.#awaitsClient = true
+    try {
+      return await settledUnlessAborted(sent, this.taken)
+    } finally {
+      this.#awaitsClient = false
+    }
   }
 
+  /** `bytes` of what was passed on are gone from memory. */
   release(bytes: number): void {
     this.#sending.bytes -= bytes
     this.#trim()
   }
 
+  /** So much time has passed. */
+  tick(ms: number): void {
+    if (this.taken.aborted) this.leavingMs += ms
+    if (!this.#awaitsClient) return
+    this.#window.ms += ms
+    if (this.#window.ms < WINDOW_MS) return
+    this.bytesPerSecond = (this.#window.bytes * 1000) / this.#window.ms
+    this.#window = { ms: 0, bytes: 0 }
+  }
+
+  /** Takes the memory from the upload, which then fails. */
   evict(): void {
     const reason = busy('The bytes came too slowly while others waited for memory.')
     this.#over.abort(reason)
@@ -118,60 +126,55 @@ export class Allocation implements MemoryAllocation {
 
   [Symbol.dispose](): void {
     this.#over.abort(OVER)
-    const { claimed } = this
-    this.#gathering.pool = 0
-    this.#sending.pool = 0
-    if (claimed > 0) this.#options.pool.give(this.userId, claimed)
-    this.#options.onEnd()
-  }
-
-  /** How much may come in one piece. None goes beyond a part, nor beyond its first bytes, which need no room. */
-  #untilBound(partSize: number): number {
-    if (partSize === 0) return Number.POSITIVE_INFINITY
-    const { bytes } = this.#gathering
-    return (bytes < FIRST_BYTES ? Math.min(FIRST_BYTES, partSize) : partSize) - bytes
+    this.#options.pool.give(this.userId, this.#gathering.room + this.#sending.room)
+    this.#gathering.room = 0
+    this.#sending.room = 0
+    this.#options.onEnd(this)
   }
 
   /**
-   * Takes the room for so many bytes more, so that whoever sends little gets little; when it is not to be had, claims all
-   * that the part will need, as the room demands.
+   * Gathers so many bytes more, and takes memory for them alone, so that an upload which sends little gets little; when there
+   * is none, it requests all that the part will need, as the pool demands.
    */
-  async #makeRoom(bytes: number, { partSize, expectedSize }: Gathering): Promise<void> {
-    const gathered = this.#gathering.bytes + bytes
-    const needed = gathered >= partSize ? gathered : Math.max(0, gathered - FIRST_BYTES)
-    const lacking = needed - this.#gathering.pool
-    if (lacking <= 0) return
-    this.#over.signal.throwIfAborted()
-    const { userId, pool, onWait } = this.#options
-    if (pool.take(userId, lacking)) {
-      this.#gathering.pool += lacking
-      return
+  async #gather(bytes: number, of: { partSize: number; left: number }): Promise<void> {
+    const { userId, pool } = this.#options
+    const gathering = this.#gathering
+    const gathered = gathering.bytes + bytes
+    const isWhole = gathered >= of.partSize
+    const lacking = Math.max(0, isWhole ? gathered : gathered - FIRST_BYTES) - gathering.room
+    if (lacking > 0) {
+      const { signal } = this.#over
+      signal.throwIfAborted()
+      if (pool.take(userId, lacking)) gathering.room += lacking
+      else {
+        const whole = of.left > 0 ? Math.min(of.partSize, gathering.bytes + of.left) : of.partSize
+        const missing = Math.max(lacking, whole - gathering.room)
+        const grant = (): void => void (gathering.room += missing)
+        await pool.acquire({ userId, bytes: missing, grant, signal })
+      }
     }
-    const left = expectedSize - this.#came
-    const whole = left > 0 ? Math.min(partSize, this.#gathering.bytes + left) : partSize
-    const missing = Math.max(lacking, whole - this.#gathering.pool)
-    const grant = (): void => void (this.#gathering.pool += missing)
-    await acquireMemory(pool, { userId, bytes: missing, grant, signal: this.#over.signal, onWait })
+    gathering.bytes = gathered
+    if (isWhole) this.#send()
   }
 
-  /** What was gathered is on its way out, and the room for it will come back. */
+  /** What was gathered is on its way out, and its memory will come back. */
   #send(): void {
     this.#sending.bytes += this.#gathering.bytes
-    this.#sending.pool += this.#gathering.pool
-    this.#gathering.bytes = 0
-    this.#gathering.pool = 0
+    this.#sending.room += this.#gathering.room
+    this.#gathering = { bytes: 0, room: 0 }
     this.#trim()
   }
 
   #trim(): void {
-    const bytes = this.#sending.pool - Math.max(0, this.#sending.bytes)
-    if (bytes <= 0) return
-    this.#sending.pool -= bytes
-    this.#options.pool.give(this.userId, bytes)
+    const spare = this.#sending.room - Math.max(0, this.#sending.bytes)
+    if (spare <= 0) return
+    this.#sending.room -= spare
+    this.#options.pool.give(this.userId, spare)
   }
 }
 
-interface Gathering {
-  readonly partSize: number
-  readonly expectedSize: number
+/** How much may come in one piece: none goes beyond a part, nor beyond its first bytes, which need no memory. */
+function bytesUntilBound(gathered: number, partSize: number): number {
+  if (partSize === 0) return Number.POSITIVE_INFINITY
+  return (gathered < FIRST_BYTES ? Math.min(FIRST_BYTES, partSize) : partSize) - gathered
 }

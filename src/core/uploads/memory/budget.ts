@@ -1,42 +1,11 @@
-import { acquireMemory } from './acquire.ts'
+import { MemoryAllocation } from './allocation.ts'
 import { MemoryPool } from './fair-queue.ts'
-import { type MemoryAllocation, Allocation } from './allocation.ts'
 
 export interface UploadMemoryOptions {
   /** What all uploads of this process together may hold in memory, in bytes; at least `smallestBudget(partSize)`. */
   readonly budget: number
   /** The most that the object store gathers of one upload before it sends it on, in bytes; 0 when it gathers nothing. */
   readonly partSize: number
-}
-
-/**
- * The memory of a process that uploads share. An upload takes little to begin, and more only as its bytes come and gather,
- * so that one whose client dawdles holds hardly more than was sent. When there is no room, an upload waits, unread, and
- * users are served in turn; room that slow clients keep from others is taken from them, the slowest first.
- */
-export interface UploadMemory {
-  /**
-   * Takes what an upload of the user needs to begin; whoever gets the share disposes of it. Rejects with `unavailable` when
-   * there is no room for too long, and with the signal's reason.
-   */
-  admit(upload: AdmitUpload): Promise<MemoryAllocation>
-
-  /** What of the memory is in use at this moment. */
-  usage(): UploadMemoryUsage
-}
-
-export interface UploadMemoryUsage {
-  /** Bytes that uploads may take in all. */
-  readonly budget: number
-  /** Bytes of these that uploads have taken. */
-  readonly taken: number
-  /** Uploads that wait for more. */
-  readonly waiting: number
-}
-
-export interface AdmitUpload {
-  readonly userId: string
-  readonly signal: AbortSignal
 }
 
 /** What an upload begins with: its connection, parser and streams (100 KiB were measured), and its first bytes. */
@@ -70,131 +39,124 @@ export function smallestBudget(partSize: number): number {
   return 4 * (partSize + MARGIN_BYTES)
 }
 
-/** Makes the memory of one process. */
-export function createUploadMemory({ budget, partSize }: UploadMemoryOptions): UploadMemory {
-  return new Memory({ budget, partSize })
-}
-
-class Memory implements UploadMemory {
+/**
+ * The memory of a process that uploads share. An upload takes little to begin, and more only as its bytes come and gather,
+ * so that one whose client dawdles holds hardly more than was sent. When there is no more, an upload waits, unread, and
+ * users are served in turn; memory that slow clients keep from others is taken from them, the slowest first.
+ */
+export class UploadMemory {
   /** What uploads begin with, so that large ones never keep small ones out. */
   readonly #shares: MemoryPool
   /** What the object store gathers of them. */
   readonly #gathered: MemoryPool
   readonly #budget: number
   readonly #partSize: number
-  readonly #lowWater: number
-  readonly #tenants = new Set<Allocation>()
+  readonly #allocations = new Set<MemoryAllocation>()
   #ticks: NodeJS.Timeout | undefined
 
   constructor({ budget, partSize }: UploadMemoryOptions) {
     const half = Math.floor(budget / 2)
     const small = Math.floor(budget * SMALL_FILES)
     const few = Math.floor(budget * FEW_UPLOADS)
+    const onWait = (): void => this.#evictSlow()
     this.#shares = new MemoryPool({
       bytes: half - small - few,
-      keptForClaims: 0,
+      keptForRequests: 0,
       reserve: { bytes: few, largest: SHARE_BYTES },
+      onWait,
     })
     this.#gathered = new MemoryPool({
       bytes: half,
-      keptForClaims: partSize,
+      keptForRequests: partSize,
       reserve: { bytes: small, largest: small * SMALL_FILE },
+      onWait,
     })
     this.#budget = 2 * half
     this.#partSize = partSize
-    this.#lowWater = Math.floor(half / 4)
   }
 
-  async admit({ userId, signal }: AdmitUpload): Promise<MemoryAllocation> {
-    const onWait = (): void => this.#makeRoom()
-    const onEnd = (): void => this.#leave(allocation)
-    const pool = this.#gathered
-    const allocation = new Allocation({ userId, pool, partSize: this.#partSize, onWait, onEnd })
-    const grant = (): void => this.#enter(allocation)
-    const request = { userId, bytes: SHARE_BYTES, grant }
-    await acquireMemory(this.#shares, { ...request, signal, onWait })
+  /**
+   * Takes what an upload of the user needs to begin. Rejects with `unavailable` when there is no memory for too long, and with
+   * the signal's reason.
+   */
+  async admit(upload: { userId: string; signal: AbortSignal }): Promise<MemoryAllocation> {
+    const { userId, signal } = upload
+    signal.throwIfAborted()
+    const options = { userId, pool: this.#gathered, partSize: this.#partSize }
+    const allocation = new MemoryAllocation({ ...options, onEnd: this.#leave })
+    if (!this.#shares.take(userId, SHARE_BYTES)) {
+      await this.#shares.acquire({ userId, bytes: SHARE_BYTES, signal })
+    }
+    this.#allocations.add(allocation)
+    this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
     return allocation
   }
 
-  usage(): UploadMemoryUsage {
-    const [shares, gathered] = [this.#shares, this.#gathered]
+  /** In bytes: what uploads may take in all, and have taken. And how many wait for more. */
+  usage(): { readonly budget: number; readonly taken: number; readonly waiting: number } {
+    const pools = [this.#shares, this.#gathered]
     return {
       budget: this.#budget,
-      taken: shares.taken + gathered.taken,
-      waiting: shares.waiting + gathered.waiting,
+      taken: pools.reduce((sum, { taken }) => sum + taken, 0),
+      waiting: pools.reduce((sum, { waiting }) => sum + waiting, 0),
     }
   }
 
-  #enter(allocation: Allocation): void {
-    this.#tenants.add(allocation)
-    this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
-  }
-
-  #leave(allocation: Allocation): void {
-    if (!this.#tenants.delete(allocation)) return
+  readonly #leave = (allocation: MemoryAllocation): void => {
+    if (!this.#allocations.delete(allocation)) return
     this.#shares.give(allocation.userId, SHARE_BYTES)
-    if (this.#tenants.size > 0) return
+    if (this.#allocations.size > 0) return
     clearInterval(this.#ticks)
     this.#ticks = undefined
   }
 
   #tick(): void {
-    for (const tenant of this.#tenants) {
-      tenant.rate.tick(TICK_MS)
-      if (tenant.taken.aborted) tenant.leavingMs += TICK_MS
-    }
-    for (const pool of [this.#shares, this.#gathered]) pool.tick(TICK_MS)
-    this.#makeRoom()
+    for (const part of [...this.#allocations, this.#shares, this.#gathered]) part.tick(TICK_MS)
+    this.#evictSlow()
   }
 
-  /** Takes room from slow uploads, when others wait for it or little is left. */
-  #makeRoom(): void {
-    const lacking = {
-      shares: this.#shares.lacking.all,
-      gathered: Math.max(this.#gathered.lacking.all, this.#lowWater - this.#gathered.free),
-    }
-    this.#evict(lacking, ({ rate }) => rate.bytesPerSecond < SLOW_BYTES_PER_SECOND)
-    this.#evictFor(this.#shares, { shares: this.#shares.lacking.first, gathered: 0 })
-    this.#evictFor(this.#gathered, { shares: 0, gathered: this.#gathered.lacking.first })
+  /** Takes memory from slow uploads, when others wait for it or little is left. */
+  #evictSlow(): void {
+    this.#evictFor(this.#shares, { bytesOf: () => SHARE_BYTES, minFree: 0 })
+    this.#evictFor(this.#gathered, { bytesOf: ({ room }) => room, minFree: this.#budget / 8 })
   }
 
-  /** A crowd of one user that is just not slow would keep all others out for as long as its parts take. */
-  #evictFor(pool: MemoryPool, lacking: Lacking): void {
-    const { first } = pool
-    if (first === undefined || pool.firstWaitedMs < LONG_FIRST_MS) return
-    const min = (this.#partSize * 1000) / SLOW_PART_MS
-    const isSlow = ({ userId, rate }: Allocation): boolean =>
-      userId !== first.userId && rate.bytesPerSecond < min
-    this.#evict(lacking, isSlow)
+  #evictFor(
+    pool: MemoryPool,
+    { bytesOf, minFree }: Pick<Eviction, 'bytesOf'> & { minFree: number },
+  ): void {
+    const { first, lacking } = pool
+    const isSlow: Eviction['isSlow'] = ({ bytesPerSecond }) =>
+      bytesPerSecond < SLOW_BYTES_PER_SECOND
+    this.#evict({ bytes: Math.max(lacking.all, minFree - pool.free), bytesOf, isSlow })
+    if (first === undefined || first.firstMs < LONG_FIRST_MS) return
+    // A crowd of one user that is just not slow would keep all others out for as long as its parts take.
+    const isSlower: Eviction['isSlow'] = ({ userId, bytesPerSecond }) =>
+      userId !== first.userId && bytesPerSecond < (this.#partSize * 1000) / SLOW_PART_MS
+    this.#evict({ bytes: lacking.first, bytesOf, isSlow: isSlower })
   }
 
-  /** Takes what is lacking from those uploads, the slowest first, less what is already being taken. */
-  #evict({ shares, gathered }: Lacking, isSlow: (tenant: Allocation) => boolean): void {
-    if (shares <= 0 && gathered <= 0) return
-    const tenants = [...this.#tenants]
-    const leaving = tenants.filter(({ taken }) => taken.aborted)
-    const slow = tenants.filter((tenant) => !tenant.taken.aborted && isSlow(tenant))
-    slow.sort((a, b) => a.rate.bytesPerSecond - b.rate.bytesPerSecond)
-    const places = MAX_EVICTIONS - leaving.filter(isQuick).length
-    const left = { shares, gathered, places }
-    for (const tenant of [...leaving, ...slow]) {
-      if (left.shares <= 0 && (left.gathered <= 0 || tenant.claimed === 0)) continue
-      left.shares -= SHARE_BYTES
-      left.gathered -= tenant.claimed
-      if (tenant.taken.aborted) continue
-      if (left.places <= 0) return
-      left.places -= 1
-      tenant.evict()
+  #evict({ bytes, bytesOf, isSlow }: Eviction): void {
+    const allocations = [...this.#allocations]
+    const leaving = allocations.filter(({ taken }) => taken.aborted)
+    const slow = allocations.filter((upload) => !upload.taken.aborted && isSlow(upload))
+    slow.sort((a, b) => a.bytesPerSecond - b.bytesPerSecond)
+    let lacking = leaving.reduce((left, upload) => left - bytesOf(upload), bytes)
+    let places =
+      MAX_EVICTIONS - leaving.filter(({ leavingMs }) => leavingMs < LONGEST_EVICTION_MS).length
+    for (const upload of slow) {
+      if (lacking <= 0 || places <= 0) return
+      if (bytesOf(upload) === 0) continue
+      lacking -= bytesOf(upload)
+      places -= 1
+      upload.evict()
     }
   }
 }
 
-function isQuick({ leavingMs }: Allocation): boolean {
-  return leavingMs < LONGEST_EVICTION_MS
-}
-
-/** Bytes for which others wait. */
-interface Lacking {
-  readonly shares: number
-  readonly gathered: number
+/** Takes so many bytes from those uploads that are slow, the slowest first, less what is already being taken. */
+interface Eviction {
+  readonly bytes: number
+  readonly bytesOf: (upload: MemoryAllocation) => number
+  readonly isSlow: (upload: MemoryAllocation) => boolean
 }

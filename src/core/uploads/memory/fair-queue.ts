@@ -1,135 +1,146 @@
-import { Headroom, type HeadroomOptions } from './headroom.ts'
+import { addAbortListener } from 'node:events'
+import { AppError } from '../../errors.ts'
+
+/** How long a request waits while nobody gives anything back, before it is refused. */
+const MAX_STANDSTILL_MS = 45_000
+
+/** How long it waits at all; a listener closes connections on which nothing has moved for a little longer. */
+const MAX_WAIT_MS = 3 * MAX_STANDSTILL_MS
 
 export interface MemoryPoolOptions {
   /** Bytes in all, without the reserve. */
   readonly bytes: number
-  /** Bytes of these that are not taken but claimed: as many as the largest claim of whoever may have taken some before. */
-  readonly keptForClaims: number
-  /** From which claims of users who have little are granted though the rest is taken. */
+  /** Bytes of these that are not taken but requested: as many as the largest request of a user who may have taken some. */
+  readonly keptForRequests: number
+  /** From which requests of users who have little are granted though the rest is taken. */
   readonly reserve: HeadroomOptions
+  /** Called when a request has to wait. */
+  readonly onWait?: () => void
 }
 
 export interface MemoryRequest {
-  /** Whose it is. */
   readonly userId: string
   readonly bytes: number
-  /** Called when the bytes are the claimant's, in the very moment. */
-  readonly grant: () => void
+  /** Called when the bytes are the user's, in the very moment. */
+  readonly grant?: () => void
 }
 
 interface Waiting extends MemoryRequest {
-  turn: number
+  readonly settled: PromiseWithResolvers<void>
+  /** For how long it has waited, and for how long as the first, as far as ticks have shown it. */
+  waitedMs: number
+  firstMs: number
+  /** Bytes that the pool had been given back when it was last looked at whether others come forward. */
+  givenBack: number
 }
 
 /**
- * Shares out a number of bytes. They can be taken as they are needed, as long as the largest claim still fits beside; what
- * is not there to be taken is claimed, and waits in line. Each user is served as often as any other who waits, however many claims
- * either has: those of one user are a turn apart, and who comes anew begins where the line is (start-time fair queueing).
- * A small claim of a user who has little does not wait: there is a reserve for it.
+ * Shares out a number of bytes. They can be taken as they are needed, as long as the largest request still fits beside; what
+ * can't be taken is requested, and waits. Each user is served as often as any other who waits, however many requests
+ * either has: those of one user are a turn apart, and a new user begins with the present turn (start-time fair queueing).
+ * A small request of a user who has little does not wait: there is a reserve for it.
  *
- * It never comes to a standstill when whoever claims asks for all that is missing until all of it, what was taken before
+ * It never comes to a standstill when each request asks for all that is missing until all of it, what was taken before
  * included, can be given back. For what is free, together with what those have who have all that they need, is never less
- * than the largest claim: taking leaves that much free; a grant moves bytes from the one to the other, and adds what its
- * claimant had taken; giving back moves them the other way. So when nobody is left who has all, the first in line is served.
- * What is granted from the reserve comes on top. What a user gives back is the room's as long as the user has any of it, so
- * that whoever is the first in line gets what others give back, however many small claims these have.
+ * than the largest request: taking leaves that much free; a grant moves bytes from the one to the other, and adds what its
+ * user had taken; giving back moves them the other way. So when nobody is left who has all, the first request is served.
+ * What is granted from the reserve comes on top. What a user gives back is the pool's as long as the user has any of it, so
+ * that the first request gets what others give back, however many small requests these have.
  */
 export class MemoryPool {
-  readonly #bytes: number
-  readonly #keptForClaims: number
+  readonly #options: MemoryPoolOptions
   readonly #reserve: Headroom
   #free: number
-  /** What each user has of the room, without what is from the reserve. */
+  /** What each user has of the pool, without what is from the reserve. */
   readonly #held = new Map<string, number>()
-  /** Sorted by turn; of equals, who came first. */
-  readonly #line: Waiting[] = []
-  /** The turn that was served last, and the last turn of each user from then on. */
+  /** In the order in which they came. */
+  #queue: readonly Waiting[] = []
+  /** The turn that was served last, and the next one of each user who has been served since. */
   #turn = 0
-  readonly #lastTurns = new Map<string, number>()
+  readonly #nextTurns = new Map<string, number>()
+  /** Bytes that have been given back so far. */
   #givenBack = 0
-  #watched: { readonly first: MemoryRequest | undefined; ms: number } = { first: undefined, ms: 0 }
 
-  constructor({ bytes, keptForClaims, reserve }: MemoryPoolOptions) {
-    this.#bytes = bytes
-    this.#free = bytes
-    this.#keptForClaims = keptForClaims
-    this.#reserve = new Headroom(reserve)
+  constructor(options: MemoryPoolOptions) {
+    this.#options = options
+    this.#free = options.bytes
+    this.#reserve = new Headroom(options.reserve)
   }
 
-  /** Bytes that can be taken; none, or less, when only claims are served. */
+  /** Bytes that can be taken; none, or less, when only requests are served. */
   get free(): number {
-    return this.#free - this.#keptForClaims
-  }
-
-  /** Who is served next. */
-  get first(): MemoryRequest | undefined {
-    return this.#line[0]
+    return this.#free - this.#options.keptForRequests
   }
 
   /** Bytes that were taken or granted. */
   get taken(): number {
-    return this.#bytes - this.#free + this.#reserve.taken
+    return this.#options.bytes - this.#free + this.#reserve.taken
   }
 
-  /** How many claims wait. */
+  /** How many requests wait. */
   get waiting(): number {
-    return this.#line.length
+    return this.#queue.length
   }
 
-  /** For how long that one has been the first, as far as ticks have shown it. */
-  get firstWaitedMs(): number {
-    return this.first === this.#watched.first ? this.#watched.ms : 0
+  /** The request that is served next: of the users with the lowest turn, the one that came first. */
+  get first(): Readonly<Waiting> | undefined {
+    const [oldest] = this.#queue
+    const earlier = (a: Waiting, b: Waiting) => (this.#turnOf(b) < this.#turnOf(a) ? b : a)
+    return oldest && this.#queue.reduce(earlier, oldest)
   }
 
-  /** Bytes that are missing for the first of those who wait, and for all of them. */
+  /** Bytes that are missing for the first of the requests, and for all of them. */
   get lacking(): { readonly first: number; readonly all: number } {
-    const all = this.#line.reduce((sum, { bytes }) => sum + bytes, 0)
+    const all = this.#queue.reduce((sum, { bytes }) => sum + bytes, 0)
     return { first: (this.first?.bytes ?? 0) - this.#free, all: all - this.#free }
-  }
-
-  /** Bytes that have been given back so far, by which those who wait see whether the line moves. */
-  get givenBack(): number {
-    return this.#givenBack
   }
 
   /** Takes `bytes` for the user, or says that they are not there. Nobody overtakes those who wait. */
   take(userId: string, bytes: number): boolean {
-    if (this.#line.length > 0 || bytes > this.free) return false
+    if (this.#queue.length > 0 || bytes > this.#free - this.#options.keptForRequests) return false
     this.#hold(userId, bytes)
     return true
   }
 
-  /** Grants the claim once its turn has come and the bytes are there, unless it is withdrawn before by what it returns. */
-  request(request: MemoryRequest): () => void {
-    const turn = Math.max(this.#turn, (this.#lastTurns.get(request.userId) ?? -1) + 1)
-    this.#lastTurns.set(request.userId, turn)
-    const waiting = { ...request, turn }
-    const later = this.#line.findIndex((other) => other.turn > turn)
-    this.#line.splice(later < 0 ? this.#line.length : later, 0, waiting)
+  /** Resolves when the request is granted. Rejects with `unavailable` when that takes too long, and with the signal's reason. */
+  async acquire({ signal, ...request }: MemoryRequest & { signal: AbortSignal }): Promise<void> {
+    signal.throwIfAborted()
+    const settled = Promise.withResolvers<void>()
+    const givenBack = this.#givenBack
+    const waiting = { ...request, settled, waitedMs: 0, firstMs: 0, givenBack }
+    this.#queue = [...this.#queue, waiting]
     this.#serve()
-    return () => {
-      this.#leave(waiting)
-      this.#serve()
-    }
+    using _ = addAbortListener(signal, () => this.#refuse(waiting, signal.reason))
+    if (this.#queue.includes(waiting)) this.#options.onWait?.()
+    await waiting.settled.promise
   }
 
   /** Takes back `bytes` of what the user has. */
   give(userId: string, bytes: number): void {
+    if (bytes === 0) return
     const held = this.#held.get(userId) ?? 0
     const back = Math.min(held, bytes)
     if (back < held) this.#held.set(userId, held - back)
     else this.#held.delete(userId)
     this.#free += back
-    this.#reserve.give(userId, bytes - back)
+    if (back < bytes) this.#reserve.give(userId, bytes - back)
     this.#givenBack += bytes
-    this.#serve()
+    if (this.#queue.length > 0) this.#serve()
   }
 
-  /** So much time has passed. */
+  /** So much time has passed: refuses what has waited too long. */
   tick(ms: number): void {
     const { first } = this
-    if (first === this.#watched.first) this.#watched.ms += ms
-    else this.#watched = { first, ms: 0 }
+    for (const waiting of this.#queue) {
+      waiting.waitedMs += ms
+      if (waiting === first) waiting.firstMs += ms
+      if (waiting.waitedMs % MAX_STANDSTILL_MS >= ms) continue
+      const isStill = waiting.givenBack === this.#givenBack
+      waiting.givenBack = this.#givenBack
+      if (isStill || waiting.waitedMs >= MAX_WAIT_MS) {
+        this.#refuse(waiting, busy('There is no memory left for this upload.'))
+      }
+    }
   }
 
   #hold(userId: string, bytes: number): void {
@@ -137,41 +148,94 @@ export class MemoryPool {
     this.#held.set(userId, (this.#held.get(userId) ?? 0) + bytes)
   }
 
+  #turnOf({ userId }: MemoryRequest): number {
+    return Math.max(this.#turn, this.#nextTurns.get(userId) ?? 0)
+  }
+
   #serve(): void {
-    for (let first = this.#line[0]; first !== undefined; first = this.#line[0]) {
-      if (first.bytes > this.#free) break
-      this.#line.shift()
+    for (let first = this.first; first && first.bytes <= this.#free; first = this.first) {
+      this.#turn = this.#turnOf(first)
+      this.#nextTurns.set(first.userId, this.#turn + 1)
       this.#hold(first.userId, first.bytes)
-      this.#advance(first.turn)
-      first.grant()
+      this.#grant(first)
     }
-    this.#serveFromReserve()
-  }
-
-  #serveFromReserve(): void {
-    const served = this.#line.filter(({ userId, bytes }) => this.#reserve.take(userId, bytes))
-    for (const waiting of served) {
-      this.#leave(waiting)
-      waiting.grant()
+    for (const waiting of this.#queue) {
+      if (this.#reserve.take(waiting.userId, waiting.bytes)) this.#grant(waiting)
+    }
+    for (const [userId, turn] of this.#nextTurns) {
+      if (turn <= this.#turn) this.#nextTurns.delete(userId)
     }
   }
 
-  /** Leaves the line without having had its turn, which the user's next claim takes over. */
+  #grant(waiting: Waiting): void {
+    this.#leave(waiting)
+    waiting.grant?.()
+    waiting.settled.resolve()
+  }
+
+  /** Leaves the turn to the user's next request, behind those of others: else a crowd that waits in vain would stay first. */
+  #refuse(waiting: Waiting, reason: unknown): void {
+    if (!this.#queue.includes(waiting)) return
+    this.#leave(waiting)
+    const isOthers = ({ userId }: Waiting): boolean => userId !== waiting.userId
+    const own = this.#queue.filter((other) => !isOthers(other))
+    this.#queue = [...this.#queue.filter(isOthers), ...own]
+    waiting.settled.reject(reason)
+    this.#serve()
+  }
+
   #leave(waiting: Waiting): void {
-    const at = this.#line.indexOf(waiting)
-    if (at < 0) return
-    this.#line.splice(at, 1)
-    const { userId } = waiting
-    const last = (this.#lastTurns.get(userId) ?? 0) - 1
-    if (last < this.#turn) this.#lastTurns.delete(userId)
-    else this.#lastTurns.set(userId, last)
-    for (const later of this.#line.slice(at)) if (later.userId === userId) later.turn -= 1
-    this.#line.sort((a, b) => a.turn - b.turn)
+    this.#queue = this.#queue.filter((other) => other !== waiting)
+  }
+}
+
+export interface HeadroomOptions {
+  /** Bytes in all. */
+  readonly bytes: number
+  /** The most bytes that are given at once. */
+  readonly largest: number
+}
+
+/**
+ * Memory for users who have little of it, beside what others fill. A user who has some gets more only while that is no more
+ * than half of what is left free (dynamic thresholds, as switches share their buffers): so greedy users, as long as they are
+ * fewer than there are places, leave one for the next, however long each keeps what it has. Nobody waits here: it is there at
+ * once or not at all.
+ */
+export class Headroom {
+  readonly #options: HeadroomOptions
+  /** Of each user that has any. */
+  readonly #held = new Map<string, number>()
+  #taken = 0
+
+  constructor(options: HeadroomOptions) {
+    this.#options = options
   }
 
-  #advance(turn: number): void {
-    if (turn === this.#turn) return
-    this.#turn = turn
-    for (const [user, last] of this.#lastTurns) if (last < turn) this.#lastTurns.delete(user)
+  get taken(): number {
+    return this.#taken
   }
+
+  /** Takes `bytes` for the user, or says that they are not there for this one. */
+  take(userId: string, bytes: number): boolean {
+    const held = this.#held.get(userId) ?? 0
+    const free = this.#options.bytes - this.#taken - bytes
+    if (bytes > this.#options.largest || held > free / 2) return false
+    this.#taken += bytes
+    this.#held.set(userId, held + bytes)
+    return true
+  }
+
+  /** Takes back `bytes` of what the user has of it. */
+  give(userId: string, bytes: number): void {
+    const left = (this.#held.get(userId) ?? 0) - bytes
+    this.#taken -= bytes
+    if (left > 0) this.#held.set(userId, left)
+    else this.#held.delete(userId)
+  }
+}
+
+/** What an upload is told for which there is no memory, or no longer. */
+export function busy(detail: string): AppError {
+  return new AppError('unavailable', `The service is busy. ${detail}`)
 }

@@ -1,7 +1,7 @@
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../../core/quota/capacity.ts'
+import { CAPACITY_STATES, capacityFigures } from '../../../core/quota/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
-import type { CapacityReport, Ledger } from '../../../core/ledger/ledger.ts'
-import { inactiveUser } from '../../../core/users/inactive-user.ts'
+import type { Repository } from '../../../core/files/repository.ts'
+import type { CapacityReport } from '../../../core/ledger/ledger.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
@@ -10,7 +10,7 @@ import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 
 export interface CapacityOptions {
-  readonly ledger: Ledger
+  readonly repository: Repository
   /** Files that a user may have. */
   readonly maxFiles: number
 }
@@ -47,7 +47,7 @@ const Reply = Type.Object(
 
 /** `GET /users/me/capacity`: the figures of one moment, with the grants in force that add up to the capacity. */
 export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
-  const { ledger, maxFiles } = options
+  const { repository, maxFiles } = options
 
   app.route({
     method: ['GET', 'HEAD'],
@@ -55,28 +55,13 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
     schema: { response: { 200: Reply } },
     config: CAPACITY,
     handler: async (request, reply) => {
-      const { userId, userCreatedAt } = requireUser(request)
-      const report = await ledger.reportCapacity(userId, userCreatedAt)
-      // Deleted since its token was verified.
-      if (report === undefined) {
-        throw inactiveUser(undefined)
-      }
+      const user = requireUser(request)
+      const report = await repository.reportCapacity(user)
+      const figures = { ...capacityFigures(report.usage), max_files: maxFiles }
       void reply.header('cache-control', 'no-store')
-      return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
+      return { user_id: user.userId, ...figures, grants: grantsOf(report) }
     },
   })
-}
-
-function figures({ usage }: CapacityReport) {
-  const { capacity, used, reserved, fileCount } = usage
-  return {
-    capacity,
-    used,
-    reserved,
-    available: availableBytes(usage),
-    file_count: fileCount,
-    state: capacityState(usage),
-  }
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {

@@ -1,13 +1,13 @@
 import fastifyCookie from '@fastify/cookie'
 import type { FastifyContextConfig } from 'fastify'
 import type { AccessTokens } from '../../../core/auth/access-tokens.ts'
-import { AppError } from '../../../core/errors.ts'
+import { accessTokenInvalid } from '../../../core/users/caller.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
 import { jsonRequestBody } from '../../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../access-token.ts'
-import { clientAddressOf } from '../../server/request-address.ts'
+import { addressOf } from '../../server/request-address.ts'
 import { forgetSession, keepSession } from '../../pages/session-cookie.ts'
 import { discardBody } from '../../body/discard-body.ts'
 
@@ -46,7 +46,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
       { schema, config: OPEN },
       async (request, reply) => {
         const secret = request.body.access_token
-        const token = await accessTokens.inspect(secret, clientAddressOf(request))
+        const token = await accessTokens.inspect(secret, addressOf(request))
         const maxAge = secondsOf(token.expiresInMs)
         keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
         return reply.code(204).send()
@@ -61,7 +61,7 @@ const PATHS_BELOW = ['/users', '/users/me', '/users/me/repo']
 function secondsOf(expiresInMs = Infinity): number {
   const seconds = Math.min(MAX_SESSION_SECONDS, Math.floor(expiresInMs / 1000))
   if (seconds > 0) return seconds
-  throw new AppError('access_token_invalid', 'The access token is not valid.')
+  throw accessTokenInvalid()
 }
 
 const common = { tag: 'session', credentials: 'none' } as const

@@ -1,11 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MemoryAllocation } from '../../../../src/core/uploads/memory/allocation.ts'
-import {
-  createUploadMemory,
-  smallestBudget,
-  type UploadMemory,
-} from '../../../../src/core/uploads/memory/budget.ts'
+import { smallestBudget, UploadMemory } from '../../../../src/core/uploads/memory/budget.ts'
 import { detachBuffer } from '../../../../src/object-store/detach-buffer.ts'
 
 const MIB = 2 ** 20
@@ -21,7 +17,7 @@ const FIRST_BYTES = 32 * 1024
 const never = new AbortController().signal
 
 function createMemory(): UploadMemory {
-  return createUploadMemory({ budget: BUDGET, partSize: PART })
+  return new UploadMemory({ budget: BUDGET, partSize: PART })
 }
 
 /** An upload whose client sends when the test says so, and of which the store gathers all until the test releases it. */
@@ -360,7 +356,7 @@ describe('the memory of uploads', () => {
   })
 
   it('lets a user who has little begin, and send a small file, though a crowd has taken all and dawdles', async () => {
-    const memory = createUploadMemory({ budget: 64 * MIB, partSize: 8 * PART })
+    const memory = new UploadMemory({ budget: 64 * MIB, partSize: 8 * PART })
     const crowd: Upload[] = []
     for (let at = 0; at < 300; at++) {
       void admit(memory, `crowd-${at % 20}`).then((upload) => crowd.push(upload))

@@ -1,16 +1,25 @@
 import { array, assert, infiniteStream, integer, nat, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MemoryPool } from '../../../../src/core/uploads/memory/fair-queue.ts'
+import { Headroom, MemoryPool } from '../../../../src/core/uploads/memory/fair-queue.ts'
 
 const NO_RESERVE = { bytes: 0, largest: 0 }
 
-/** `request` claims for a user; `granted` holds the users whose claims were, in that order. */
-function bed(bytes: number, keptForClaims: number, reserve = NO_RESERVE) {
-  const pool = new MemoryPool({ bytes, keptForClaims, reserve })
+/** `request` asks for a user, and returns what withdraws it; `granted` holds the users who were served, in that order. */
+function bed(bytes: number, keptForRequests: number, reserve = NO_RESERVE) {
+  const pool = new MemoryPool({ bytes, keptForRequests, reserve })
   const granted: string[] = []
-  const request = (userId: string, wanted: number): (() => void) =>
-    pool.request({ userId, bytes: wanted, grant: () => granted.push(userId) })
+  const request = (userId: string, wanted: number): (() => void) => {
+    const { signal, abort } = abortable()
+    const grant = () => granted.push(userId)
+    pool.acquire({ userId, bytes: wanted, grant, signal }).catch(() => undefined)
+    return abort
+  }
   return { pool, granted, request }
+}
+
+function abortable() {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
 }
 
 describe('MemoryPool', () => {
@@ -55,6 +64,17 @@ describe('MemoryPool', () => {
     request('bob', 1)
     withdraw()
     expect(granted).toEqual(['bob'])
+  })
+
+  it('lets others go first when the first of a user is withdrawn', () => {
+    const { pool, request, granted } = bed(1, 0)
+    pool.take('zed', 1)
+    const withdraw = request('crowd', 1)
+    request('crowd', 1)
+    request('ann', 1)
+    withdraw()
+    for (let gifts = 0; gifts < 2; gifts++) pool.give(granted.at(-1) ?? 'zed', 1)
+    expect(granted).toEqual(['ann', 'crowd'])
   })
 
   it('keeps some of it for claims', () => {
@@ -108,10 +128,9 @@ describe('MemoryPool', () => {
     const withdraw = request('ann', 1)
     request('bob', 1)
     for (let ticks = 0; ticks < 3; ticks++) pool.tick(100)
-    expect(pool.firstWaitedMs).toBe(200)
+    expect(pool.first).toMatchObject({ userId: 'ann', firstMs: 300 })
     withdraw()
-    expect(pool.firstWaitedMs).toBe(0)
-    expect(pool.first?.userId).toBe('bob')
+    expect(pool.first).toMatchObject({ userId: 'bob', firstMs: 0 })
   })
 
   it('serves a small claim of a user who has little from its reserve, though others wait', () => {
@@ -179,7 +198,7 @@ describe('MemoryPool', () => {
     assert(
       property(plan, ({ bytes, reserve, uploads, choices }) => {
         const choose = (): number => Number(choices.next().value)
-        const pool = new MemoryPool({ bytes, keptForClaims: part, reserve })
+        const pool = new MemoryPool({ bytes, keptForRequests: part, reserve })
         const books = { taken: 0 }
         const all = uploads.map((left, at) => {
           return new Gatherer(pool, { left, part, books, userId: `user-${at % 3}` })
@@ -257,7 +276,8 @@ class Gatherer {
       this.#isWaiting = false
       this.#add(missing)
     }
-    this.#pool.request({ userId: this.#options.userId, bytes: missing, grant })
+    const { signal } = abortable()
+    void this.#pool.acquire({ userId: this.#options.userId, bytes: missing, grant, signal })
   }
 
   #add(bytes: number): void {
@@ -274,3 +294,39 @@ class Gatherer {
 }
 
 const MOST_UNDER_WAY = 2
+
+describe('Headroom', () => {
+  it('gives a user half as much as it has left', () => {
+    const reserve = new Headroom({ bytes: 12, largest: 1 })
+    let ann = 0
+    while (reserve.take('ann', 1)) ann += 1
+    expect(ann).toBe(4)
+    expect(reserve.taken).toBe(4)
+  })
+
+  it('has some left for one more beside twenty who take all they can', () => {
+    const reserve = new Headroom({ bytes: 32, largest: 1 })
+    const users = Array.from({ length: 20 }, (_, at) => `greedy-${at}`)
+    for (let rounds = 0; rounds < 100; rounds++) for (const user of users) reserve.take(user, 1)
+    expect(reserve.taken).toBe(30)
+    expect(reserve.take('ann', 1)).toBe(true)
+  })
+
+  it('gives no more at once than it may, nor more than there is', () => {
+    const reserve = new Headroom({ bytes: 4, largest: 3 })
+    expect(reserve.take('ann', 4)).toBe(false)
+    expect(reserve.take('ann', 3)).toBe(true)
+    expect(reserve.take('bob', 2)).toBe(false)
+    expect(reserve.taken).toBe(3)
+  })
+
+  it('has again what is given back', () => {
+    const reserve = new Headroom({ bytes: 8, largest: 2 })
+    reserve.take('ann', 2)
+    reserve.give('ann', 1)
+    expect(reserve.taken).toBe(1)
+    reserve.give('ann', 1)
+    expect(reserve.taken).toBe(0)
+    expect(reserve.take('ann', 2)).toBe(true)
+  })
+})

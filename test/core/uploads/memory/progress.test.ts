@@ -3,10 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { assert, asyncProperty, constantFrom, integer, nat, record } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MemoryAllocation } from '../../../../src/core/uploads/memory/allocation.ts'
-import {
-  createUploadMemory,
-  type UploadMemory,
-} from '../../../../src/core/uploads/memory/budget.ts'
+import { UploadMemory } from '../../../../src/core/uploads/memory/budget.ts'
 import { BufferPool } from '../../../../src/object-store/buffer-pool.ts'
 import { gatherParts } from '../../../../src/object-store/s3/parts/part-stream.ts'
 import { createRandom } from '../../../simulation/random.ts'
@@ -47,7 +44,7 @@ describe('uploads that gather parts', () => {
     await assert(
       asyncProperty(plan, async ({ count, size, seed, stores }) => {
         const random = createRandom(seed)
-        const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+        const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
         const books = { held: 0, max: 0 }
         const uploads = Array.from({ length: count }, (_, at) => {
           return new Upload({ memory, size, userId: `user-${at % 3}`, books })
@@ -75,7 +72,7 @@ describe('an upload beside a crowd of another user', () => {
     ['that is just not slow, and comes back whenever it is turned away', 900],
     ['that sends as much as it may', 100],
   ])('%s, comes in within a minute', async (_crowd, pieceMs) => {
-    const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+    const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
     const books = { held: 0, max: 0 }
     const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'crowd', books })
     for (let ms = 0; ms < 15_000; ms += pieceMs) await crowd.pass(pieceMs)
@@ -91,7 +88,7 @@ describe('an upload beside a crowd of another user', () => {
   })
 
   it('of the same one takes nothing from it while it is just not slow', async () => {
-    const memory = createUploadMemory({ budget: BUDGET, partSize: PART })
+    const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
     const books = { held: 0, max: 0 }
     const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', books })
     for (let ms = 0; ms < 40_000; ms += 900) await crowd.pass(900)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parsePageLimit } from '../../src/core/page-limit.ts'
+import { parsePageLimit } from '../../src/core/pagination.ts'
 
 describe('parsePageLimit', () => {
   it.each([

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { AppError } from '../errors.ts'
+import { confirmMissing } from './confirm-missing.ts'
+import type { ObjectKey } from './object-key.ts'
+import type { ObjectStore } from './object-store.ts'
+
+export interface ReadStoredDigest {
+  readonly objects: ObjectStore
+  readonly key: ObjectKey
+  /** The bytes that the object must have; one of another size is not read. */
+  readonly size: number
+  /** Told of the bytes of each chunk that was read, those of an attempt that failed among them. */
+  readonly onBytes: (bytes: number) => void
+  readonly signal: AbortSignal
+}
+
+export type StoredDigest =
+  /** Of the whole content, 64 lower-case hexadecimal digits. */
+  | { readonly sha256: string }
+  /** There is no object (`undefined`), or one of another size. */
+  | {
+      readonly sha256?: undefined
+      readonly isUnreadable: false
+      readonly head: { readonly size: number } | undefined
+    }
+  | { readonly sha256?: undefined; readonly isUnreadable: true }
+
+const READ_ATTEMPTS = 2
+
+/**
+ * Reads an object for its digest. A store can fail at one object for good, such as one that has rotted, while it serves all
+ * others: such an object is unreadable. Rejects with `unavailable` when it is the store that is down, and with the signal's reason.
+ */
+export async function readStoredDigest(options: ReadStoredDigest): Promise<StoredDigest> {
+  const { objects, signal } = options
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read(options)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      signal.throwIfAborted()
+      // Rejects when it is the store that is down, which says nothing about this object.
+      await objects.check(signal)
+      if (attempt === READ_ATTEMPTS) return { isUnreadable: true }
+    }
+  }
+}
+
+async function read({
+  objects,
+  key,
+  size,
+  onBytes,
+  signal,
+}: ReadStoredDigest): Promise<StoredDigest> {
+  const opened = await confirmMissing(signal, () => objects.open({ key, signal }))
+  if (opened?.size !== size) {
+    opened?.body.destroy()
+    return { isUnreadable: false, head: opened }
+  }
+  const hash = createHash('sha256')
+  const chunks: AsyncIterable<Uint8Array> = opened.body
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    onBytes(chunk.byteLength)
+  }
+  return { sha256: hash.digest('hex') }
+}
