@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
 import { messageOf } from '../core/errors.ts'
 import { smallestBudget } from '../core/uploads/memory/budget.ts'
-import { partSizeFor } from '../object-store/s3/parts/part-size.ts'
+import { partSizeFor } from '../object-store/s3/parts.ts'
 import { readTraces, type TraceConfig } from './tracing.ts'
 import { isLoopback, isDefaultCredential } from './default-credentials.ts'
 import {

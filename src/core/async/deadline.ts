@@ -1,3 +1,5 @@
+import { addAbortListener } from 'node:events'
+
 /**
  * Calls `onLate` once `ms` milliseconds have passed since it was made or refreshed, unless it is cleared. What has arrived by
  * then comes first: after a stall of the event loop, such as that of a suspended machine, timers run before sockets and other
@@ -41,6 +43,38 @@ export async function settledWithin<T>(ms: number, work: Promise<T>): Promise<T 
   } finally {
     deadline.clear()
   }
+}
+
+/**
+ * Settles as `call` does, or rejects after `ms` (a DOMException `TimeoutError`) or when `signal` aborts (its
+ * reason), whether or not `call` heeds the signal that it is given. That signal aborts in the same two cases and
+ * never after this promise has settled, so it can guard a response whose body is still to be read.
+ */
+export async function withDeadline<T>(
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const stop = new AbortController()
+  const giveUp = (reason: unknown): void => {
+    stop.abort(reason)
+    reject(reason)
+  }
+  const deadline = new Deadline(ms, () => giveUp(timeoutError(ms)))
+  using _ = addAbortListener(signal, () => giveUp(signal.reason))
+  try {
+    return await Promise.race([call(stop.signal), late])
+  } finally {
+    deadline.clear()
+  }
+}
+
+/** Rejects with the reason of `signal` when it aborts, at once when it has. */
+export function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    addAbortListener(signal, () => reject(signal.reason))
+  })
 }
 
 /** As `AbortSignal.timeout`, with a turn for what has arrived. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import { confirmMissing } from '../objects/confirm-missing.ts'
+import { chunksOf, discardBody } from '../objects/object-body.ts'
 import type { FoundObject, RebuildPosition } from './journal.ts'
 import type { RebuildRun } from './rebuilder.ts'
 
@@ -56,12 +57,11 @@ async function readDigest(
   const { objects, signal, counts } = run
   const opened = await confirmMissing(signal, () => objects.open({ key, signal }))
   if (opened?.size !== size) {
-    opened?.body.destroy()
+    if (opened !== undefined) discardBody(opened)
     return undefined
   }
   const hash = createHash('sha256')
-  const chunks: AsyncIterable<Uint8Array> = opened.body
-  for await (const chunk of chunks) {
+  for await (const chunk of chunksOf(opened)) {
     hash.update(chunk)
     counts.readBytes += chunk.byteLength
     run.onProgress?.(counts)

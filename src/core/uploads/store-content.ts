@@ -9,8 +9,6 @@ import type { ObjectStore, PutObject } from '../objects/object-store.ts'
 export interface IncomingFile {
   /** The file's bytes. It fails when the request breaks off, stalls or is malformed. */
   readonly content: Readable
-  /** As `PutObject` has it. */
-  readonly mayDetachChunks?: boolean
   readonly size: {
     /** The smallest size that the file can have, in bytes. */
     readonly min: number
@@ -61,7 +59,6 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
 
 async function stream(options: StoreContentOptions, meter: ByteMeter): Promise<{ size: number }> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
-  const { mayDetachChunks } = incoming
   const expectedSize = incoming.size.announced
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
@@ -72,7 +69,6 @@ async function stream(options: StoreContentOptions, meter: ByteMeter): Promise<{
       memory,
       onUntouched,
       signal,
-      mayDetachChunks,
       ...(expectedSize === undefined ? {} : { expectedSize }),
     }),
   ])

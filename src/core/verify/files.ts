@@ -5,6 +5,7 @@ import type { Finding } from './finding.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
 import { confirmMissing } from '../objects/confirm-missing.ts'
+import { chunksOf, discardBody } from '../objects/object-body.ts'
 import type { OpenedObject } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { VerifyRun } from './verifier.ts'
@@ -72,7 +73,7 @@ async function readFault(run: VerifyRun, file: FiledObject): Promise<Fault | und
       const fault = sizeFault(file, opened)
       if (fault === undefined && opened !== undefined)
         return await digestFault(run, { file, opened })
-      opened?.body.destroy()
+      if (opened !== undefined) discardBody(opened)
       return fault
     } catch (error) {
       if (!(error instanceof AppError)) throw error
@@ -91,8 +92,7 @@ async function digestFault(
   { file, opened }: { readonly file: FiledObject; readonly opened: OpenedObject },
 ): Promise<Fault | undefined> {
   const hash = createHash('sha256')
-  const chunks: AsyncIterable<Uint8Array> = opened.body
-  for await (const chunk of chunks) {
+  for await (const chunk of chunksOf(opened)) {
     hash.update(chunk)
     verification.readBytes += chunk.byteLength
   }

@@ -14,7 +14,6 @@ import type {
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
 import { ensureFolder, syncFolder } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
-import { detachBuffer } from '../detach-buffer.ts'
 import { readMetadata, removeMetadata, writeMetadata } from './symlink-metadata.ts'
 import { consumeBody, type Source } from '../consume-body.ts'
 import { storeError } from '../store-error.ts'
@@ -44,13 +43,12 @@ class FilesystemStore implements ObjectStore {
     body,
     metadata,
     memory,
-    mayDetachChunks,
     signal,
   }: PutObject): Promise<{ readonly size: number }> {
     const path = this.#pathOf(key)
     try {
       const size = await consumeBody({ body, signal }, (source) =>
-        this.#write({ path, metadata, memory, mayDetachChunks, source }),
+        this.#write({ path, metadata, memory, source }),
       )
       return { size }
     } catch (error) {
@@ -144,7 +142,6 @@ interface Writing {
   readonly path: string
   readonly metadata: PutObject['metadata']
   readonly memory: PutObject['memory']
-  readonly mayDetachChunks: PutObject['mayDetachChunks']
   readonly source: Source
 }
 
@@ -156,26 +153,22 @@ function temporary(path: string): string {
 
 async function writeFile(
   path: string,
-  {
-    source,
-    memory,
-    mayDetachChunks = false,
-  }: Pick<Writing, 'source' | 'memory' | 'mayDetachChunks'>,
+  { source, memory }: Pick<Writing, 'source' | 'memory'>,
 ): Promise<number> {
+  let written = 0
   const handle = await open(path, 'wx', 0o600)
   try {
     for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
       const { byteLength } = chunk
       await handle.writeFile(chunk)
-      if (mayDetachChunks) detachBuffer(chunk)
+      written += byteLength
+      memory?.detach(chunk)
       memory?.release(byteLength)
     }
     await handle.sync()
     const { size } = await handle.stat()
-    if (size === source.count()) return size
-    throw new Error(
-      `${source.count()} bytes were written to ${basename(path)}, which holds ${size}`,
-    )
+    if (size === written) return size
+    throw new Error(`${written} bytes were written to ${basename(path)}, which holds ${size}`)
   } finally {
     await handle.close()
   }

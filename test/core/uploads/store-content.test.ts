@@ -30,7 +30,7 @@ function consumeBody(
     metadata: {},
     incoming,
     maxBytes: 2 ** 30,
-    memory: { hold, release: () => undefined },
+    memory: { hold, release: () => undefined, detach: () => undefined },
     onBytes: () => undefined,
     signal: AbortSignal.timeout(10_000),
     ...options,

@@ -1,31 +1,16 @@
 import { addAbortListener } from 'node:events'
 import { busy, acquireMemory } from './acquire.ts'
+import { detachBuffer } from '../../objects/object-body.ts'
+import type { BodyMemory, HoldOptions } from '../../objects/object-store.ts'
 import type { MemoryPool } from './fair-queue.ts'
 import { ClientRate } from './client-rate.ts'
 
 /** One upload's part of the memory. */
-export interface MemoryAllocation extends Disposable {
-  /**
-   * Passes `content` on, piece by piece, and counts what it has passed as held. A piece for which there is no room waits;
-   * when that takes too long, or the room is needed more by others, it fails with `unavailable`. Called once.
-   */
-  hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>
+export interface MemoryAllocation extends BodyMemory, Disposable {
   /** Waits for something else that the client has to send; fails with `unavailable` when the room is needed more by others. */
   awaitClient<T>(sent: Promise<T>): Promise<T>
-  /** `bytes` of what was passed on are gone from memory. */
-  release(bytes: number): void
   /** Aborts, with `unavailable`, when the room was taken from this upload. */
   readonly taken: AbortSignal
-}
-
-export interface HoldOptions {
-  /**
-   * What the store gathers before it sends it on, in bytes: as soon as the next byte or the end has come, without anything
-   * else that is held. 0 when it gathers nothing. The memory's own part size, which is the largest, when left out.
-   */
-  readonly partSize?: number
-  /** The most bytes that will come in all, when that is known; a hint, by which less is claimed. */
-  readonly expectedSize?: number | undefined
 }
 
 /**
@@ -49,6 +34,8 @@ export interface AllocationOptions {
 export class Allocation implements MemoryAllocation {
   readonly userId: string
   readonly rate = new ClientRate()
+  /** The pieces are Node's own copies of what came on the connection. */
+  readonly detach = detachBuffer
   /** For how long it has been on its way out. */
   leavingMs = 0
   readonly #options: AllocationOptions

@@ -6,7 +6,7 @@ import {
   smallestBudget,
   type UploadMemory,
 } from '../../../../src/core/uploads/memory/budget.ts'
-import { detachBuffer } from '../../../../src/object-store/detach-buffer.ts'
+import { detachBuffer } from '../../../../src/core/objects/object-body.ts'
 
 const MIB = 2 ** 20
 const PART = MIB

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import { HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { type S3Transport, TRANSPORT_DEFAULTS } from './transport.ts'
 
@@ -56,4 +56,31 @@ function createTransport(options: S3ClientOptions): NodeHttpHandler {
     httpAgent: new HttpAgent(agent),
     httpsAgent: new HttpsAgent(agent),
   })
+}
+
+/** Where a bucket is: what its requests have in common. */
+export interface S3Endpoint {
+  readonly protocol: string
+  readonly hostname: string
+  readonly port?: number | undefined
+  /** What stands before the key, with a slash at its end. */
+  readonly path: string
+}
+
+/** Asks the SDK, whose rules know regions, end points, and buckets in the path or in the host name. Sends nothing. */
+export async function resolveEndpoint(client: S3Client, bucket: string): Promise<S3Endpoint> {
+  const command = new HeadBucketCommand({ Bucket: bucket })
+  let located: S3Endpoint | undefined
+  command.middlewareStack.add(
+    () =>
+      async ({ request }) => {
+        const { protocol, hostname, port, path } = request as S3Endpoint
+        located = { protocol, hostname, port, path: path.endsWith('/') ? path : `${path}/` }
+        return { response: {}, output: { $metadata: {} } }
+      },
+    { step: 'build', priority: 'high' },
+  )
+  await client.send(command)
+  if (located === undefined) throw new Error(`The SDK does not say where the bucket ${bucket} is`)
+  return located
 }
