@@ -60,7 +60,7 @@ interface Call<I extends ServiceInputTypes, O extends ServiceOutputTypes> {
 
 /** A call that carries no content, by way of the SDK, within its deadline. */
 export function callS3<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
-  { client, deadlines }: S3Bucket,
+  { client, deadlines }: Pick<S3Bucket, 'client' | 'deadlines'>,
   { command, signal }: Call<I, O>,
 ): Promise<O> {
   return withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>

@@ -44,8 +44,10 @@ async function isThere(
 }
 
 /** Guarantees that every upload of exactly this key, open when it was called, is aborted. */
-export async function abortOpenUploads(bucket: S3Bucket, object: NamedObject): Promise<void> {
-  const { key, signal } = object
+export async function abortOpenUploads(
+  bucket: UploadBucket,
+  { key, signal }: KeyAndSignal,
+): Promise<void> {
   let page: Page | undefined
   do {
     // MinIO answers with the uploads of exactly `Prefix`, other servers also with those of longer keys.
@@ -62,14 +64,25 @@ export async function abortOpenUploads(bucket: S3Bucket, object: NamedObject): P
   } while (page.IsTruncated === true)
 }
 
+type UploadBucket = Pick<S3Bucket, 'client' | 'name' | 'deadlines'>
+
+interface KeyAndSignal {
+  readonly key: string
+  readonly signal: AbortSignal
+}
+
 type Page = Pick<
   ListMultipartUploadsCommandOutput,
   'Uploads' | 'IsTruncated' | 'NextKeyMarker' | 'NextUploadIdMarker'
 >
 
 async function abortUpload(
-  bucket: S3Bucket,
-  { key: Key, signal, uploadId: UploadId }: NamedObject & { readonly uploadId: string | undefined },
+  bucket: UploadBucket,
+  {
+    key: Key,
+    signal,
+    uploadId: UploadId,
+  }: KeyAndSignal & { readonly uploadId: string | undefined },
 ): Promise<void> {
   const command = new AbortMultipartUploadCommand({ Bucket: bucket.name, Key, UploadId })
   try {
