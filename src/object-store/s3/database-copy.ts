@@ -19,7 +19,7 @@ import {
 import { AppError, isAppError } from '../../core/errors.ts'
 import { storeError } from '../store-error.ts'
 import { callS3, DEFAULT_DEADLINES, hasName, isMissing } from './bucket.ts'
-import { abortOpenUploads } from './delete-object.ts'
+import { abortOpenUploads, type UploadBucket } from './delete-object.ts'
 import { partSizeFor } from './parts.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 
@@ -86,13 +86,20 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
         END_MS,
         done.catch(() => undefined),
       )
-      const object = { key, signal: timeoutSignal(CLEANUP_MS) }
-      await abortOpenUploads(bucket, object)
-      const command = new DeleteObjectCommand({ Bucket: name, Key: key })
-      await callS3(bucket, { command, signal: object.signal })
+      await removeSent(bucket, key).catch((cause: unknown) => {
+        const left = `A part of the copy may be left at s3://${name}/${key}.`
+        throw hasName(cause, 'NoSuchBucket') ? error : new AppError('unavailable', left, { cause })
+      })
       throw error
     }
   })
+}
+
+async function removeSent(bucket: UploadBucket, key: string): Promise<void> {
+  const signal = timeoutSignal(CLEANUP_MS)
+  await abortOpenUploads(bucket, { key, signal })
+  const command = new DeleteObjectCommand({ Bucket: bucket.name, Key: key })
+  await callS3(bucket, { command, signal })
 }
 
 /** Guarantees, once it resolves, that `file` has all bytes of the object; it is not synchronised yet. */
@@ -136,7 +143,7 @@ async function withClient<T>(
     copy.signal.throwIfAborted()
     return await work(client, { signal, moved: () => silence.refresh() })
   } catch (error) {
-    throw copy.signal.aborted ? copy.signal.reason : explained(error, copy)
+    throw copy.signal.aborted && !isAppError(error) ? copy.signal.reason : explained(error, copy)
   } finally {
     silence.clear()
     client.destroy()

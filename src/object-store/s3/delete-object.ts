@@ -64,7 +64,7 @@ export async function abortOpenUploads(
   } while (page.IsTruncated === true)
 }
 
-type UploadBucket = Pick<S3Bucket, 'client' | 'name' | 'deadlines'>
+export type UploadBucket = Pick<S3Bucket, 'client' | 'name' | 'deadlines'>
 
 interface KeyAndSignal {
   readonly key: string
