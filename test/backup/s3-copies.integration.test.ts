@@ -13,6 +13,8 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabaseCopies } from '../../src/database-copies.ts'
 import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
 import { createS3Store } from '../../src/object-store/s3/store.ts'
+import { openClone } from '../documents/clone.ts'
+import { blocksOf, readPages } from '../documents/pages.ts'
 import { temporaryFolder } from '../support/program.ts'
 import { type Ran, runCommand } from '../support/running-service.ts'
 import { s3Settings } from '../support/s3-settings.ts'
@@ -92,6 +94,19 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     })
     expect(await readdir(join(folder, 'back'))).toEqual(['database.sqlite'])
     expect((await run('users show ada', 'back')).code).toBe(0)
+  })
+
+  it('go as the documents say', async () => {
+    const found = (await readPages()).flatMap(blocksOf)
+    const block = found.find(({ name }) => name.startsWith('cloud-repo backup s3:'))
+    const clone = await openClone(opened)
+    const environment = { ...environmentOf('live'), DATA_DIR: './data' }
+    await clone.run('npm run -s cli -- users create ada', environment)
+    const lines = (block?.text ?? '').replaceAll('s3://backups/', address('copies/'))
+    await clone.run(`cloud-repo() { npm run -s cli -- "$@"; }\n${lines}`, environment)
+    const restored = { ...environment, DATA_DIR: './restored' }
+    expect(await clone.run('npm run -s cli -- users show ada', restored)).toContain('ada')
+    expect(await keys()).toEqual(['copies/monday.sqlite'])
   })
 
   it('of many parts come whole', async () => {
