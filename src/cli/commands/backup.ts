@@ -7,13 +7,14 @@ export const BACKUP: Command = {
   flags: [],
   summary:
     'copy the embedded database to a new file, or to s3://bucket/key, while the service runs',
-  run: async ({ backup }, call) => {
+  run: async (services, call) => {
     const { operands, copies, interruption } = call
     const [file = ''] = operands
-    if (!file.startsWith('s3://')) return { file, ...(await backup(file)) }
+    if (!file.startsWith('s3://')) return { file, ...(await services.backup(file)) }
     using transfer = showTransfer(call)
     const { onProgress } = transfer
-    const options = { target: file, copyTo: backup, onProgress, signal: interruption() }
+    const copyTo = (path: string): Promise<unknown> => services.backup(path)
+    const options = { target: file, copyTo, onProgress, signal: interruption() }
     return { file, ...(await copies.send(options)) }
   },
 }

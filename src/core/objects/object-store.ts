@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ObjectKey } from './object-key.ts'
 
-export interface PutObject {
-  readonly key: ObjectKey
+export interface PutObject extends NamedObject {
   /** The content, read once. `put` reads it to its end or destroys it. */
   readonly body: Readable
   /** Bytes to come, when the caller knows or can bound them; a hint for part sizes, not a promise. */
@@ -13,7 +12,6 @@ export interface PutObject {
   readonly memory?: BodyMemory
   /** Called before `put` rejects when nothing of the object can be in the store, now or later: there is nothing to remove. */
   readonly onUntouched?: (() => void) | undefined
-  readonly signal: AbortSignal
 }
 
 /** The memory of a body on its way into a store: the caller's, which the store borrows. */
@@ -45,16 +43,14 @@ export interface ByteRange {
   readonly last: number
 }
 
-export interface OpenObject {
-  readonly key: ObjectKey
-  /** The whole object when left out. */
-  readonly range?: ByteRange
-  readonly signal: AbortSignal
-}
-
 export interface NamedObject {
   readonly key: ObjectKey
   readonly signal: AbortSignal
+}
+
+export interface OpenObject extends NamedObject {
+  /** The whole object when left out. */
+  readonly range?: ByteRange
 }
 
 export interface ListObjects {

@@ -8,7 +8,7 @@ import {
   type ServiceOutputTypes,
 } from '@aws-sdk/client-s3'
 import { withDeadline } from '../../core/async/deadline.ts'
-import { storeError } from '../store-error.ts'
+import { translated } from '../store-error.ts'
 import type { PartChecksums } from './checksums.ts'
 import type { DirectS3 } from './client.ts'
 
@@ -70,11 +70,8 @@ export function callS3<I extends ServiceInputTypes, O extends ServiceOutputTypes
 
 /** Rejects with `storeError` unless the bucket is there and may be used. */
 export async function findBucket(bucket: S3Bucket, signal: AbortSignal): Promise<void> {
-  try {
-    await callS3(bucket, { command: new HeadBucketCommand({ Bucket: bucket.name }), signal })
-  } catch (error) {
-    throw storeError(error)
-  }
+  const command = new HeadBucketCommand({ Bucket: bucket.name })
+  await translated(callS3(bucket, { command, signal }))
 }
 
 /** Whether `error` is the store's own, by one of these names. */

@@ -14,6 +14,8 @@ export const CONTENT_TYPE = 'application/octet-stream'
 export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | 'signal'> {
   /** Bytes. */
   readonly partSize: number
+  /** Parts that are sent at a time. */
+  readonly concurrency: number
 }
 
 /** The calls that make one object in parts. Each has a deadline, and ends with the signal. */
@@ -32,17 +34,19 @@ export class MultipartUpload {
     this.#options = options
   }
 
-  /** Sends the parts, at most `concurrency` at a time. After a failure the caller aborts the signal, which stops the others. */
-  async send(parts: AsyncGenerator<Part, void>, concurrency: number): Promise<void> {
+  /** Sends the parts, several at a time. After a failure the caller aborts the signal, which stops the others. */
+  async send(first: Part, rest: AsyncGenerator<Part, void>): Promise<void> {
     const creation = this.#create()
     this.#creation = creation
     // A failure that leaves `for await` would wait for the part that the others wait for.
-    const worker = async (): Promise<void> => {
-      for (let next = await parts.next(); !next.done; next = await parts.next()) {
+    const worker = async (part: Part | undefined): Promise<void> => {
+      if (part !== undefined) await this.#sendPart(await creation, part)
+      for (let next = await rest.next(); !next.done; next = await rest.next()) {
         await this.#sendPart(await creation, next.value)
       }
     }
-    await Promise.all([creation, ...Array.from({ length: concurrency }, worker)])
+    const others = Array.from({ length: this.#options.concurrency - 1 }, () => worker(undefined))
+    await Promise.all([creation, worker(first), ...others])
   }
 
   /** Makes the object of the parts, and resolves to its ETag. */

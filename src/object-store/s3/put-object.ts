@@ -74,9 +74,9 @@ interface Upload extends Required<Pick<PutObject, 'key' | 'metadata' | 'signal'>
   readonly sent: Sent
 }
 
-/** Sends the object, as one piece if it is no larger than that. */
+/** Sends the object, as one piece if it is no larger than a part. */
 async function send(upload: Upload): Promise<{ readonly size: number }> {
-  const { bucket, signal, parts, sent, concurrency } = upload
+  const { bucket, signal, parts, sent } = upload
   const { value: first } = await parts.next()
   if (first === undefined) throw new TypeError('An object has at least one part')
   signal.throwIfAborted()
@@ -84,17 +84,12 @@ async function send(upload: Upload): Promise<{ readonly size: number }> {
   if (first.isLast) return await sendWhole(upload, first.content)
   const multipart = new MultipartUpload(bucket, upload)
   sent.multipart = multipart
-  await multipart.send(prepend(first, parts), concurrency)
+  await multipart.send(first, parts)
   await finish(upload, {
     ms: bucket.deadlines.completeMs,
     call: (signal) => multipart.complete(signal),
   })
   return await confirm(upload, multipart.sentBytes)
-}
-
-async function* prepend(first: Part, rest: AsyncIterable<Part>): AsyncGenerator<Part, void> {
-  yield first
-  yield* rest
 }
 
 async function sendWhole(upload: Upload, body: PartBuffer): Promise<{ readonly size: number }> {

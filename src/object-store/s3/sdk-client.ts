@@ -2,9 +2,10 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
-import { type S3Transport, TRANSPORT_DEFAULTS } from './transport.ts'
+import { type S3TransportOptions, TRANSPORT_DEFAULTS } from './transport.ts'
 
-export interface S3ClientOptions {
+/** The limits of the transport count for the SDK's and for our own, each by itself. */
+export interface S3ClientOptions extends Omit<S3TransportOptions, 'keepAlive'> {
   readonly region: string
   /** Base URL of a server other than AWS. */
   readonly endpoint?: string | undefined
@@ -12,14 +13,8 @@ export interface S3ClientOptions {
   readonly forcePathStyle?: boolean | undefined
   /** Left out, the AWS SDK looks for them (environment, files, instance role). */
   readonly credentials?: { accessKeyId: string; secretAccessKey: string } | undefined
-  /** Sockets to one host for each kind of requests, 200 by default. */
-  readonly maxSockets?: number | undefined
-  /** Time to get a connected socket, 10 s by default, waiting for a free one included. */
-  readonly connectionMs?: number | undefined
   /** How often one request is tried, 3 by default. */
   readonly maxAttempts?: number | undefined
-  /** Replaces the transport, the SDK's and our own. */
-  readonly requestHandler?: S3Transport | undefined
 }
 
 /**
@@ -27,7 +22,14 @@ export interface S3ClientOptions {
  * request's nor a socket's, for the latter would also cut off a slow reader. Callers bound each call.
  */
 export function createS3Client(options: S3ClientOptions): S3Client {
-  const { region, endpoint, credentials } = options
+  const { region, endpoint, credentials, maxSockets, connectionMs } = options
+  const agent = { keepAlive: true, maxSockets: maxSockets ?? TRANSPORT_DEFAULTS.maxSockets }
+  const transport = (): NodeHttpHandler =>
+    new NodeHttpHandler({
+      connectionTimeout: connectionMs ?? TRANSPORT_DEFAULTS.connectionMs,
+      httpAgent: new HttpAgent(agent),
+      httpsAgent: new HttpsAgent(agent),
+    })
   return new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
@@ -39,24 +41,11 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     maxAttempts: options.maxAttempts ?? 3,
     // It would cost a round trip, and with some agents a new connection, for every part.
     expectContinueHeader: false,
-    requestHandler: (options.requestHandler as Transport | undefined) ?? createTransport(options),
+    requestHandler: (options.requestHandler as Transport | undefined) ?? transport(),
   })
 }
 
 type Transport = NonNullable<S3ClientConfig['requestHandler']>
-
-function createTransport(options: S3ClientOptions): NodeHttpHandler {
-  const {
-    maxSockets = TRANSPORT_DEFAULTS.maxSockets,
-    connectionMs = TRANSPORT_DEFAULTS.connectionMs,
-  } = options
-  const agent = { keepAlive: true, maxSockets }
-  return new NodeHttpHandler({
-    connectionTimeout: connectionMs,
-    httpAgent: new HttpAgent(agent),
-    httpsAgent: new HttpsAgent(agent),
-  })
-}
 
 /** Where a bucket is: what its requests have in common. */
 export interface S3Endpoint {

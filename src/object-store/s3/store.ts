@@ -1,8 +1,4 @@
-import {
-  CreateBucketCommand,
-  ListObjectsV2Command,
-  type ListObjectsV2CommandOutput,
-} from '@aws-sdk/client-s3'
+import { CreateBucketCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { isObjectKey } from '../../core/objects/object-key.ts'
 import type {
   ListedObject,
@@ -32,7 +28,7 @@ import { DEFAULT_PART_SIZE } from './parts.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 import { createS3Transport, type S3Transport } from './transport.ts'
 import { uploadObject, type UploadOptions } from './put-object.ts'
-import { storeError } from '../store-error.ts'
+import { storeError, translated } from '../store-error.ts'
 
 /** Each costs a file descriptor, and while its reader dawdles little else. */
 const READER_SOCKETS = 1000
@@ -93,19 +89,16 @@ class S3Store implements ObjectStore {
     return headObject(this.#bucket, object)
   }
 
-  async remove(object: NamedObject): Promise<void> {
-    try {
-      await removeObject(this.#bucket, object)
-    } catch (error) {
-      throw storeError(error)
-    }
+  remove(object: NamedObject): Promise<void> {
+    return translated(removeObject(this.#bucket, object))
   }
 
   async *list({ prefix: Prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
     let token: string | undefined
     do {
       const page = { Bucket: this.#bucket.name, Prefix, ContinuationToken: token }
-      const listed = await this.#listPage(new ListObjectsV2Command(page), signal)
+      const command: ListObjectsV2Command = new ListObjectsV2Command(page)
+      const listed = await translated(callS3(this.#bucket, { command, signal }))
       for (const { Key = '', Size } of listed.Contents ?? []) {
         if (isObjectKey(Key) && Size !== undefined) yield { key: Key, size: Size }
       }
@@ -131,17 +124,6 @@ class S3Store implements ObjectStore {
   async close(): Promise<void> {
     this.#bucket.client.destroy()
     for (const transport of this.#transports) transport.destroy?.()
-  }
-
-  async #listPage(
-    command: ListObjectsV2Command,
-    signal: AbortSignal,
-  ): Promise<ListObjectsV2CommandOutput> {
-    try {
-      return await callS3(this.#bucket, { command, signal })
-    } catch (error) {
-      throw storeError(error)
-    }
   }
 
   async #createBucket(signal: AbortSignal): Promise<void> {
