@@ -4,7 +4,7 @@ import {
   ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { createS3Client } from '../src/object-store/s3/client/sdk-client.ts'
+import { createS3Client } from '../src/object-store/s3/sdk-client.ts'
 import type { S3StoreOptions } from '../src/object-store/s3/store.ts'
 import type { S3Server } from '../test/support/s3-server.ts'
 import { freshBucket } from '../test/support/test-bucket.ts'

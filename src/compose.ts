@@ -289,6 +289,11 @@ function isEmbedded(databaseUrl: string): boolean {
 
 const SQLITE_SCHEME = 'sqlite:'
 
+/** The file of an embedded database, an absolute path; `undefined` for one on a server. */
+export function databaseFileOf(databaseUrl: string): string | undefined {
+  return isEmbedded(databaseUrl) ? fileOf(databaseUrl) : undefined
+}
+
 function fileOf(databaseUrl: string): string {
   return resolve(databaseUrl.slice(SQLITE_SCHEME.length))
 }

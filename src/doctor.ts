@@ -1,9 +1,9 @@
-import { text } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { type Config, readConfig } from './config/config.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import { isAppError, messageOf } from './core/errors.ts'
 import { objectKey } from './core/objects/object-key.ts'
+import { chunksOf } from './core/objects/object-body.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createVersion } from './core/objects/version.ts'
@@ -142,7 +142,8 @@ async function roundTrip(objects: ObjectStore): Promise<void> {
   try {
     await objects.put({ key, body: Readable.from([Buffer.from(key)]), signal })
     const opened = await objects.open({ key, signal })
-    if (opened === undefined || (await text(opened.body)) !== key) {
+    const got = opened && Buffer.concat(await Array.fromAsync(chunksOf(opened)))
+    if (got?.toString() !== key) {
       throw new Error('What was put could not be got back.')
     }
   } finally {

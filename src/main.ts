@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { clearLine, cursorTo } from 'node:readline'
 import { parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import { readVersion } from './build-info.ts'
@@ -6,6 +7,7 @@ import { isHelp, runCli } from './cli/cli.ts'
 import { printable } from './cli/printable.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { render } from './cli/render.ts'
+import { createDatabaseCopies } from './database-copies.ts'
 import { introduceDemo } from './demo.ts'
 import { diagnose } from './doctor.ts'
 import { DRAIN_MS } from './drain.ts'
@@ -107,7 +109,15 @@ function runCommand(): Promise<number> {
     print: console.log,
     printError: console.error,
     interruption,
+    drawLine: process.stderr.isTTY ? drawLine : undefined,
+    copies: createDatabaseCopies(process.env),
   })
+}
+
+function drawLine(text: string): void {
+  cursorTo(process.stderr, 0)
+  clearLine(process.stderr, 1)
+  process.stderr.write(text)
 }
 
 /** Aborts on the first SIGTERM or SIGINT; the next ends the process as if nobody listened. */

@@ -17,12 +17,13 @@ import { ChunkThrottle } from '../src/http/body/chunk-throttle.ts'
 import { discardBody } from '../src/http/body/discard-body.ts'
 import { createJwtVerifier } from '../src/jwt/jwt-verifier.ts'
 import { createScrape } from '../src/metrics/scrape.ts'
-import { withDeadline } from '../src/object-store/deadline.ts'
-import { createS3Body } from '../src/object-store/s3/client/response-body.ts'
-import { createS3Transport } from '../src/object-store/s3/client/transport.ts'
+import { withDeadline } from '../src/core/async/deadline.ts'
+import { createS3Body } from '../src/object-store/s3/get-object.ts'
+import { createS3Transport } from '../src/object-store/s3/transport.ts'
 import { createFolder } from './database/sqlite/harness.ts'
 import { failOnDeath } from './support/fail-on-death.ts'
 import { startIdentityProvider } from './support/identity-provider.ts'
+import { bytesOf } from './support/objects.ts'
 import { stall } from './support/stall.ts'
 
 const LIMIT_MS = 20
@@ -66,7 +67,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     )
     const response = await asked.promise
     await stall(600, () => response.setHeader('content-length', 5).end('there'))
-    expect(String((await answer).response.content)).toBe('there')
+    expect((await bytesOf((await answer).response.body)).toString()).toBe('there')
   })
 
   it('the content of an object', async () => {

@@ -1,21 +1,23 @@
 import { parseArgs } from 'node:util'
 import { isAppError, messageOf } from '../core/errors.ts'
-import type { Command, CommandCall, CommandServices } from './command.ts'
+import type { Command, CommandCall, CommandServices, StandaloneCommand } from './command.ts'
 import { DEVICES } from './commands/devices.ts'
 import { GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { USERS } from './commands/users.ts'
 import { printable } from './printable.ts'
-import { render } from './render.ts'
+import { render, type Result } from './render.ts'
 
-export interface CliOptions {
+export interface CliOptions extends Pick<CommandCall, 'copies'> {
   /** The words after the program's name. */
   readonly args: readonly string[]
   /** Opens what commands work on; called only for a command that is well-formed. */
   readonly open: () => Promise<CommandServices>
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
+  /** Writes over the last line of the terminal, where there is one. */
+  readonly drawLine?: CommandCall['drawLine']
   /** Called by a command that takes long; the signal aborts when the user ends it. */
   readonly interruption: () => AbortSignal
 }
@@ -39,22 +41,34 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
     return 2
   }
   try {
-    const services = await open()
-    try {
-      let exitCode: 0 | 1 = 0
-      const fail = (): void => {
-        exitCode = 1
-      }
-      const output = { print, printError, fail, interruption }
-      const result = await call.command.run(services, { ...call, ...output })
-      if (result !== undefined) print(call.json ? JSON.stringify(result) : render(result))
-      return exitCode
-    } finally {
-      await services.close()
+    let exitCode: 0 | 1 = 0
+    const fail = (): void => {
+      exitCode = 1
     }
+    const { command } = call
+    const { drawLine, copies } = options
+    const given = { ...call, print, printError, drawLine, fail, interruption, copies }
+    const result = await ('runAlone' in command
+      ? command.runAlone(given)
+      : runOn(open, command, given))
+    if (result !== undefined) print(call.json ? JSON.stringify(result) : render(result))
+    return exitCode
   } catch (error) {
     printError(describe(error))
     return 1
+  }
+}
+
+async function runOn(
+  open: CliOptions['open'],
+  command: Command,
+  call: CommandCall,
+): Promise<Result | undefined> {
+  const services = await open()
+  try {
+    return await command.run(services, call)
+  } finally {
+    await services.close()
   }
 }
 
@@ -64,10 +78,12 @@ export function isHelp(word: string): boolean {
 }
 
 /** In the order of the help. */
-const COMMANDS: readonly Command[] = [...USERS, ...TOKENS, ...DEVICES, ...GRANTS, ...OPERATIONS]
+const COMMANDS: readonly AnyCommand[] = [...USERS, ...TOKENS, ...DEVICES, ...GRANTS, ...OPERATIONS]
+
+type AnyCommand = Command | StandaloneCommand
 
 interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'json'> {
-  readonly command: Command
+  readonly command: AnyCommand
 }
 
 /** The command that `args` call, or a sentence that says why they call none. */
@@ -99,11 +115,11 @@ function parseCall(args: readonly string[]): Call | string {
   }
 }
 
-function commandOf(args: readonly string[]): Command | undefined {
+function commandOf(args: readonly string[]): AnyCommand | undefined {
   return COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
 }
 
-function optionsOf({ flags, switches = [] }: Command) {
+function optionsOf({ flags, switches = [] }: AnyCommand) {
   const options: Record<string, { readonly type: 'string' | 'boolean' }> = {}
   for (const flag of flags) options[flag] = { type: 'string' }
   for (const name of ['json', ...switches]) options[name] = { type: 'boolean' }
@@ -114,7 +130,7 @@ function isSwitch([, value]: readonly [string, unknown]): boolean {
   return value === true
 }
 
-function operandCounts({ operands }: Command): { least: number; most: number } {
+function operandCounts({ operands }: AnyCommand): { least: number; most: number } {
   const optional = operands.filter((operand) => operand.startsWith('['))
   return { least: operands.length - optional.length, most: operands.length }
 }
@@ -145,11 +161,11 @@ function helpLine(line: string, summary: string): string {
     : `${call}\n${' '.repeat(CALL_WIDTH)}${summary}`
 }
 
-function usage(command: Command): string {
+function usage(command: AnyCommand): string {
   return `usage: cloud-repo ${lineOf(command)}`
 }
 
-function lineOf({ words, operands, flags, switches = [], required = [] }: Command): string {
+function lineOf({ words, operands, flags, switches = [], required = [] }: AnyCommand): string {
   const options = flags.map((flag) =>
     required.includes(flag) ? `--${flag} ...` : `[--${flag} ...]`,
   )

@@ -5,6 +5,7 @@ import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
+import type { Transfer } from './progress.ts'
 import type { Result } from './render.ts'
 
 /** The use cases that commands call; the same as the server's. */
@@ -19,6 +20,29 @@ export interface CommandServices {
   close(): Promise<void>
 }
 
+interface CopyOptions {
+  readonly onProgress: (transfer: Transfer) => void
+  readonly signal: AbortSignal
+}
+
+/** Copies of the embedded database in S3. */
+export interface DatabaseCopies {
+  /**
+   * Guarantees that the object `target`, which was not there, is a whole copy of the database as `copyTo` makes one in a
+   * file of its own; on this machine nothing of it is left, and when this rejects, nothing in the bucket.
+   */
+  send(
+    options: CopyOptions & {
+      readonly target: string
+      readonly copyTo: (file: string) => Promise<unknown>
+    },
+  ): Promise<{ readonly bytes: number }>
+  /** Puts the copy `source` in the place of a database that is not there; see `database/sqlite/restore.ts`. */
+  restore(
+    options: CopyOptions & { readonly source: string },
+  ): Promise<{ readonly database: string; readonly bytes: number }>
+}
+
 export interface CommandCall {
   readonly operands: readonly string[]
   readonly flags: Readonly<Record<string, string>>
@@ -30,11 +54,14 @@ export interface CommandCall {
   readonly printError: (line: string) => void
   /** Makes the exit code 1 although the command goes on to its end. */
   readonly fail: () => void
+  /** Writes over the last line of the terminal that `printError` writes to; `undefined` when there is no terminal. */
+  readonly drawLine: ((text: string) => void) | undefined
+  readonly copies: DatabaseCopies
   /** For commands that take long: aborts on SIGINT and SIGTERM, which otherwise end the process at once. */
   readonly interruption: () => AbortSignal
 }
 
-export interface Command {
+interface CommandForm {
   readonly words: readonly string[]
   /** Names of the operands; `[name]` may be left out. */
   readonly operands: readonly string[]
@@ -45,7 +72,15 @@ export interface Command {
   /** Those of the flags that must be given. */
   readonly required?: readonly string[]
   readonly summary: string
+}
+
+export interface Command extends CommandForm {
   run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
+}
+
+/** A command that opens neither database nor object store. */
+export interface StandaloneCommand extends CommandForm {
+  runAlone(call: CommandCall): Promise<Result | undefined>
 }
 
 /** The first operand as a user id. */

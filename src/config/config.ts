@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
 import { messageOf } from '../core/errors.ts'
 import { smallestBudget } from '../core/uploads/memory/budget.ts'
-import { partSizeFor } from '../object-store/s3/parts/part-size.ts'
+import { partSizeFor } from '../object-store/s3/parts.ts'
 import { readTraces, type TraceConfig } from './tracing.ts'
 import { isLoopback, isDefaultCredential } from './default-credentials.ts'
 import {
@@ -86,15 +86,16 @@ export interface JwtConfig {
 
 export type ObjectStoreConfig =
   | { readonly kind: 'file'; readonly directory: string }
-  | {
-      readonly kind: 's3'
-      readonly bucket: string
-      readonly region: string
-      readonly endpoint: string | undefined
-      readonly forcePathStyle: boolean
-      /** `undefined` leaves it to the AWS SDK to find credentials. */
-      readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
-    }
+  | (S3Settings & { readonly kind: 's3'; readonly bucket: string })
+
+/** How to reach S3, whatever the bucket. */
+export interface S3Settings {
+  readonly region: string
+  readonly endpoint: string | undefined
+  readonly forcePathStyle: boolean
+  /** `undefined` leaves it to the AWS SDK to find credentials. */
+  readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -157,6 +158,14 @@ export function readConfig(environment: Environment): Config {
   return Object.freeze(config)
 }
 
+/** Reads the settings of S3 alone, also where no object store is there. Throws a `ConfigError`. */
+export function readS3Settings(environment: Environment): S3Settings {
+  const reader = createReader(environment)
+  const settings = readS3(reader)
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults)
+  return settings
+}
+
 /** The most that the object store gathers of one upload before it sends it on, in bytes. */
 export function partSizeOf(config: Pick<Config, 'objectStore' | 'maxFileSize'>): number {
   return config.objectStore.kind === 's3' ? partSizeFor(config.maxFileSize) : 0
@@ -211,9 +220,11 @@ function readMetrics({ setting }: Reader): MetricsConfig | undefined {
 }
 
 function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {
-  const { setting, optional, faults } = reader
-  const url = setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
-  if (url.kind === 'file') return url
+  const url = reader.setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
+  return url.kind === 'file' ? url : { ...url, ...readS3(reader) }
+}
+
+function readS3({ setting, optional, faults }: Reader): S3Settings {
   const endpoint =
     setting('AWS_ENDPOINT_URL_S3', '', parseUrl) ?? setting('AWS_ENDPOINT_URL', '', parseUrl)
   const accessKeyId = optional('AWS_ACCESS_KEY_ID')
@@ -225,7 +236,6 @@ function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {
   }
   const isSessionBound = optional('AWS_SESSION_TOKEN') !== undefined
   return {
-    ...url,
     region: setting('AWS_REGION', 'us-east-1', String),
     endpoint,
     // Servers other than AWS seldom have a DNS name for every bucket.

@@ -31,6 +31,14 @@ export async function migrate(database: Database): Promise<readonly string[]> {
 
 type Migrations = Readonly<Record<string, SchemaMigration>>
 
+/** Rejects unless the database is one of this service that this version, or one before it, has migrated. Changes nothing. */
+export async function assertMigrated(database: Database): Promise<void> {
+  const known = migrations(database)
+  const pending = await database.query((kysely) => findPending(kysely, known))
+  if (pending.length < Object.keys(known).length) return
+  throw new Error('This is a database, but not one of this service.')
+}
+
 /** `migrate` with migrations of a test's own. */
 export async function runMigrations(
   database: Database,

@@ -31,16 +31,11 @@ interface StoredObject {
 class MemoryStore implements ObjectStore {
   readonly #objects = new Map<ObjectKey, StoredObject>()
 
-  async put({
-    key,
-    body,
-    metadata = {},
-    memory,
-    signal,
-  }: PutObject): Promise<{ readonly size: number }> {
-    const content = await consumeBody({ body, signal }, async (source) => {
+  async put(object: PutObject): Promise<{ readonly size: number }> {
+    const { key, metadata = {}, memory } = object
+    const content = await consumeBody(object, async ({ bytes }) => {
       const chunks: Uint8Array[] = []
-      for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
+      for await (const chunk of memory?.hold(bytes) ?? bytes) {
         chunks.push(Uint8Array.from(chunk))
         // What an object takes is kept for good, and is no upload's.
         memory?.release(chunk.byteLength)

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { streamOf } from '../support/objects.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
 import { createDatabase, type RunningPostgres, startInstalled } from '../support/postgres.ts'
 import { isSkipped, whyMissing } from '../support/needs.ts'
@@ -73,7 +74,7 @@ async function copyObjects(from: S3StoreOptions, to: S3StoreOptions): Promise<vo
     const head = await source.head({ key, signal })
     const object = await source.open({ key, signal })
     if (object === undefined || head === undefined) continue
-    await target.put({ key, body: object.body, metadata: head.metadata, signal })
+    await target.put({ key, body: streamOf(object), metadata: head.metadata, signal })
   }
   await Promise.all([source.close(), target.close()])
 }

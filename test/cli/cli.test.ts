@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import type { CommandServices } from '../../src/cli/command.ts'
 import { ConfigError } from '../../src/config/config.ts'
@@ -68,6 +69,7 @@ async function run(
     print: (line) => out.push(line),
     printError: (line) => err.push(line),
     interruption: () => new AbortController().signal,
+    copies: failingCopies(new Error('There is no S3.')),
   })
   expect(closed).toBe(opened)
   return { code, out: out.join('\n'), err: err.join('\n') }

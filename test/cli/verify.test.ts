@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import type { CommandServices } from '../../src/cli/command.ts'
 import { createAccessTokens } from '../../src/core/auth/access-tokens.ts'
@@ -50,6 +51,7 @@ async function run(args: string, signal = never()) {
     print: (line) => out.push(line),
     printError: (line) => err.push(line),
     interruption: () => signal,
+    copies: failingCopies(new Error('There is no S3.')),
   })
   return { code, out: out.join('\n'), err: err.join('\n') }
 }

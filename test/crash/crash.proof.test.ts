@@ -1,6 +1,6 @@
 import { CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { describe, expect, inject, it } from 'vitest'
-import { createS3Client } from '../../src/object-store/s3/client/sdk-client.ts'
+import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
 import { freshKey } from '../support/objects.ts'
 import { type Figures, runCrash } from './run.ts'
 import { openWorld, type Places } from './world.ts'

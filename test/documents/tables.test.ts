@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { ERROR_CODES } from '../../src/core/errors.ts'
@@ -157,6 +158,7 @@ async function commandsInHelp(): Promise<string[]> {
     print: (line) => (help += line),
     printError: () => undefined,
     interruption: () => new AbortController().signal,
+    copies: failingCopies(new Error('Nothing is to be opened.')),
   })
   return allOf(/^cloud-repo ((?:[a-z]+ )+)/gm, help).map((words) => words.trim())
 }

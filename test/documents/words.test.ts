@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import { allOf, blocksOf, type Page, readPages } from './pages.ts'
 
@@ -27,6 +28,7 @@ describe('the commands that the documents name', () => {
         print: () => undefined,
         printError: (line) => complaints.push(line),
         interruption: () => new AbortController().signal,
+        copies: failingCopies(new Error(RAN)),
       })
       // A sentence may name a command without its operands.
       const named = `usage: cloud-repo ${words.join(' ')} `

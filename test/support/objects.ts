@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { expect } from 'vitest'
 import { objectKey, type ObjectKey } from '../../src/core/objects/object-key.ts'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
+import { chunksOf } from '../../src/core/objects/object-body.ts'
+import type { ObjectStore, OpenedObject } from '../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createVersion } from '../../src/core/objects/version.ts'
 
@@ -63,10 +64,16 @@ export function* failingAfter(size: number, failure: Error): Generator<Buffer, v
   throw failure
 }
 
-export async function bytesOf(body: Readable | undefined): Promise<Buffer> {
+export async function bytesOf(body: OpenedObject['body'] | undefined): Promise<Buffer> {
   const chunks: Uint8Array[] = []
-  for await (const chunk of body ?? []) chunks.push(Buffer.from(chunk))
+  for await (const chunk of body ? chunksOf({ body }) : []) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
+}
+
+/** The body of an opened object as a stream, however the store brings it. */
+export function streamOf(opened: Pick<OpenedObject, 'body'> | undefined): Readable {
+  const { body = new Uint8Array() } = opened ?? {}
+  return body instanceof Uint8Array ? Readable.from([body], { objectMode: false }) : body
 }
 
 export async function read(store: ObjectStore, key: ObjectKey) {

@@ -5,7 +5,7 @@ import {
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3'
 import type { ObjectKey } from '../../src/core/objects/object-key.ts'
-import { createS3Client } from '../../src/object-store/s3/client/sdk-client.ts'
+import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
 import type { S3Address } from './s3-server.ts'
 

@@ -1,8 +1,9 @@
-import type { Command } from '../command.ts'
+import type { Command, StandaloneCommand } from '../command.ts'
+import { BACKUP, RESTORE } from './backup.ts'
 import { REBUILD } from './rebuild.ts'
 import { VERIFY } from './verify.ts'
 
-export const OPERATIONS: readonly Command[] = [
+export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   {
     words: ['sweep'],
     operands: [],
@@ -24,16 +25,8 @@ export const OPERATIONS: readonly Command[] = [
       }
     },
   },
-  {
-    words: ['backup'],
-    operands: ['<file>'],
-    flags: [],
-    summary: 'copy the embedded database to a new file, while the service runs',
-    run: async (services, { operands: [file = ''] }) => ({
-      file,
-      ...(await services.backup(file)),
-    }),
-  },
+  BACKUP,
+  RESTORE,
   VERIFY,
   REBUILD,
   {

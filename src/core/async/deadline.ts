@@ -52,6 +52,38 @@ export async function settledUnlessAborted<T>(work: Promise<T>, signal: AbortSig
   return await Promise.race([work, promise])
 }
 
+/**
+ * Settles as `call` does, or rejects after `ms` (a DOMException `TimeoutError`) or when `signal` aborts (its
+ * reason), whether or not `call` heeds the signal that it is given. That signal aborts in the same two cases and
+ * never after this promise has settled, so it can guard a response whose body is still to be read.
+ */
+export async function withDeadline<T>(
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const stop = new AbortController()
+  const giveUp = (reason: unknown): void => {
+    stop.abort(reason)
+    reject(reason)
+  }
+  const deadline = new Deadline(ms, () => giveUp(timeoutError(ms)))
+  using _ = addAbortListener(signal, () => giveUp(signal.reason))
+  try {
+    return await Promise.race([call(stop.signal), late])
+  } finally {
+    deadline.clear()
+  }
+}
+
+/** Rejects with the reason of `signal` when it aborts, at once when it has. */
+export function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    addAbortListener(signal, () => reject(signal.reason))
+  })
+}
+
 /** As `AbortSignal.timeout`, with a turn for what has arrived. */
 export function timeoutSignal(ms: number): AbortSignal {
   const controller = new AbortController()

@@ -12,6 +12,7 @@ import type {
   ListFiles,
   RemoveFile,
 } from '../ledger/ledger.ts'
+import { discardBody } from '../objects/object-body.ts'
 import type { ByteRange, OpenedObject } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
@@ -49,11 +50,11 @@ export interface OpenedFile {
   readonly file: File
   readonly selection: Selection
   /**
-   * `undefined` when nothing was selected. Else the caller reads it to its end or destroys it; it fails, and never
-   * just ends, when bytes are missing.
+   * `undefined` when nothing was selected, or `content` has it. Else the caller reads it to its end or destroys it; it
+   * fails, and never just ends, when bytes are missing.
    */
   readonly body: Readable | undefined
-  /** What `body` would bring, where all of it is there already. Who takes it leaves `body` alone. */
+  /** What was selected, where all of it is there already. */
   readonly content?: Uint8Array | undefined
   /** As `OpenedObject` has it. */
   readonly release?: OpenedObject['release']
@@ -176,17 +177,10 @@ export function createRepository(options: RepositoryOptions): Repository {
   }
 }
 
-/** Leaves a body alone that nobody may want. */
 function openedFile(opened: OpenedObject, of: Pick<OpenedFile, 'file' | 'selection'>): OpenedFile {
-  const { content } = opened
-  if (content === undefined) return { ...of, body: opened.body, release: opened.release }
-  return {
-    ...of,
-    content,
-    get body() {
-      return opened.body
-    },
-  }
+  const { body, release } = opened
+  if (body instanceof Uint8Array) return { ...of, body: undefined, content: body }
+  return { ...of, body, release }
 }
 
 type SeenBy = Pick<FindFile, 'audience' | 'userCreatedAt'>
@@ -216,7 +210,7 @@ function missingObject(file: File): AppError {
 }
 
 function wrongSize({ objectKey, size }: File, opened: OpenedObject): AppError {
-  opened.body.destroy()
+  discardBody(opened)
   return new AppError('internal_error', 'The content of this file can not be read.', {
     cause: new Error(`object ${objectKey} has ${opened.size} bytes in place of ${size}`),
   })

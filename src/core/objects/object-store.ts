@@ -1,22 +1,40 @@
 import type { Readable } from 'node:stream'
 import type { ObjectKey } from './object-key.ts'
-import type { MemoryAllocation } from '../uploads/memory/allocation.ts'
 
-export interface PutObject {
-  readonly key: ObjectKey
-  /** The content, read once. `put` reads it to its end or destroys it, and never holds more than its memory bound. */
+export interface PutObject extends NamedObject {
+  /** The content, read once. `put` reads it to its end or destroys it. */
   readonly body: Readable
-  /** Whether nobody else reads the chunks of `body`, so that each may be freed once it was copied. Not so when left out. */
-  readonly mayDetachChunks?: boolean | undefined
   /** Bytes to come, when the caller knows or can bound them; a hint for part sizes, not a promise. */
   readonly expectedSize?: number
   /** Small ASCII strings kept with the object where the store can keep them. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Where the store accounts for the content that it holds: it takes all of it by way of `hold`. Without limit when left out. */
-  readonly memory?: Pick<MemoryAllocation, 'hold' | 'release'>
+  /** Bounds what `put` holds of the content. Without limit when left out. */
+  readonly memory?: BodyMemory
   /** Called before `put` rejects when nothing of the object can be in the store, now or later: there is nothing to remove. */
   readonly onUntouched?: (() => void) | undefined
-  readonly signal: AbortSignal
+}
+
+/** The memory of a body on its way into a store: the caller's, which the store borrows. */
+export interface BodyMemory {
+  /**
+   * Passes `content` on, piece by piece, and counts what it has passed as held. A piece for which there is no room waits;
+   * when that takes too long, or the room is needed more by others, it fails with `unavailable`. Called once.
+   */
+  hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>
+  /** `bytes` of what was passed on are gone from the store's memory. */
+  release(bytes: number): void
+  /** The store has copied a piece, or is done with it, and reads it no more: the caller may free its memory at once. */
+  detach(piece: Uint8Array): void
+}
+
+export interface HoldOptions {
+  /**
+   * What the store gathers before it sends it on, in bytes: as soon as the next byte or the end has come, without anything
+   * else that is held. 0 when it gathers nothing. The memory's own part size, which is the largest, when left out.
+   */
+  readonly partSize?: number
+  /** The most bytes that will come in all, when that is known; a hint, by which less is claimed. */
+  readonly expectedSize?: number | undefined
 }
 
 /** First and last byte, both included, both inside the content. */
@@ -25,16 +43,14 @@ export interface ByteRange {
   readonly last: number
 }
 
-export interface OpenObject {
-  readonly key: ObjectKey
-  /** The whole object when left out. */
-  readonly range?: ByteRange
-  readonly signal: AbortSignal
-}
-
 export interface NamedObject {
   readonly key: ObjectKey
   readonly signal: AbortSignal
+}
+
+export interface OpenObject extends NamedObject {
+  /** The whole object when left out. */
+  readonly range?: ByteRange
 }
 
 export interface ListObjects {
@@ -56,13 +72,14 @@ export interface ObjectHead {
 }
 
 export interface OpenedObject {
-  /** The caller reads it to its end or destroys it. It fails, and never just ends, when bytes are missing. */
-  readonly body: Readable
-  /** What `body` would bring, where all of it is there already. Who takes it leaves `body` alone. */
-  readonly content?: Uint8Array
+  /**
+   * The bytes, where all of them are there already; else a stream, which the caller reads to its end or destroys, and which
+   * fails, and never just ends, when bytes are missing.
+   */
+  readonly body: Readable | Uint8Array
   /**
    * Takes back a chunk as `body` brought it, once, when nobody reads it any more: its memory may hold other bytes at once.
-   * What is not given back is left to the collector.
+   * What is not given back is left to the garbage collector.
    */
   readonly release?: ((chunk: Uint8Array) => void) | undefined
   /** Bytes of the whole object, whatever the range. */

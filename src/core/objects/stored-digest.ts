@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import { confirmMissing } from './confirm-missing.ts'
+import { chunksOf, discardBody } from './object-body.ts'
 import type { ObjectKey } from './object-key.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -55,12 +56,11 @@ async function read({
 }: ReadStoredDigest): Promise<StoredDigest> {
   const opened = await confirmMissing(signal, () => objects.open({ key, signal }))
   if (opened?.size !== size) {
-    opened?.body.destroy()
+    if (opened !== undefined) discardBody(opened)
     return { isUnreadable: false, head: opened }
   }
   const hash = createHash('sha256')
-  const chunks: AsyncIterable<Uint8Array> = opened.body
-  for await (const chunk of chunks) {
+  for await (const chunk of chunksOf(opened)) {
     hash.update(chunk)
     onBytes(chunk.byteLength)
   }

@@ -3,15 +3,13 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError, isAppError } from '../errors.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
-import type { ObjectStore } from '../objects/object-store.ts'
+import type { BodyMemory, ObjectStore } from '../objects/object-store.ts'
 import type { MemoryAllocation } from './memory/allocation.ts'
 
 /** A file on its way in, as any kind of request delivers it. */
 export interface IncomingFile {
   /** The file's bytes. It fails when the request breaks off, stalls or is malformed. */
   readonly content: Readable
-  /** As `PutObject` has it. */
-  readonly mayDetachChunks?: boolean
   readonly size: {
     /** The smallest size that the file can have, in bytes. */
     readonly min: number
@@ -30,7 +28,7 @@ export interface StoreContentOptions extends ByteMeterOptions {
   readonly metadata: Readonly<Record<string, string>>
   readonly incoming: IncomingFile
   /** Also what follows the file can be late, and is waited for as the file is. */
-  readonly memory: Pick<MemoryAllocation, 'hold' | 'release' | 'awaitClient'>
+  readonly memory: BodyMemory & Pick<MemoryAllocation, 'awaitClient'>
   readonly onUntouched?: () => void
   readonly signal: AbortSignal
 }
@@ -47,7 +45,6 @@ export interface StoredContent {
  */
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
-  const { mayDetachChunks } = incoming
   const expectedSize = incoming.size.announced
   const meter = createByteMeter(options)
   const [flow, put] = await Promise.allSettled([
@@ -59,7 +56,6 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
       memory,
       onUntouched,
       signal,
-      mayDetachChunks,
       ...(expectedSize === undefined ? {} : { expectedSize }),
     }),
   ])

@@ -33,7 +33,8 @@ async function assertAbsent(file: string): Promise<void> {
   if (found !== undefined) throw new Error(`${file} is there already.`)
 }
 
-async function synchronise(path: string): Promise<number> {
+/** Guarantees that a file, or the entries of a folder, are on disk; resolves to its size in bytes. */
+export async function synchronise(path: string): Promise<number> {
   const handle = await open(path, 'r')
   try {
     await handle.sync()

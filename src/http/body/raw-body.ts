@@ -41,8 +41,7 @@ export function openRawBody(
     if (!content.readableEnded) stop()
   })
   const size = sizeOf(headers)
-  // They are Node's own copies of what came on the connection.
-  return { content, size, mayDetachChunks: true, end: () => body.ended, [Symbol.dispose]: stop }
+  return { content, size, end: () => body.ended, [Symbol.dispose]: stop }
 }
 
 const ANY_BYTES: BodyCheck = { write: (chunk, content) => content.push(chunk), end: () => {} }

@@ -158,8 +158,6 @@ function createFileForm(form: OpenedForm): FileForm {
 
   return {
     content,
-    // They are Node's own copies of what came on the connection, and the parser gets none that is content alone.
-    mayDetachChunks: true,
     size,
     field: (name) => onlyValue(fields, name),
     end,

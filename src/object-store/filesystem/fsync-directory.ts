@@ -34,12 +34,15 @@ async function makeFolders(folder: string): Promise<string | undefined> {
     return await makeFolder(folder)
   } catch (error) {
     const parent = dirname(folder)
-    if (!hasCode(error, 'ENOENT') || parent === folder) throw error
+    if (!hasCode(error, MISSING) || parent === folder) throw error
     const highest = await makeFolders(parent)
     const made = await makeFolder(folder)
     return highest ?? made
   }
 }
+
+const MISSING: ReadonlySet<unknown> = new Set(['ENOENT'])
+const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
 
 /** Whatever the umask. */
 const PRIVATE = { mode: 0o700 } as const
@@ -50,11 +53,12 @@ async function makeFolder(folder: string): Promise<string | undefined> {
     await mkdir(folder, PRIVATE)
     return folder
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return undefined
+    if (hasCode(error, TAKEN)) return undefined
     throw error
   }
 }
 
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
+/** Whether `error` is the operating system's, by one of these codes. */
+export function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
+  return error instanceof Error && 'code' in error && codes.has(error.code)
 }

@@ -12,9 +12,8 @@ import type {
   PutObject,
 } from '../../core/objects/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
-import { ensureFolder, syncFolder } from './fsync-directory.ts'
+import { ensureFolder, hasCode, syncFolder } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
-import { detachBuffer } from '../detach-buffer.ts'
 import { readMetadata, removeMetadata, writeMetadata } from './symlink-metadata.ts'
 import { consumeBody, type Source } from '../consume-body.ts'
 import { storeError } from '../store-error.ts'
@@ -39,20 +38,10 @@ class FilesystemStore implements ObjectStore {
     this.#users = resolve(directory, OBJECT_KEY_PREFIX)
   }
 
-  async put({
-    key,
-    body,
-    metadata,
-    memory,
-    mayDetachChunks,
-    signal,
-  }: PutObject): Promise<{ readonly size: number }> {
-    const path = this.#pathOf(key)
+  async put(object: PutObject): Promise<{ readonly size: number }> {
+    const path = this.#pathOf(object.key)
     try {
-      const size = await consumeBody({ body, signal }, (source) =>
-        this.#write({ path, metadata, memory, mayDetachChunks, source }),
-      )
-      return { size }
+      return await consumeBody(object, (source) => this.#write(path, { ...object, source }))
     } catch (error) {
       await removeFiles(path).catch(() => undefined)
       throw error
@@ -121,8 +110,8 @@ class FilesystemStore implements ObjectStore {
     await access(`${this.#users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
-  async #write({ path, metadata, ...writing }: Writing): Promise<number> {
-    const { source } = writing
+  async #write(path: string, writing: Writing): Promise<{ readonly size: number }> {
+    const { metadata, source } = writing
     await ensureFolder(dirname(path), this.#users)
     const size = await writeFile(temporary(path), writing)
     // Before the object has its name, so that none is ever seen without its metadata.
@@ -130,7 +119,7 @@ class FilesystemStore implements ObjectStore {
     if (source.signal.aborted) throw source.signal.reason
     await rename(temporary(path), path)
     await syncFolder(dirname(path))
-    return size
+    return { size }
   }
 
   /** Keys come from core and are harmless; a defect there must not become a path outside the directory. */
@@ -140,11 +129,7 @@ class FilesystemStore implements ObjectStore {
   }
 }
 
-interface Writing {
-  readonly path: string
-  readonly metadata: PutObject['metadata']
-  readonly memory: PutObject['memory']
-  readonly mayDetachChunks: PutObject['mayDetachChunks']
+interface Writing extends Pick<PutObject, 'metadata' | 'memory'> {
   readonly source: Source
 }
 
@@ -154,28 +139,21 @@ function temporary(path: string): string {
   return `${path}.tmp`
 }
 
-async function writeFile(
-  path: string,
-  {
-    source,
-    memory,
-    mayDetachChunks = false,
-  }: Pick<Writing, 'source' | 'memory' | 'mayDetachChunks'>,
-): Promise<number> {
+async function writeFile(path: string, { source, memory }: Writing): Promise<number> {
+  let written = 0
   const handle = await open(path, 'wx', 0o600)
   try {
     for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
       const { byteLength } = chunk
       await handle.writeFile(chunk)
-      if (mayDetachChunks) detachBuffer(chunk)
+      written += byteLength
+      memory?.detach(chunk)
       memory?.release(byteLength)
     }
     await handle.sync()
     const { size } = await handle.stat()
-    if (size === source.count()) return size
-    throw new Error(
-      `${source.count()} bytes were written to ${basename(path)}, which holds ${size}`,
-    )
+    if (size === written) return size
+    throw new Error(`${written} bytes were written to ${basename(path)}, which holds ${size}`)
   } finally {
     await handle.close()
   }
@@ -210,7 +188,7 @@ async function orMissing<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call
   } catch (error) {
-    if (error instanceof Error && 'code' in error && ABSENT.has(error.code)) return undefined
+    if (hasCode(error, ABSENT)) return undefined
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
 import type { ObjectHead } from '../../core/objects/object-store.ts'
+import { hasCode } from './fsync-directory.ts'
 
 type Metadata = ObjectHead['metadata']
 
@@ -56,7 +57,3 @@ function isText([, value]: readonly [string, unknown]): boolean {
 const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
 const NO_LINK: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EINVAL'])
-
-function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
-  return error instanceof Error && 'code' in error && codes.has(error.code)
-}

@@ -1,6 +1,16 @@
-import type { S3Client } from '@aws-sdk/client-s3'
-import type { PartChecksums } from './parts/checksums.ts'
-import type { DirectS3 } from './client/client.ts'
+import {
+  type $Command,
+  HeadBucketCommand,
+  type S3Client,
+  type S3ClientResolvedConfig,
+  S3ServiceException,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
+} from '@aws-sdk/client-s3'
+import { withDeadline } from '../../core/async/deadline.ts'
+import { translated } from '../store-error.ts'
+import type { PartChecksums } from './checksums.ts'
+import type { DirectS3 } from './client.ts'
 
 /** How long the store may take, in milliseconds, the SDK's repeats included. */
 export interface S3Deadlines {
@@ -41,4 +51,35 @@ export interface S3Bucket {
   readonly checksums: PartChecksums
   readonly name: string
   readonly deadlines: S3Deadlines
+}
+
+interface Call<I extends ServiceInputTypes, O extends ServiceOutputTypes> {
+  readonly command: $Command<I, O, S3ClientResolvedConfig, ServiceInputTypes, ServiceOutputTypes>
+  readonly signal: AbortSignal
+}
+
+/** A call that carries no content, by way of the SDK, within its deadline. */
+export function callS3<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
+  { client, deadlines }: Pick<S3Bucket, 'client' | 'deadlines'>,
+  { command, signal }: Call<I, O>,
+): Promise<O> {
+  return withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
+    client.send(command, { abortSignal }),
+  )
+}
+
+/** Rejects with `storeError` unless the bucket is there and may be used. */
+export async function findBucket(bucket: S3Bucket, signal: AbortSignal): Promise<void> {
+  const command = new HeadBucketCommand({ Bucket: bucket.name })
+  await translated(callS3(bucket, { command, signal }))
+}
+
+/** Whether `error` is the store's own, by one of these names. */
+export function hasName(error: unknown, ...names: readonly string[]): boolean {
+  return error instanceof S3ServiceException && names.includes(error.name)
+}
+
+/** Whether `error` says that there is no such object; of an answer without a body, or no such bucket. */
+export function isMissing(error: unknown): boolean {
+  return hasName(error, 'NoSuchKey', 'NotFound')
 }

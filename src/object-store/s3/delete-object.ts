@@ -5,9 +5,8 @@ import {
   type ListMultipartUploadsCommandOutput,
 } from '@aws-sdk/client-s3'
 import type { NamedObject } from '../../core/objects/object-store.ts'
-import { withDeadline } from '../deadline.ts'
-import type { S3Bucket } from './bucket.ts'
-import { hasName } from './errors.ts'
+import { withDeadline } from '../../core/async/deadline.ts'
+import { callS3, hasName, isMissing, type S3Bucket } from './bucket.ts'
 
 /** How many nodes are asked, so that a removal is believed of one that may be blind. */
 const LOOKS = 2
@@ -20,10 +19,9 @@ const LOOKS = 2
  */
 export async function removeObject(bucket: S3Bucket, object: NamedObject): Promise<void> {
   await abortOpenUploads(bucket, object)
-  const { client, name, deadlines } = bucket
-  await withDeadline({ ms: deadlines.callMs, signal: object.signal }, (abortSignal) =>
-    client.send(new DeleteObjectCommand({ Bucket: name, Key: object.key }), { abortSignal }),
-  )
+  const { key, signal } = object
+  const command = new DeleteObjectCommand({ Bucket: bucket.name, Key: key })
+  await callS3(bucket, { command, signal })
   for (let look = 0; look < LOOKS; look++) {
     if (await isThere(bucket, object)) throw new Error('The store still has what it removed')
   }
@@ -36,29 +34,41 @@ async function isThere(
 ): Promise<boolean> {
   try {
     await withDeadline({ ms: deadlines.callMs, signal }, (signal) =>
-      unkept.ask({ method: 'HEAD', key, signal }),
+      unkept.send({ method: 'HEAD', key, signal }),
     )
     return true
   } catch (error) {
-    if (!hasName(error, 'NoSuchKey', 'NotFound')) throw error
+    if (!isMissing(error)) throw error
     return false
   }
 }
 
 /** Guarantees that every upload of exactly this key, open when it was called, is aborted. */
 export async function abortOpenUploads(
-  bucket: S3Bucket,
-  { key, signal }: NamedObject,
+  bucket: UploadBucket,
+  { key, signal }: KeyAndSignal,
 ): Promise<void> {
   let page: Page | undefined
   do {
-    page = await listOpenUploads(bucket, { key, signal, after: page })
+    // MinIO answers with the uploads of exactly `Prefix`, other servers also with those of longer keys.
+    const command = new ListMultipartUploadsCommand({
+      Bucket: bucket.name,
+      Prefix: key,
+      KeyMarker: page?.NextKeyMarker,
+      UploadIdMarker: page?.NextUploadIdMarker,
+    })
+    page = await callS3(bucket, { command, signal })
     for (const { Key, UploadId } of page.Uploads ?? []) {
-      if (Key === key && UploadId !== undefined) {
-        await abortUpload(bucket, { key, signal, uploadId: UploadId })
-      }
+      if (Key === key) await abortUpload(bucket, { key, signal, uploadId: UploadId })
     }
   } while (page.IsTruncated === true)
+}
+
+export type UploadBucket = Pick<S3Bucket, 'client' | 'name' | 'deadlines'>
+
+interface KeyAndSignal {
+  readonly key: string
+  readonly signal: AbortSignal
 }
 
 type Page = Pick<
@@ -66,31 +76,17 @@ type Page = Pick<
   'Uploads' | 'IsTruncated' | 'NextKeyMarker' | 'NextUploadIdMarker'
 >
 
-/** MinIO answers with the uploads of exactly `Prefix`, other servers also with those of longer keys. */
-function listOpenUploads(
-  { client, name, deadlines }: S3Bucket,
-  { key, signal, after }: NamedObject & { readonly after: Page | undefined },
-): Promise<Page> {
-  const command = new ListMultipartUploadsCommand({
-    Bucket: name,
-    Prefix: key,
-    KeyMarker: after?.NextKeyMarker,
-    UploadIdMarker: after?.NextUploadIdMarker,
-  })
-  return withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
-    client.send(command, { abortSignal }),
-  )
-}
-
 async function abortUpload(
-  { client, name, deadlines }: S3Bucket,
-  { key, signal, uploadId }: NamedObject & { readonly uploadId: string },
+  bucket: UploadBucket,
+  {
+    key: Key,
+    signal,
+    uploadId: UploadId,
+  }: KeyAndSignal & { readonly uploadId: string | undefined },
 ): Promise<void> {
-  const command = new AbortMultipartUploadCommand({ Bucket: name, Key: key, UploadId: uploadId })
+  const command = new AbortMultipartUploadCommand({ Bucket: bucket.name, Key, UploadId })
   try {
-    await withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
-      client.send(command, { abortSignal }),
-    )
+    await callS3(bucket, { command, signal })
   } catch (error) {
     if (!hasName(error, 'NoSuchUpload')) throw error
   }

@@ -1,28 +1,32 @@
-import { detachBuffer } from '../detach-buffer.ts'
-import { bufferedObject } from './client/buffered-object.ts'
+import { addAbortSignal, Readable } from 'node:stream'
+import { Deadline, timeoutError, withDeadline } from '../../core/async/deadline.ts'
+import { detachBuffer } from '../../core/objects/object-body.ts'
 import type {
   NamedObject,
   ObjectHead,
   OpenedObject,
   OpenObject,
 } from '../../core/objects/object-store.ts'
-import { createS3Body } from './client/response-body.ts'
-import type { S3Bucket } from './bucket.ts'
-import type { DirectS3 } from './client/client.ts'
-import { orMissing } from './errors.ts'
-import type { S3Headers } from './client/transport.ts'
-import { storeError } from '../store-error.ts'
+import { storeError, translated } from '../store-error.ts'
+import { findBucket, hasName, isMissing, type S3Bucket } from './bucket.ts'
+import type { DirectRequest } from './client.ts'
+import type { S3Headers, S3Response } from './transport.ts'
+
+/** What the names of an object's metadata have before them as headers. */
+export const META = 'x-amz-meta-'
 
 /** What the store states of an object, or `undefined` when it holds no such object. */
 export async function headObject(
   bucket: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<ObjectHead | undefined> {
-  const call = async (direct: DirectS3, signal: AbortSignal) => {
-    const headers = await direct.ask({ method: 'HEAD', key, signal })
-    return { size: lengthIn(headers), metadata: metadataIn(headers) }
+  const answer = await findObject(bucket, { method: 'HEAD', key, signal })
+  if (answer === undefined) return undefined
+  const metadata: Record<string, string> = {}
+  for (const [name, text = ''] of Object.entries(answer.headers)) {
+    if (name.startsWith(META)) metadata[name.slice(META.length)] = text
   }
-  return orMissing(bucket, { signal, call })
+  return { size: answer.length, metadata }
 }
 
 /** Opens an object. A slow reader may take its time; a store that falls silent may not. */
@@ -31,14 +35,15 @@ export async function openObject(
   { key, range, signal }: OpenObject,
 ): Promise<OpenedObject | undefined> {
   const headers = range && { range: `bytes=${range.first}-${range.last}` }
-  const call = (direct: DirectS3, signal: AbortSignal) =>
-    direct.open({ method: 'GET', key, headers, signal })
-  const answer = await orMissing(bucket, { signal, call })
+  const answer = await findObject(bucket, { method: 'GET', key, headers, signal })
   if (answer === undefined) return undefined
-  const { content } = answer
+  const { body: content = NOTHING, length } = answer
   try {
-    const { length, size } = extentOf(answer.headers, range)
-    if (content instanceof Uint8Array) return bufferedObject(assertLength(content, length), size)
+    const size = range === undefined ? length : wholeSize(answer, range)
+    if (content instanceof Uint8Array) {
+      if (content.byteLength === length) return { body: content, size }
+      throw new Error(`The answer has ${content.byteLength} bytes in place of ${length}`)
+    }
     const body = createS3Body(content, { length, idleMs: bucket.deadlines.idleMs, signal })
     return { body, size, release: detachBuffer }
   } catch (error) {
@@ -47,34 +52,111 @@ export async function openObject(
   }
 }
 
-function assertLength(content: Uint8Array, length: number): Uint8Array {
-  if (content.byteLength === length) return content
-  throw new Error(`The answer has ${content.byteLength} bytes in place of ${length}`)
+const NOTHING = new Uint8Array()
+
+interface FoundObject extends S3Response {
+  /** Bytes that come. */
+  readonly length: number
+}
+
+/**
+ * The store's answer, or `undefined` when it says twice that the object is not there. Any other failure, a missing bucket
+ * included, comes out as `storeError`. All of it is one call to whoever waits, with one deadline.
+ *
+ * A node of MinIO that has just come back denies for up to 15 s what was written while it was gone, when it has not
+ * found the others yet. So the second time is over a connection of its own, which leads to another node.
+ */
+async function findObject(
+  bucket: S3Bucket,
+  request: DirectRequest,
+): Promise<FoundObject | undefined> {
+  const deadline = { ms: bucket.deadlines.callMs, signal: request.signal }
+  const found = withDeadline(deadline, async (signal) => {
+    let denial: unknown
+    for (const direct of [bucket.direct, bucket.unkept]) {
+      try {
+        const answer = await direct.send({ ...request, signal })
+        return { ...answer, length: lengthIn(answer) }
+      } catch (error) {
+        if (!isMissing(error)) throw error
+        denial = error
+      }
+    }
+    // An answer to HEAD has no body, so it cannot say whether the object or the bucket is missing.
+    if (hasName(denial, 'NotFound')) await findBucket(bucket, signal)
+    return undefined
+  })
+  return await translated(found)
+}
+
+function lengthIn({ headers: { 'content-length': length }, body }: S3Response): number {
+  if (length !== undefined) return Number(length)
+  if (body instanceof Readable) body.destroy()
+  throw new Error('The answer states no length')
 }
 
 const TOTAL = /\/(\d+)$/
 
-/** How many bytes come, and how many the whole object has. */
-function extentOf(
-  headers: S3Headers,
-  range: OpenObject['range'],
-): { readonly length: number; readonly size: number } {
-  const length = lengthIn(headers)
-  if (range === undefined) return { length, size: length }
+/** The bytes of the object of which this is a range. */
+function wholeSize(
+  { headers, length }: { readonly headers: S3Headers; readonly length: number },
+  { first, last }: NonNullable<OpenObject['range']>,
+): number {
   const size = Number(TOTAL.exec(headers['content-range'] ?? '')?.[1])
-  if (size > range.last && length === range.last - range.first + 1) return { length, size }
+  if (size > last && length === last - first + 1) return size
   throw new Error('The answer does not hold the range that was asked for')
 }
 
-function lengthIn({ 'content-length': length }: S3Headers): number {
-  if (length === undefined) throw new Error('The answer states no length')
-  return Number(length)
+export interface S3BodyOptions {
+  /** Bytes that have to come. */
+  readonly length: number
+  /** How long the store may be silent while a reader wants bytes, in milliseconds. */
+  readonly idleMs: number
+  readonly signal: AbortSignal
 }
 
-/** What the names of an object's metadata have before them as headers. */
-export const META = 'x-amz-meta-'
+/**
+ * The content of an answer: exactly `length` bytes, or a failure with `storeError`. It is read only while a reader wants
+ * bytes, and a slow reader may take its time. Ends with `content` and destroys it otherwise.
+ */
+export function createS3Body(content: Readable, options: S3BodyOptions): Readable {
+  const { length, idleMs, signal } = options
+  let missing = length
+  let isWanted = false
+  const silence = new Deadline(idleMs, () => isWanted && fail(timeoutError(idleMs)))
+  const body = new Readable({
+    // Paused, it reads nothing ahead.
+    highWaterMark: 0,
+    read: () => {
+      isWanted = true
+      silence.refresh()
+      content.resume()
+    },
+    destroy: (error, done) => {
+      silence.clear()
+      content.destroy()
+      done(error)
+    },
+  })
 
-function metadataIn(headers: S3Headers): ObjectHead['metadata'] {
-  const kept = Object.entries(headers).filter(([name]) => name.startsWith(META))
-  return Object.fromEntries(kept.map(([name, text = '']) => [name.slice(META.length), text]))
+  function fail(cause: Error): void {
+    body.destroy(storeError(cause))
+  }
+  function take(chunk: Uint8Array): void {
+    missing -= chunk.byteLength
+    if (missing < 0) return fail(missed())
+    silence.refresh()
+    isWanted = body.push(chunk) && !body.isPaused()
+    if (!isWanted) content.pause()
+  }
+  const missed = (): Error => new Error(`The content misses its length by ${missing} bytes`)
+
+  content.on('data', take).pause()
+  content.once('end', () => (missing === 0 ? body.push(null) : fail(missed())))
+  content.once('error', fail)
+  content.once('close', () => {
+    if (!content.readableEnded) fail(new Error('The answer broke off'))
+  })
+  // It can fail before whoever asked for it listens.
+  return addAbortSignal(signal, body).on('error', () => undefined)
 }

@@ -1,15 +1,13 @@
-import { timeoutSignal } from '../../core/async/deadline.ts'
-import type { ObjectKey } from '../../core/objects/object-key.ts'
+import { createHash } from 'node:crypto'
+import { rejection, timeoutSignal, withDeadline } from '../../core/async/deadline.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
 import type { BufferPool } from '../buffer-pool.ts'
-import { consumeBody, type Source } from '../consume-body.ts'
+import { consumeBody } from '../consume-body.ts'
 import type { S3Bucket } from './bucket.ts'
 import { abortOpenUploads, removeObject } from './delete-object.ts'
-import { headObject } from './get-object.ts'
-import type { PartBuffer } from './parts/part-buffer.ts'
-import { partSizeFor } from './parts/part-size.ts'
-import { gatherParts, type Part } from './parts/part-stream.ts'
-import { UploadSession } from './upload-session.ts'
+import { headObject, META } from './get-object.ts'
+import { CONTENT_TYPE, MultipartUpload } from './multipart-upload.ts'
+import { DEFAULT_PART_SIZE, gatherParts, type Part, type PartBuffer, partSizeFor } from './parts.ts'
 
 export interface UploadOptions {
   /** Bytes of a part, unless the object needs larger ones; at least 5 MiB. */
@@ -34,74 +32,147 @@ export async function uploadObject(
   bucket: S3Bucket,
   { object, options, blocks }: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { key, expectedSize, memory, mayDetachChunks } = object
+  const { key, metadata = {}, expectedSize, memory } = object
   const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
-  const onSent = (content: PartBuffer): void => {
-    content.giveBack()
-    memory?.release(content.byteLength)
-  }
-  const session = new UploadSession(bucket, { ...object, partSize, onSent })
+  const sent: Sent = { hasSent: false, multipart: undefined }
   try {
     return await consumeBody(object, async (source) => {
-      const bytes = memory?.hold(source.bytes, { partSize, expectedSize }) ?? source.bytes
-      const parts = gatherParts(bytes, { partSize, blocks, mayDetachChunks })
+      const failed = new AbortController()
+      const signal = AbortSignal.any([source.signal, failed.signal])
+      const parts = gatherParts(source.bytes, { partSize, blocks, memory, expectedSize })
+      const { queueSize: concurrency } = options
+      const upload = { bucket, key, metadata, partSize, concurrency, signal, parts, sent }
       try {
-        const sending = { session, parts, concurrency: options.queueSize }
-        const isConfirmed = await session.run(source, () => send(sending))
-        return isConfirmed
-          ? { size: source.count() }
-          : await confirm(bucket, { key, session, source })
+        return await Promise.race([send(upload), rejection(signal)])
+      } catch (error) {
+        // It can also fail by itself, with parts under way.
+        failed.abort(error)
+        throw error
       } finally {
         void parts.return()
       }
     })
   } catch (error) {
-    if (session.hasSent) await discard(bucket, { key, session })
+    if (sent.hasSent) await discard(bucket, { key, sent })
     else object.onUntouched?.()
     throw error
   }
 }
 
-interface Sending {
-  readonly session: UploadSession
-  readonly parts: AsyncGenerator<Part, void>
-  readonly concurrency: number
+/** What a failure leaves to be cleared away. */
+interface Sent {
+  /** Whether the store may hold something of the object. */
+  hasSent: boolean
+  multipart: MultipartUpload | undefined
 }
 
-/** Says whether the store has stated already that it holds what was sent. */
-async function send({ session, parts, concurrency }: Sending): Promise<boolean> {
+interface Upload extends Required<Pick<PutObject, 'key' | 'metadata' | 'signal'>> {
+  readonly bucket: S3Bucket
+  readonly partSize: number
+  readonly concurrency: number
+  readonly parts: AsyncGenerator<Part, void>
+  readonly sent: Sent
+}
+
+/** Sends the object, as one piece if it is no larger than a part. */
+async function send(upload: Upload): Promise<{ readonly size: number }> {
+  const { bucket, signal, parts, sent } = upload
   const { value: first } = await parts.next()
   if (first === undefined) throw new TypeError('An object has at least one part')
-  if (first.isLast) return await session.sendWhole(first.content)
-  await session.sendInParts(prepend(first, parts), concurrency)
-  return false
+  signal.throwIfAborted()
+  sent.hasSent = true
+  if (first.isLast) return await sendWhole(upload, first.content)
+  const multipart = new MultipartUpload(bucket, upload)
+  sent.multipart = multipart
+  await multipart.send(first, parts)
+  await finish(upload, {
+    ms: bucket.deadlines.completeMs,
+    call: (signal) => multipart.complete(signal),
+  })
+  return await confirm(upload, multipart.sentBytes)
 }
 
-async function* prepend(first: Part, rest: AsyncIterable<Part>): AsyncGenerator<Part, void> {
-  yield first
-  yield* rest
+async function sendWhole(upload: Upload, body: PartBuffer): Promise<{ readonly size: number }> {
+  const { bucket, key, metadata } = upload
+  const { direct, deadlines } = bucket
+  const { byteLength: size } = body
+  const headers: Record<string, string> = { 'content-type': CONTENT_TYPE }
+  for (const [name, text] of Object.entries(metadata)) headers[META + name] = text
+  const etag = await finish(upload, {
+    ms: Math.max(deadlines.callMs, (deadlines.putMs * size) / DEFAULT_PART_SIZE),
+    call: async (signal) => {
+      const { headers: stated } = await direct.send({ method: 'PUT', key, headers, body, signal })
+      return stated['etag']
+    },
+  })
+  const isConfirmed = isMd5(etag, body)
+  body.giveBack()
+  return isConfirmed ? { size } : await confirm(upload, size)
 }
 
-interface Sent {
-  readonly key: ObjectKey
-  readonly session: UploadSession
+interface LastCall {
+  readonly ms: number
+  /** Answers with the object's ETag. */
+  readonly call: (signal: AbortSignal) => Promise<string | undefined>
+}
+
+/**
+ * The call that makes the object: when it fails, the object can be there all the same, of whatever size, and then this
+ * resolves with what is no ETag.
+ */
+async function finish(upload: Upload, { ms, call }: LastCall): Promise<string> {
+  const { signal } = upload
+  const etag = await withDeadline({ ms, signal }, call).catch((error: unknown) =>
+    findOrThrow(upload, error),
+  )
+  // An error after the status line can look like success to the SDK, but names no ETag.
+  if (etag === undefined) throw new Error('The store confirmed the object without an ETag')
+  return etag
+}
+
+async function findOrThrow({ bucket, key, signal }: Upload, cause: unknown): Promise<string> {
+  if (signal.aborted) throw cause
+  const found = await headObject(bucket, { key, signal }).catch(() => undefined)
+  if (found === undefined) throw cause
+  return 'lost'
+}
+
+/** Up to here it costs less to digest what was sent than to ask the store for its size. */
+const MAX_DIGESTED_BYTES = 64 * 1024
+
+/**
+ * Whether an ETag is the content's MD5, as it is where a store does not encrypt with a key of its own ("Object" in the API
+ * reference of S3): that says more than a size does. Where the content is large or MD5 forbidden, the answer is no.
+ */
+function isMd5(etag: string, { byteLength, pieces }: PartBuffer): boolean {
+  if (byteLength > MAX_DIGESTED_BYTES) return false
+  try {
+    const md5 = createHash('md5')
+    for (const piece of pieces) md5.update(piece)
+    return etag === `"${md5.digest('hex')}"`
+  } catch {
+    return false
+  }
 }
 
 async function confirm(
-  bucket: S3Bucket,
-  { key, session, source: { count, signal } }: Sent & { readonly source: Source },
+  { bucket, key, signal, sent }: Upload,
+  size: number,
 ): Promise<{ readonly size: number }> {
   const found = await headObject(bucket, { key, signal })
-  if (found?.size !== count()) {
-    throw new Error(`${count()} bytes were sent, the store states ${found?.size}`)
+  if (found?.size !== size) {
+    throw new Error(`${size} bytes were sent, the store states ${found?.size}`)
   }
-  if (session.mayHaveStray) await abortOpenUploads(bucket, { key, signal })
-  return { size: found.size }
+  if (sent.multipart?.mayHaveStray === true) await abortOpenUploads(bucket, { key, signal })
+  return { size }
 }
 
 /** Best effort: whoever called `put` removes the key again, and the first cause is the one to report. */
-async function discard(bucket: S3Bucket, { key, session }: Sent): Promise<void> {
+async function discard(
+  bucket: S3Bucket,
+  { key, sent }: Pick<Upload, 'key' | 'sent'>,
+): Promise<void> {
   const signal = timeoutSignal(bucket.deadlines.cleanupMs)
-  await session.settled(signal)
+  await sent.multipart?.settled(signal)
   await removeObject(bucket, { key, signal }).catch(() => undefined)
 }

@@ -11,19 +11,24 @@ import type {
   PutObject,
 } from '../../core/objects/object-store.ts'
 import { isAppError } from '../../core/errors.ts'
-import { withDeadline } from '../deadline.ts'
 import { BufferPool } from '../buffer-pool.ts'
-import { DEFAULT_DEADLINES, type S3Bucket, type S3Deadlines } from './bucket.ts'
-import { DEFAULT_PART_SIZE } from './parts/part-size.ts'
-import { PartChecksums, type PartChecksumsOptions } from './parts/checksums.ts'
-import { createS3Client, type S3ClientOptions } from './client/sdk-client.ts'
-import { DirectS3 } from './client/client.ts'
-import { findBucket, hasName } from './errors.ts'
-import { headObject, openObject } from './get-object.ts'
+import {
+  callS3,
+  DEFAULT_DEADLINES,
+  findBucket,
+  hasName,
+  type S3Bucket,
+  type S3Deadlines,
+} from './bucket.ts'
+import { PartChecksums, type PartChecksumsOptions } from './checksums.ts'
+import { DirectS3 } from './client.ts'
 import { removeObject } from './delete-object.ts'
-import { createS3Transport, type S3Transport } from './client/transport.ts'
+import { headObject, openObject } from './get-object.ts'
+import { DEFAULT_PART_SIZE } from './parts.ts'
+import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
+import { createS3Transport, type S3Transport } from './transport.ts'
 import { uploadObject, type UploadOptions } from './put-object.ts'
-import { storeError } from '../store-error.ts'
+import { storeError, translated } from '../store-error.ts'
 
 /** Each costs a file descriptor, and while its reader dawdles little else. */
 const READER_SOCKETS = 1000
@@ -84,23 +89,21 @@ class S3Store implements ObjectStore {
     return headObject(this.#bucket, object)
   }
 
-  async remove(object: NamedObject): Promise<void> {
-    try {
-      await removeObject(this.#bucket, object)
-    } catch (error) {
-      throw storeError(error)
-    }
+  remove(object: NamedObject): Promise<void> {
+    return translated(removeObject(this.#bucket, object))
   }
 
-  async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
+  async *list({ prefix: Prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
     let token: string | undefined
     do {
-      const page = await this.#listPage({ prefix, token, signal })
-      for (const { Key = '', Size } of page.Contents ?? []) {
+      const page = { Bucket: this.#bucket.name, Prefix, ContinuationToken: token }
+      const command: ListObjectsV2Command = new ListObjectsV2Command(page)
+      const listed = await translated(callS3(this.#bucket, { command, signal }))
+      for (const { Key = '', Size } of listed.Contents ?? []) {
         if (isObjectKey(Key) && Size !== undefined) yield { key: Key, size: Size }
       }
-      token = page.NextContinuationToken
-      if (page.IsTruncated === true && token === undefined)
+      token = listed.NextContinuationToken
+      if (listed.IsTruncated === true && token === undefined)
         throw storeError(new Error('List cut off'))
     } while (token !== undefined)
   }
@@ -123,38 +126,14 @@ class S3Store implements ObjectStore {
     for (const transport of this.#transports) transport.destroy?.()
   }
 
-  async #listPage({ prefix, token, signal }: ListPage) {
-    const { client, name, deadlines } = this.#bucket
-    const command = new ListObjectsV2Command({
-      Bucket: name,
-      Prefix: prefix,
-      ContinuationToken: token,
-    })
-    try {
-      return await withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
-        client.send(command, { abortSignal }),
-      )
-    } catch (error) {
-      throw storeError(error)
-    }
-  }
-
   async #createBucket(signal: AbortSignal): Promise<void> {
-    const { client, name, deadlines } = this.#bucket
+    const command = new CreateBucketCommand({ Bucket: this.#bucket.name })
     try {
-      await withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
-        client.send(new CreateBucketCommand({ Bucket: name }), { abortSignal }),
-      )
+      await callS3(this.#bucket, { command, signal })
     } catch (error) {
       // Another instance was faster, or the first answer was lost and this is the SDK's second try.
       if (!hasName(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw storeError(error)
       await findBucket(this.#bucket, signal)
     }
   }
-}
-
-interface ListPage {
-  readonly prefix: string
-  readonly token: string | undefined
-  readonly signal: AbortSignal
 }

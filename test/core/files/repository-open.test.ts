@@ -1,10 +1,11 @@
+import type { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { File } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { OpenObject } from '../../../src/core/objects/object-store.ts'
 import { MissingObject } from '../../../src/core/files/repository.ts'
 import { onceFailing, outage } from '../../support/faults.ts'
-import { bytesOf } from '../../support/objects.ts'
+import { bytesOf, streamOf } from '../../support/objects.ts'
 import {
   GARBAGE_DELAY_MS,
   openTestCore,
@@ -71,18 +72,13 @@ describe('open', () => {
   it('hands on a content that is there whole, and makes no body of it', async () => {
     await using core = await openTestCore()
     const content = Buffer.from('old')
-    const open = async () => ({
-      content,
-      size: 3,
-      get body(): never {
-        throw new Error('nobody wants one')
-      },
-    })
+    const open = async () => ({ body: content, size: 3 })
     const { repository, userId, caller } = (await openOverwrite(core, { objects: { open } })).faulty
     const name = parseFileName('a')
     const signal = AbortSignal.timeout(1000)
     const opened = await repository.open({ userId, name, viewer: caller, signal })
     expect(opened.content).toBe(content)
+    expect(opened.body).toBeUndefined()
   })
 
   it('asks the store for the range alone, and for nothing when nothing was selected', async () => {
@@ -190,12 +186,13 @@ describe('open', () => {
 
   it('answers internal_error for an object of another size at once, and leaves no body open', async () => {
     await using core = await openTestCore()
-    const bodies: { destroyed: boolean }[] = []
+    const bodies: Readable[] = []
     const open = async (object: OpenObject) => {
       const opened = await core.objects.open(object)
       if (opened === undefined) return undefined
-      bodies.push(opened.body)
-      return { body: opened.body, size: opened.size - 1 }
+      const body = streamOf(opened)
+      bodies.push(body)
+      return { body, size: opened.size - 1 }
     }
     const { faulty } = await openOverwrite(core, { objects: { open } })
     await expect(faulty.read('a')).rejects.toMatchObject({ code: 'internal_error' })

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { detachBuffer } from '../../../src/core/objects/object-body.ts'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
@@ -14,6 +15,7 @@ import {
   put,
   read,
   stalledBody,
+  streamOf,
 } from '../../support/objects.ts'
 
 /** A prepared store, and a way to see what it holds besides objects. */
@@ -123,23 +125,29 @@ function testRoundTrips(current: Current): void {
         }
       },
       release: () => undefined,
+      detach: () => undefined,
     }
     const body = chunked(randomBytes(300_000))
     await current().store.put({ key: freshKey('ada'), body, memory, signal: never() })
     expect(taken).toBe(300_000)
   })
 
-  it('leave no byte out when chunks may be freed', async () => {
+  it('leave no byte out when the caller frees each chunk that they are done with', async () => {
     const { store } = current()
     const key = freshKey()
     const chunks = ownChunks()
     const content = Buffer.concat(chunks)
     const body = Readable.from(chunks)
-    await store.put({ key, body, mayDetachChunks: true, signal: never() })
+    const memory = {
+      hold: (pieces: AsyncIterable<Uint8Array>) => allOf(pieces),
+      release: () => undefined,
+      detach: detachBuffer,
+    }
+    await store.put({ key, body, memory, signal: never() })
     expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
   })
 
-  it('leave the chunks of a caller alone who did not say so', async () => {
+  it('leave the chunks alone of a caller who gives them no memory', async () => {
     const { store } = current()
     const chunks = ownChunks()
     const content = Buffer.concat(chunks)
@@ -273,8 +281,8 @@ function testReaders(current: Current): void {
     await put(store, { key, content })
     for (let reader = 0; reader < 100; reader += 1) {
       const opened = await store.open({ key, signal: never() })
-      if (reader % 2 === 0) await opened?.body[Symbol.asyncIterator]().next()
-      opened?.body.destroy()
+      if (reader % 2 === 0) await streamOf(opened)[Symbol.asyncIterator]().next()
+      streamOf(opened).destroy()
     }
     expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
   })
@@ -286,7 +294,7 @@ function testReaders(current: Current): void {
     await put(store, { key, content })
     const opened = await store.open({ key, signal: never() })
     const chunks: Buffer[] = []
-    for await (const chunk of opened?.body ?? []) {
+    for await (const chunk of streamOf(opened)) {
       if (chunks.length === 0) await new Promise((resolve) => setTimeout(resolve, 1500))
       if (chunk instanceof Buffer) chunks.push(chunk)
     }
@@ -298,7 +306,7 @@ function testReaders(current: Current): void {
     const key = freshKey()
     await put(store, { key, content: randomBytes(4 * 1024 * 1024) })
     const opened = await store.open({ key, signal: never() })
-    const body = opened?.body ?? Readable.from([])
+    const body = streamOf(opened)
     await new Promise<void>((resolve) => {
       body.once('data', () => {
         body.pause()
@@ -318,7 +326,7 @@ function testReaders(current: Current): void {
     await put(store, { key, content })
     const slow = await store.open({ key, signal: never() })
     const kept: Buffer[] = []
-    for await (const chunk of slow?.body ?? []) {
+    for await (const chunk of streamOf(slow)) {
       if (chunk instanceof Buffer) kept.push(chunk)
       const hashed = await readAndRelease(store, key)
       expect(hashed).toBe(digest(content))
@@ -337,7 +345,7 @@ function testReaders(current: Current): void {
     const reading = bytesOf(opened?.body)
     caller.abort()
     await expect(reading).rejects.toThrow('aborted')
-    expect(opened?.body.destroyed).toBe(true)
+    expect(streamOf(opened).destroyed).toBe(true)
   })
 }
 
@@ -426,11 +434,15 @@ function ownChunks(): readonly Uint8Array[] {
   return Array.from({ length: 90 }, () => new Uint8Array(randomBytes(60_000)))
 }
 
+async function* allOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  yield* pieces
+}
+
 /** The digest of an object, of which each chunk is released as soon as it was hashed. */
 async function readAndRelease(store: ObjectStore, key: ObjectKey): Promise<string> {
   const opened = await store.open({ key, signal: never() })
   const hash = createHash('sha256')
-  for await (const chunk of opened?.body ?? []) {
+  for await (const chunk of streamOf(opened)) {
     if (!(chunk instanceof Uint8Array)) throw new TypeError('A body yields bytes')
     hash.update(chunk)
     opened?.release?.(chunk)

@@ -8,7 +8,7 @@ import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
 import { faultyStore, outage } from '../../support/faults.ts'
-import { bytesOf, never } from '../../support/objects.ts'
+import { bytesOf, never, streamOf } from '../../support/objects.ts'
 import { openBed, type VerifyAdapters, type VerifyBed } from '../verify/fixture.ts'
 
 /** A database in use, an empty one to rebuild into, and the objects of the first. */
@@ -137,7 +137,7 @@ export function interrupted(
       head: wrap((object) => objects.head(object)),
       open: wrap(
         (object) => objects.open(object),
-        (opened) => void opened?.body.destroy(),
+        (opened) => streamOf(opened).destroy(),
       ),
       check: wrap((signal) => objects.check(signal)),
     }),

@@ -37,7 +37,12 @@ function consumeBody(
     metadata: {},
     incoming,
     maxBytes: 2 ** 30,
-    memory: { hold, release: () => undefined, awaitClient: (sent) => sent },
+    memory: {
+      hold,
+      release: () => undefined,
+      detach: () => undefined,
+      awaitClient: (sent) => sent,
+    },
     onBytes: () => undefined,
     signal: AbortSignal.timeout(10_000),
     ...options,

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
 import { objectStoreContract } from '../../core/objects/object-store-contract.ts'
-import { bytesOf, chunked, freshKey, never, put } from '../../support/objects.ts'
+import { bytesOf, chunked, freshKey, never, put, streamOf } from '../../support/objects.ts'
 
 objectStoreContract('the filesystem store', async () => {
   const directory = await temporaryFolder()
@@ -57,6 +57,7 @@ describe('the filesystem store', () => {
         }
       },
       release: (bytes: number) => void (held -= bytes),
+      detach: () => undefined,
     }
     const body = chunked(Buffer.alloc(200_000))
     const store = createFilesystemStore({ directory })
@@ -178,8 +179,8 @@ describe('the filesystem store', () => {
     await put(store, { key, content: Buffer.alloc(300_000) })
     for (let round = 0; round < 20; round += 1) {
       const opened = await store.open({ key, signal: never() })
-      if (round % 2 === 0) await opened?.body[Symbol.asyncIterator]().next()
-      opened?.body.destroy()
+      if (round % 2 === 0) await streamOf(opened)[Symbol.asyncIterator]().next()
+      streamOf(opened).destroy()
       const body = Readable.from(brokenOff())
       await expect(put(store, { key: freshKey('ada'), body })).rejects.toThrow('broken off')
     }
@@ -194,7 +195,7 @@ describe('the filesystem store', () => {
     const opened = await store.open({ key, signal: never() })
     await store.remove({ key, signal: never() })
     expect(await openFilesIn(directory)).toHaveLength(1)
-    expect(await buffer(opened?.body ?? Readable.from([]))).toEqual(content)
+    expect(await buffer(streamOf(opened))).toEqual(content)
     await expect.poll(() => openFilesIn(directory)).toEqual([])
   })
 
@@ -208,7 +209,7 @@ describe('the filesystem store', () => {
     const opened = await opening
     // An error that nobody listens to would end the process, and this run with it.
     await expect.poll(() => openFilesIn(directory)).toEqual([])
-    expect(opened?.body.errored).toMatchObject({ name: 'AbortError' })
+    expect(streamOf(opened).errored).toMatchObject({ name: 'AbortError' })
   })
 
   it.each(['../escape', 'users/../escape', '/users/a', 'users/a/../../b', 'users/a/v.tmp', ''])(

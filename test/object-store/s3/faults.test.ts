@@ -7,7 +7,16 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { PART_SIZE } from '../../core/objects/object-store-contract.ts'
 import { FakeS3 } from '../../support/fake-s3.ts'
-import { bytesOf, digest, freshKey, never, put, read, stalledBody } from '../../support/objects.ts'
+import {
+  bytesOf,
+  digest,
+  freshKey,
+  never,
+  put,
+  read,
+  stalledBody,
+  streamOf,
+} from '../../support/objects.ts'
 import {
   answer,
   type FakeRequest,
@@ -448,7 +457,7 @@ describe('the body of an opened object', () => {
     await put(store, { key, content: LARGE })
     const opened = await store.open({ key, signal: never() })
     const chunks: Buffer[] = []
-    for await (const chunk of opened?.body ?? []) {
+    for await (const chunk of streamOf(opened)) {
       if (chunks.length === 0) await new Promise((resolve) => setTimeout(resolve, 800))
       if (chunk instanceof Buffer) chunks.push(chunk)
     }
@@ -460,9 +469,9 @@ describe('the body of an opened object', () => {
     const headers = { 'content-length': '1000' }
     s3.inject('GetObject', () => ({ statusCode: 200, headers, body: sent }))
     const opened = await store.open({ key: freshKey(), signal: never() })
-    const chunks = opened?.body[Symbol.asyncIterator]()
-    await chunks?.next()
-    opened?.body.destroy()
+    const chunks = streamOf(opened)[Symbol.asyncIterator]()
+    await chunks.next()
+    streamOf(opened).destroy()
     expect(sent.destroyed).toBe(true)
   })
 

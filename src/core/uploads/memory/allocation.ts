@@ -1,15 +1,7 @@
 import { settledUnlessAborted } from '../../async/deadline.ts'
+import { detachBuffer } from '../../objects/object-body.ts'
+import type { BodyMemory, HoldOptions } from '../../objects/object-store.ts'
 import { busy, type MemoryPool } from './fair-queue.ts'
-
-export interface HoldOptions {
-  /**
-   * What the store gathers before it sends it on, in bytes: as soon as the next byte or the end has come, without anything
-   * else that is held. 0 when it gathers nothing. The memory's own part size, which is the largest, when left out.
-   */
-  readonly partSize?: number
-  /** The most bytes that will come in all, when that is known; a hint, by which less is requested. */
-  readonly expectedSize?: number | undefined
-}
 
 /**
  * What an upload may gather of a part without memory for it. So the first byte of a part, which shows the store that the one
@@ -31,10 +23,12 @@ export interface AllocationOptions {
 }
 
 /** One upload's part of the memory. Whoever is given it disposes of it, which gives all back. */
-export class MemoryAllocation implements Disposable {
+export class MemoryAllocation implements BodyMemory, Disposable {
   readonly userId: string
   /** How fast the client sent in the last window; without bound before there was one. */
   bytesPerSecond = Number.POSITIVE_INFINITY
+  /** The pieces are Node's own copies of what came on the connection. */
+  readonly detach = detachBuffer
   /** For how long it has been on its way out. */
   leavingMs = 0
   readonly #options: AllocationOptions

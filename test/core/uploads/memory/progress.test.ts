@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MemoryAllocation } from '../../../../src/core/uploads/memory/allocation.ts'
 import { UploadMemory } from '../../../../src/core/uploads/memory/budget.ts'
 import { BufferPool } from '../../../../src/object-store/buffer-pool.ts'
-import { gatherParts } from '../../../../src/object-store/s3/parts/part-stream.ts'
+import { gatherParts } from '../../../../src/object-store/s3/parts.ts'
 import { createRandom } from '../../../simulation/random.ts'
 
 const KIB = 2 ** 10

@@ -48,15 +48,9 @@ export class S3Signer {
     if (sessionToken !== undefined) headers['x-amz-security-token'] = sessionToken
     const names = Object.keys(headers).sort()
     const signed = names.join(';')
-    const canonical = [
-      request.method,
-      request.path,
-      formatQuery(request.query),
-      ...names.map((name) => `${name}:${headers[name]}`),
-      '',
-      signed,
-      request.payloadSha256,
-    ].join('\n')
+    let canonical = `${request.method}\n${request.path}\n${formatQuery(request.query)}\n`
+    for (const name of names) canonical += `${name}:${headers[name]}\n`
+    canonical += `\n${signed}\n${request.payloadSha256}`
     const scope = `${day}/${this.#region}/s3/aws4_request`
     const text = `${ALGORITHM}\n${time}\n${scope}\n${hash('sha256', canonical)}`
     const signature = createHmac('sha256', this.#key(credentials, day)).update(text).digest('hex')

@@ -1,3 +1,17 @@
+import type { OpenedObject } from './object-store.ts'
+
+/** The bytes of an opened object, chunk by chunk, however the store brings them. */
+export function chunksOf({
+  body,
+}: Pick<OpenedObject, 'body'>): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+  return body instanceof Uint8Array ? [body] : body
+}
+
+/** Lets go of an opened object that nobody reads. */
+export function discardBody({ body }: Pick<OpenedObject, 'body'>): void {
+  if (!(body instanceof Uint8Array)) body.destroy()
+}
+
 /** Less is not worth the call, and may be a piece of a pool that others share. */
 const MIN_BYTES = 4 * 1024
 

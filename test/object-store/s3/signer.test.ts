@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { payloadSha256, S3Signer } from '../../../../src/object-store/s3/client/signer.ts'
+import { payloadSha256, S3Signer } from '../../../src/object-store/s3/signer.ts'
 
 const CREDENTIALS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfi' }
 

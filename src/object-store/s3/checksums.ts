@@ -43,33 +43,20 @@ export class PartChecksums {
     try {
       return await send({ ...input, ChecksumAlgorithm: 'CRC32' })
     } catch (error) {
-      if (!isRefusal(error)) throw error
+      if (!(error instanceof S3ServiceException)) throw error
+      const { httpStatusCode: status } = error.$metadata
+      if (status !== 400 && status !== 501) throw error
+      // Where the same request is accepted without the checksums, the refusal was of these, or of a moment.
       const created = await send(input)
-      this.#note(error)
+      const isUnsupported = status === 501 || UNSUPPORTED.has(error.name)
+      if (isUnsupported) this.#askAgainAt = performance.now() + ASK_AGAIN_MS
+      this.#warn(error, isUnsupported ? NOT_CHECKED : REFUSED_ONCE)
       return created
     }
-  }
-
-  /** The same request was accepted without the checksums, so the refusal was of these, or of a moment. */
-  #note(refusal: S3ServiceException): void {
-    if (!saysUnsupported(refusal)) {
-      this.#warn(refusal, 'the object store refused once to check parts by their CRC-32')
-      return
-    }
-    this.#askAgainAt = performance.now() + ASK_AGAIN_MS
-    this.#warn(
-      refusal,
-      'the object store does not check parts by their CRC-32; asks again in 10 min',
-    )
   }
 }
 
 const ASK_AGAIN_MS = 10 * 60_000
-
-/** Whether the store did not understand or does not implement what was asked. */
-function isRefusal(error: unknown): error is S3ServiceException {
-  return error instanceof S3ServiceException && [400, 501].includes(statusOf(error) ?? 0)
-}
 
 /** What stores answer to a header or a value that they do not implement ("Error responses" in the reference of S3). */
 const UNSUPPORTED: ReadonlySet<string> = new Set([
@@ -78,10 +65,5 @@ const UNSUPPORTED: ReadonlySet<string> = new Set([
   'InvalidArgument',
 ])
 
-function saysUnsupported(refusal: S3ServiceException): boolean {
-  return statusOf(refusal) === 501 || UNSUPPORTED.has(refusal.name)
-}
-
-function statusOf({ $metadata }: S3ServiceException): number | undefined {
-  return $metadata.httpStatusCode
-}
+const NOT_CHECKED = 'the object store does not check parts by their CRC-32; asks again in 10 min'
+const REFUSED_ONCE = 'the object store refused once to check parts by their CRC-32'

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { BufferPool } from '../../../../src/object-store/buffer-pool.ts'
-import {
-  type GatherOptions,
-  gatherParts,
-} from '../../../../src/object-store/s3/parts/part-stream.ts'
+import { detachBuffer } from '../../../src/core/objects/object-body.ts'
+import type { BodyMemory } from '../../../src/core/objects/object-store.ts'
+import { BufferPool } from '../../../src/object-store/buffer-pool.ts'
+import { type GatherOptions, gatherParts } from '../../../src/object-store/s3/parts.ts'
 
 const PART = 10
 
 const PLAIN = new Uint8Array()
+
+/** A caller whose pieces nobody else reads. */
+const FREEING: BodyMemory = { hold: bytesOf, release: () => undefined, detach: detachBuffer }
 
 function gather(
   pieces: readonly Uint8Array[],
@@ -63,22 +65,22 @@ describe('gathering parts', () => {
     expect(Buffer.concat(part?.content.pieces ?? []).equals(Buffer.concat(pieces))).toBe(true)
   })
 
-  it('frees a chunk that was copied, when nobody else reads it', async () => {
+  it('hands back a chunk that was copied', async () => {
     const chunks = chunksOf([60_000, 60_000, 60_000])
     const content = Buffer.concat(chunks)
-    const options = { partSize: 2 ** 20, mayDetachChunks: true }
+    const options = { partSize: 2 ** 20, memory: FREEING }
     const [part] = await Array.fromAsync(gather(chunks, options))
     expect(Buffer.concat(part?.content.pieces ?? []).equals(content)).toBe(true)
     // The first was waiting for a second when it came.
     expect(chunks.map(({ byteLength }) => byteLength)).toEqual([60_000, 0, 0])
   })
 
-  it('frees no chunk that others may read, or that has its memory from others', async () => {
+  it('hands back no chunk without a memory to take it, and frees none that has its memory from others', async () => {
     const chunks = chunksOf([60_000, 60_000])
     await Array.fromAsync(gather(chunks, { partSize: 2 ** 20 }))
     const [whole] = chunksOf([200_000])
     const views = [0, 100_000].map((from) => whole?.subarray(from, from + 100_000) ?? PLAIN)
-    await Array.fromAsync(gather(views, { partSize: 2 ** 20, mayDetachChunks: true }))
+    await Array.fromAsync(gather(views, { partSize: 2 ** 20, memory: FREEING }))
     const lengths = [...chunks, ...views].map(({ byteLength }) => byteLength)
     expect(lengths).toEqual([60_000, 60_000, 100_000, 100_000])
   })
@@ -92,7 +94,7 @@ describe('gathering parts', () => {
         const pieces = chunksOf(lengths)
         const content = Buffer.concat(pieces)
         const sent: Buffer[] = []
-        const options = { partSize, blocks, mayDetachChunks: true }
+        const options = { partSize, blocks, memory: FREEING }
         for await (const { content } of gather(pieces, options)) {
           sent.push(Buffer.concat(content.pieces))
           expect(content.byteLength).toBe(sent.at(-1)?.byteLength)
@@ -126,6 +128,8 @@ describe('blocks', () => {
   })
 })
 
-async function* bytesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
+async function* bytesOf(
+  pieces: readonly Uint8Array[] | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
   yield* pieces
 }

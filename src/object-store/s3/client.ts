@@ -1,18 +1,17 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
-import type { ObjectKey } from '../../../core/objects/object-key.ts'
-import { sleep } from '../../../core/async/sleep.ts'
-import { type S3Endpoint, resolveEndpoint } from './endpoint.ts'
+import { sleep } from '../../core/async/sleep.ts'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import { resolveEndpoint, type S3Endpoint } from './sdk-client.ts'
 import { payloadSha256, S3Signer } from './signer.ts'
-import type { S3Headers, S3Response, S3Transport } from './transport.ts'
+import type { S3Request, S3Response, S3Transport } from './transport.ts'
 
 export interface DirectRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT'
   readonly key: ObjectKey
   readonly query?: Record<string, string>
   readonly headers?: Record<string, string> | undefined
-  /** In pieces. */
-  readonly body?: readonly Uint8Array[]
+  readonly body?: { readonly byteLength: number; readonly pieces: readonly Uint8Array[] }
   /** Whether a checksum among the headers stands for the body, so that it need not be digested for the signature too. */
   readonly hasChecksum?: boolean
   readonly signal: AbortSignal
@@ -44,23 +43,11 @@ export class DirectS3 {
     this.#options = options
   }
 
-  /** Resolves to the headers of an answer that says success. */
-  async ask(request: DirectRequest): Promise<S3Headers> {
-    const { headers, body } = await this.#send(request)
-    // Whatever is aborted before its end takes the connection with it.
-    if (body !== undefined) await pastEnd(body)
-    return headers
-  }
-
-  /** As `ask`, with the content of the answer: all of it, or a body that the caller reads to its end or destroys. */
-  async open(request: DirectRequest): Promise<OpenedAnswer> {
-    const { headers, body, content } = await this.#send(request)
-    const carried = body ?? content
-    if (carried === undefined) throw new TypeError('The answer has no body')
-    return { headers, content: carried }
-  }
-
-  async #send(request: DirectRequest): Promise<S3Response> {
+  /**
+   * Resolves to an answer that says success. That to GET has its content, all of it or a stream that the caller reads to
+   * its end or destroys; what any other has is read over.
+   */
+  async send(request: DirectRequest): Promise<S3Response> {
     const { maxAttempts = 3, transport, retryTransport = transport } = this.#options
     for (let attempt = 1; ; attempt++) {
       try {
@@ -74,35 +61,55 @@ export class DirectS3 {
   }
 
   async #attempt(request: DirectRequest, transport: S3Transport): Promise<S3Response> {
-    const { method, key, query = {}, body, signal } = request
-    const { location, signer, host } = await this.#resolveBase()
-    const credentials = await this.#options.client.config.credentials()
-    const path = `${location.path}${key}`
-    const unsigned = {
-      method,
-      path,
-      query,
-      headers: headersOf(request, host),
-      payloadSha256: signedPayload(request),
+    const { response } = await transport.handle(await this.#sign(request), {
+      abortSignal: request.signal,
+    })
+    const { body } = response
+    if (body instanceof Readable) {
+      // It can break off when nobody listens any more, or not yet; whoever reads it meets the error.
+      body.on('error', () => undefined)
     }
-    const now = Date.now() + this.#options.clock.skewMs
-    const signed = signer.sign(unsigned, { credentials, now })
+    if (response.statusCode >= 300) throw await this.#failureOf(response)
+    // Whatever is aborted before its end takes the connection with it.
+    if (body instanceof Readable && request.method !== 'GET') await pastEnd(body)
+    return response
+  }
+
+  async #sign(request: DirectRequest): Promise<S3Request> {
+    const { method, key, query = {}, body, hasChecksum = false } = request
+    this.#base ??= this.#resolveBase()
+    const { location, signer, host } = await this.#base
     const { protocol, hostname, port } = location
-    const sent = { protocol, hostname, port, method, path, query, headers: signed, body }
-    const { response } = await transport.handle(sent, { abortSignal: signal })
-    // It can break off when nobody listens any more, or not yet; whoever reads it meets the error.
-    response.body?.on('error', () => undefined)
-    if (response.statusCode < 300) return response
-    throw await this.#failureOf(response)
+    const path = `${location.path}${key}`
+    const headers: Record<string, string> = { host, ...request.headers }
+    let payload = EMPTY_SHA256
+    if (body !== undefined) {
+      headers['content-length'] = `${body.byteLength}`
+      payload = hasChecksum ? 'UNSIGNED-PAYLOAD' : payloadSha256(body.pieces)
+    }
+    const signed = signer.sign(
+      { method, path, query, headers, payloadSha256: payload },
+      {
+        credentials: await this.#options.client.config.credentials(),
+        now: Date.now() + this.#options.clock.skewMs,
+      },
+    )
+    return { protocol, hostname, port, method, path, query, headers: signed, body: body?.pieces }
   }
 
   /** Made once; an attempt that fails, say for want of credentials, is made again. */
-  #resolveBase(): Promise<Base> {
-    this.#base ??= resolveBase(this.#options).catch((error: unknown) => {
+  async #resolveBase(): Promise<Base> {
+    try {
+      const { client, bucket } = this.#options
+      const location = await resolveEndpoint(client, bucket)
+      const region = await client.config.region()
+      const { hostname, port } = location
+      const host = port === undefined ? hostname : `${hostname}:${port}`
+      return { location, host, signer: new S3Signer(region) }
+    } catch (error) {
       this.#base = undefined
       throw error
-    })
-    return this.#base
+    }
   }
 
   /** Takes the store's time from a refusal, and says whether that differs by so much that it can be the reason. */
@@ -144,34 +151,10 @@ function pastEnd(body: Readable): Promise<void> {
   })
 }
 
-interface OpenedAnswer {
-  readonly headers: S3Headers
-  readonly content: Uint8Array | Readable
-}
-
 interface Base {
   readonly location: S3Endpoint
   readonly host: string
   readonly signer: S3Signer
-}
-
-async function resolveBase({ client, bucket }: DirectS3Options): Promise<Base> {
-  const location = await resolveEndpoint(client, bucket)
-  const region = await client.config.region()
-  const { hostname, port } = location
-  const host = port === undefined ? hostname : `${hostname}:${port}`
-  return { location, host, signer: new S3Signer(region) }
-}
-
-function headersOf({ headers, body }: DirectRequest, host: string): Record<string, string> {
-  if (body === undefined) return { host, ...headers }
-  const length = body.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  return { host, 'content-length': `${length}`, ...headers }
-}
-
-function signedPayload({ body, hasChecksum = false }: DirectRequest): string {
-  if (body === undefined) return EMPTY_SHA256
-  return hasChecksum ? 'UNSIGNED-PAYLOAD' : payloadSha256(body)
 }
 
 const EMPTY_SHA256 = payloadSha256([])
@@ -182,12 +165,14 @@ const MESSAGE = /<Message>([^<]*)<\/Message>/
 /** Of an error's document, which has a few hundred. */
 const MAX_ERROR_BYTES = 64 * 1024
 
-async function readText({ body, content }: S3Response): Promise<string> {
-  if (content !== undefined) return Buffer.from(content).toString()
+const EMPTY = new Uint8Array()
+
+async function readText({ body = EMPTY }: S3Response): Promise<string> {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString()
   const chunks: Uint8Array[] = []
   let length = 0
   try {
-    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
       chunks.push(chunk)
       length += chunk.byteLength
       if (length > MAX_ERROR_BYTES) break

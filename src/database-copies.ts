@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { DatabaseCopies } from './cli/command.ts'
+import { databaseFileOf } from './compose.ts'
+import { readConfig, readS3Settings } from './config/config.ts'
+import { AppError } from './core/errors.ts'
+import { restore } from './database/sqlite/restore.ts'
+import { ensureFolder } from './object-store/filesystem/fsync-directory.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the commands `backup` and `restore` do with a bucket, by the settings in `environment`. */
+export function createDatabaseCopies(environment: Environment): DatabaseCopies {
+  return {
+    async send({ copyTo, target, ...progress }) {
+      const address = parseS3Address(target)
+      const { dataDir } = readConfig(environment)
+      const client = readS3Settings(environment)
+      const { uploadCopy } = await import('./object-store/s3/database-copy.ts')
+      await ensureFolder(dataDir, dataDir)
+      const file = join(dataDir, `backup-${randomUUID()}.sqlite`)
+      try {
+        await copyTo(file)
+        return await uploadCopy({ ...progress, ...address, client, file })
+      } finally {
+        await rm(file, { force: true })
+      }
+    },
+    async restore({ source, ...progress }) {
+      const address = parseS3Address(source)
+      const database = databaseFileOf(readConfig(environment).databaseUrl)
+      const client = readS3Settings(environment)
+      if (database === undefined) throw new Error('Restore a PostgreSQL database with pg_restore.')
+      const { downloadCopy } = await import('./object-store/s3/database-copy.ts')
+      await ensureFolder(dirname(database), dirname(database))
+      const fetch = (file: string): Promise<void> =>
+        downloadCopy({ ...progress, ...address, client, file })
+      return { database, ...(await restore({ file: database, fetch })) }
+    },
+  }
+}
+
+/** A key of S3 has at most 1024 bytes ("Naming Amazon S3 objects" in the guide of S3). */
+const MAX_KEY_BYTES = 1024
+
+const ADDRESS = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^/].*)$/s
+
+function parseS3Address(text: string): { readonly bucket: string; readonly key: string } {
+  const [, bucket, key] = ADDRESS.exec(text) ?? []
+  const isKey = key !== undefined && !key.endsWith('/') && Buffer.byteLength(key) <= MAX_KEY_BYTES
+  if (bucket !== undefined && isKey) return { bucket, key }
+  throw new AppError(
+    'invalid_parameter',
+    'Write the address of a copy as s3://bucket/key, such as s3://backups/2026-11-23.sqlite.',
+  )
+}

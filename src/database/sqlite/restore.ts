@@ -1,0 +1,77 @@
+import { link, lstat, open, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../core/errors.ts'
+import { assertMigrated } from '../migrate.ts'
+import { synchronise } from './backup.ts'
+import { openSqlite } from './sqlite.ts'
+
+export interface RestoreDatabase {
+  /** Where the database is to be. */
+  readonly file: string
+  /** Writes a copy of the database into an empty file. */
+  readonly fetch: (temporary: string) => Promise<void>
+}
+
+/**
+ * Guarantees, once it resolves, that `file` is a whole and durable database of this service, of this version or an older
+ * one, readable by its owner alone. Rejects, and changes nothing, when there is a database already, when the copy is
+ * damaged or is something else, and as `fetch` does.
+ */
+export async function restore({
+  file,
+  fetch,
+}: RestoreDatabase): Promise<{ readonly bytes: number }> {
+  // What an old database has left beside its place would be taken for the log of the new one.
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) await assertAbsent(path)
+  const temporary = `${file}.restore`
+  await (await open(temporary, 'wx', 0o600)).close()
+  try {
+    await fetch(temporary)
+    await assertSound(temporary)
+    const bytes = await synchronise(temporary)
+    // Unlike a rename it replaces nothing, not even what came to be meanwhile.
+    await link(temporary, file)
+    return { bytes }
+  } finally {
+    for (const end of ['', '-wal', '-shm']) await rm(temporary + end, { force: true })
+    await synchronise(dirname(file))
+  }
+}
+
+async function assertAbsent(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined)
+  if (found === undefined) return
+  throw new Error(`${path} is there already. A restore never replaces a database: move it away.`)
+}
+
+/** SQLite's own check of every page, row and index; then the schema. */
+async function assertSound(file: string): Promise<void> {
+  const { size } = await stat(file)
+  const faults = faultsOf(file, size)
+  if (faults.length > 0) throw new Error(`The copy is damaged: ${faults.join('; ')}`)
+  const database = await openSqlite({ file })
+  try {
+    await assertMigrated(database)
+  } finally {
+    await database.close()
+  }
+}
+
+function faultsOf(file: string, size: number): readonly string[] {
+  try {
+    const connection = new DatabaseSync(file, { readOnly: true })
+    try {
+      const numberOf = (name: string) => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name])
+      const stated = numberOf('page_size') * numberOf('page_count')
+      // SQLite reads a last page that is cut off as if it ended in zeros.
+      if (size !== stated) return [`it has ${size} bytes in place of ${stated}`]
+      const rows = connection.prepare('PRAGMA integrity_check(10)').all()
+      return rows.map((row) => String(row['integrity_check'])).filter((fault) => fault !== 'ok')
+    } finally {
+      connection.close()
+    }
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}

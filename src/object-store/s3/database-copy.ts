@@ -1,0 +1,176 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import {
+  Deadline,
+  rejection,
+  settledWithin,
+  timeoutError,
+  timeoutSignal,
+} from '../../core/async/deadline.ts'
+import { AppError, isAppError } from '../../core/errors.ts'
+import { storeError } from '../store-error.ts'
+import { callS3, DEFAULT_DEADLINES, hasName, isMissing } from './bucket.ts'
+import { abortOpenUploads, type UploadBucket } from './delete-object.ts'
+import { partSizeFor } from './parts.ts'
+import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
+
+export interface CopyProgress {
+  /** Bytes that have moved so far, and all of them. */
+  readonly moved: number
+  readonly total: number
+}
+
+export interface CopyDatabase {
+  readonly client: S3ClientOptions
+  readonly bucket: string
+  readonly key: string
+  /** The file to send, or to write into. */
+  readonly file: string
+  readonly onProgress: (progress: CopyProgress) => void
+  readonly signal: AbortSignal
+}
+
+/** Parts at a time; an interrupted upload waits for those that are on their way. */
+const CONCURRENCY = 4
+
+/** How long nothing may move: a part of 8 MiB, one of four, takes 100 s at 336 kB/s. */
+const STALL_MS = 120_000
+
+/** How long a failed upload is given to end by itself before its leftovers are removed. */
+const END_MS = 10_000
+
+const CLEANUP_MS = 30_000
+
+/**
+ * Guarantees, once it resolves, that the bucket holds the file whole under a key that was free. Else it rejects with what
+ * failed first, or the signal's reason, after it has removed what it had sent.
+ */
+export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: number }> {
+  const { bucket: name, key, file, onProgress } = copy
+  const { size: bytes } = await stat(file)
+  return await withClient(copy, async (client, { signal, moved }) => {
+    const bucket = { client, name, deadlines: DEFAULT_DEADLINES }
+    if ((await sizeOf(client, copy)) !== undefined) {
+      throw new AppError('file_exists', `s3://${name}/${key} is there already.`)
+    }
+    // A body that fails ends the upload when its parts have come to rest; `abort` would leave them going on.
+    const Body = createReadStream(file, { signal })
+    const params = { Bucket: name, Key: key, Body, ContentType: 'application/vnd.sqlite3' }
+    const upload = new Upload({
+      client,
+      params,
+      partSize: partSizeFor(bytes),
+      queueSize: CONCURRENCY,
+    })
+    upload.on('httpUploadProgress', ({ loaded = 0 }) => {
+      moved()
+      onProgress({ moved: loaded, total: bytes })
+    })
+    const done = upload.done()
+    try {
+      await Promise.race([done, rejection(signal)])
+      const stored = await sizeOf(client, copy)
+      if (stored === bytes) return { bytes }
+      throw new Error(`${bytes} bytes were sent, the store states ${stored}`)
+    } catch (error) {
+      await settledWithin(
+        END_MS,
+        done.catch(() => undefined),
+      )
+      await removeSent(bucket, key).catch((cause: unknown) => {
+        const left = `A part of the copy may be left at s3://${name}/${key}.`
+        throw hasName(cause, 'NoSuchBucket') ? error : new AppError('unavailable', left, { cause })
+      })
+      throw error
+    }
+  })
+}
+
+async function removeSent(bucket: UploadBucket, key: string): Promise<void> {
+  const signal = timeoutSignal(CLEANUP_MS)
+  await abortOpenUploads(bucket, { key, signal })
+  const command = new DeleteObjectCommand({ Bucket: bucket.name, Key: key })
+  await callS3(bucket, { command, signal })
+}
+
+/** Guarantees, once it resolves, that `file` has all bytes of the object; it is not synchronised yet. */
+export async function downloadCopy(copy: CopyDatabase): Promise<void> {
+  const { bucket: Bucket, key: Key, file, onProgress } = copy
+  await withClient(copy, async (client, { signal, moved }) => {
+    const command = new GetObjectCommand({ Bucket, Key })
+    const { Body, ContentLength: total } = await client.send(command, { abortSignal: signal })
+    if (!(Body instanceof Readable) || total === undefined) {
+      throw new Error('The answer has no content, or states no length')
+    }
+    let received = 0
+    async function* measured(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+      for await (const chunk of chunks) {
+        received += chunk.byteLength
+        moved()
+        onProgress({ moved: received, total: total ?? received })
+        yield chunk
+      }
+    }
+    await pipeline(Body, measured, createWriteStream(file), { signal })
+    if (received !== total) throw new Error(`${received} bytes of ${total} came`)
+  })
+}
+
+interface Watch {
+  /** Aborts when the caller gives up, or nothing has moved for long. */
+  readonly signal: AbortSignal
+  readonly moved: () => void
+}
+
+async function withClient<T>(
+  copy: CopyDatabase,
+  work: (client: S3Client, watch: Watch) => Promise<T>,
+): Promise<T> {
+  const client = createS3Client(copy.client)
+  const stalled = new AbortController()
+  const silence = new Deadline(STALL_MS, () => stalled.abort(timeoutError(STALL_MS)))
+  const signal = AbortSignal.any([copy.signal, stalled.signal])
+  try {
+    copy.signal.throwIfAborted()
+    return await work(client, { signal, moved: () => silence.refresh() })
+  } catch (error) {
+    throw copy.signal.aborted && !isAppError(error) ? copy.signal.reason : explained(error, copy)
+  } finally {
+    silence.clear()
+    client.destroy()
+  }
+}
+
+async function sizeOf(
+  client: S3Client,
+  { bucket: Bucket, key: Key, signal }: CopyDatabase,
+): Promise<number | undefined> {
+  const command = new HeadObjectCommand({ Bucket, Key })
+  try {
+    const found = await callS3({ client, deadlines: DEFAULT_DEADLINES }, { command, signal })
+    return found.ContentLength
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+function explained(error: unknown, { bucket, key }: CopyDatabase): unknown {
+  if (isAppError(error)) return error
+  if (hasName(error, 'NoSuchKey')) {
+    return new AppError('not_found', `There is no s3://${bucket}/${key}.`)
+  }
+  if (hasName(error, 'NoSuchBucket')) {
+    return new AppError('not_found', `There is no bucket ${bucket}.`)
+  }
+  return storeError(error)
+}

@@ -1,0 +1,121 @@
+import {
+  CompleteMultipartUploadCommand,
+  type CompletedPart,
+  CreateMultipartUploadCommand,
+} from '@aws-sdk/client-s3'
+import { rejection, withDeadline } from '../../core/async/deadline.ts'
+import type { PutObject } from '../../core/objects/object-store.ts'
+import type { S3Bucket } from './bucket.ts'
+import { CRC32_HEADER, crc32Of } from './checksums.ts'
+import { DEFAULT_PART_SIZE, type Part } from './parts.ts'
+
+export const CONTENT_TYPE = 'application/octet-stream'
+
+export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | 'signal'> {
+  /** Bytes. */
+  readonly partSize: number
+  /** Parts that are sent at a time. */
+  readonly concurrency: number
+}
+
+/** The calls that make one object in parts. Each has a deadline, and ends with the signal. */
+export class MultipartUpload {
+  /** Whether the store may hold a second multipart upload, whose id got lost with the answer. */
+  mayHaveStray = false
+  /** Bytes of the parts that the store has confirmed. */
+  sentBytes = 0
+  readonly #bucket: S3Bucket
+  readonly #options: MultipartOptions
+  readonly #sent: CompletedPart[] = []
+  #creation: Promise<CreatedUpload> | undefined
+
+  constructor(bucket: S3Bucket, options: MultipartOptions) {
+    this.#bucket = bucket
+    this.#options = options
+  }
+
+  /** Sends the parts, several at a time. After a failure the caller aborts the signal, which stops the others. */
+  async send(first: Part, rest: AsyncGenerator<Part, void>): Promise<void> {
+    const creation = this.#create()
+    this.#creation = creation
+    // A failure that leaves `for await` would wait for the part that the others wait for.
+    const worker = async (part: Part | undefined): Promise<void> => {
+      if (part !== undefined) await this.#sendPart(await creation, part)
+      for (let next = await rest.next(); !next.done; next = await rest.next()) {
+        await this.#sendPart(await creation, next.value)
+      }
+    }
+    const others = Array.from({ length: this.#options.concurrency - 1 }, () => worker(undefined))
+    await Promise.all([creation, worker(first), ...others])
+  }
+
+  /** Makes the object of the parts, and resolves to its ETag. */
+  async complete(abortSignal: AbortSignal): Promise<string | undefined> {
+    const { client, name } = this.#bucket
+    const Parts = this.#sent.toSorted((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0))
+    const command = new CompleteMultipartUploadCommand({
+      Bucket: name,
+      Key: this.#options.key,
+      UploadId: (await this.#creation)?.uploadId,
+      MultipartUpload: { Parts },
+    })
+    const { ETag } = await client.send(command, { abortSignal })
+    return ETag
+  }
+
+  /**
+   * Resolves once no call can make a multipart upload any more, or `signal` aborts. A creation is not cut when the upload
+   * fails: the store could make it all the same, after its open uploads were listed.
+   */
+  async settled(signal: AbortSignal): Promise<void> {
+    await Promise.race([this.#creation, rejection(signal)]).catch(() => undefined)
+  }
+
+  async #create(): Promise<CreatedUpload> {
+    const { client, name, deadlines, checksums } = this.#bucket
+    const { key, metadata } = this.#options
+    const input = {
+      Bucket: name,
+      Key: key,
+      ContentType: CONTENT_TYPE,
+      ...(metadata && { Metadata: { ...metadata } }),
+    }
+    const { signal } = new AbortController()
+    const { UploadId, ChecksumAlgorithm, $metadata } = await checksums.create(input, (asked) =>
+      withDeadline({ ms: deadlines.callMs, signal }, (abortSignal) =>
+        client.send(new CreateMultipartUploadCommand(asked), { abortSignal }),
+      ),
+    )
+    this.mayHaveStray = ($metadata.attempts ?? 1) > 1
+    if (UploadId === undefined) throw new Error('The store made a multipart upload without an id')
+    return { uploadId: UploadId, hasChecksums: ChecksumAlgorithm === 'CRC32' }
+  }
+
+  async #sendPart({ uploadId, hasChecksums }: CreatedUpload, part: Part): Promise<void> {
+    const { direct, deadlines } = this.#bucket
+    const { key, partSize, signal } = this.#options
+    const { partNumber, content: body } = part
+    const query = { partNumber: `${partNumber}`, uploadId }
+    const headers: Record<string, string> = hasChecksums
+      ? { [CRC32_HEADER]: crc32Of(body.pieces) }
+      : {}
+    const request = { method: 'PUT', key, query, headers, body, hasChecksum: hasChecksums } as const
+    const ms = deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
+    const answer = await withDeadline({ ms, signal }, (signal) =>
+      direct.send({ ...request, signal }),
+    )
+    this.sentBytes += body.byteLength
+    body.giveBack()
+    this.#sent.push({
+      PartNumber: partNumber,
+      ETag: answer.headers['etag'],
+      ChecksumCRC32: headers[CRC32_HEADER],
+    })
+  }
+}
+
+interface CreatedUpload {
+  readonly uploadId: string
+  /** Whether the store checks its parts by their CRC-32. */
+  readonly hasChecksums: boolean
+}

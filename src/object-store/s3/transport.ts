@@ -1,0 +1,221 @@
+import { Readable } from 'node:stream'
+import { type Dispatcher, Pool } from 'undici'
+import { formatQuery } from './signer.ts'
+
+/** A request as it goes out: signed, and with a body that can be sent again. */
+export interface S3Request {
+  readonly protocol: string
+  readonly hostname: string
+  readonly port?: number | undefined
+  readonly method: string
+  readonly path: string
+  readonly query: Record<string, string>
+  readonly headers: Record<string, string>
+  /** The bytes, in pieces. */
+  readonly body?: readonly Uint8Array[] | undefined
+}
+
+/** Names in lower case. */
+export type S3Headers = Readonly<Record<string, string | undefined>>
+
+export interface S3Response {
+  readonly statusCode: number
+  readonly headers: S3Headers
+  /** All of it, or a stream that whoever gets it reads to its end or destroys. */
+  readonly body?: Readable | Uint8Array
+}
+
+/** What requests go through; of the same shape as the transports of the SDK. */
+export interface S3Transport {
+  handle(
+    request: S3Request,
+    options?: { readonly abortSignal?: unknown },
+  ): Promise<{ readonly response: S3Response }>
+  destroy?(): void
+}
+
+/** What the SDK's transport and ours take when nothing is said. */
+export const TRANSPORT_DEFAULTS = { maxSockets: 200, connectionMs: 10_000 } as const
+
+export interface S3TransportOptions {
+  /** To one host; a request waits for a free one. 200 by default. */
+  readonly maxSockets?: number | undefined
+  /** Whether connections are kept for further requests, as by default. */
+  readonly keepAlive?: boolean | undefined
+  /** Time to get connected, in milliseconds; 10 s by default. */
+  readonly connectionMs?: number | undefined
+  /** What is taken instead. */
+  readonly requestHandler?: S3Transport | undefined
+}
+
+/**
+ * A transport that has no time limit of its own beyond connecting, since one for silence would
+ * also cut off a slow reader: callers bound each request.
+ */
+export function createS3Transport(options: S3TransportOptions): S3Transport {
+  return options.requestHandler ?? new UndiciTransport(options)
+}
+
+/** A single piece up to here goes out together with the headers. */
+const MAX_CORKED_BYTES = 64 * 1024
+
+class UndiciTransport implements S3Transport {
+  readonly #options: S3TransportOptions
+  /** One a host; a store has one. */
+  readonly #pools = new Map<string, Pool>()
+
+  constructor(options: S3TransportOptions) {
+    this.#options = options
+  }
+
+  async handle(
+    request: S3Request,
+    { abortSignal }: { readonly abortSignal?: unknown } = {},
+  ): Promise<{ readonly response: S3Response }> {
+    const { protocol, hostname, port, method, path, headers } = request
+    const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
+    const query = formatQuery(request.query)
+    const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
+    let pieces = request.body ?? []
+    // Of a request that waits for a connection undici holds the body, and answers nothing, until it has one.
+    const onAbort = (): void => void (pieces = [])
+    const answering = new S3ResponseHandler({ method, signal, onAbort })
+    const [first] = pieces
+    const isCorked = pieces.length === 1 && first && first.byteLength <= MAX_CORKED_BYTES
+    const inPieces: unknown = { [Symbol.iterator]: () => pieces.values() }
+    const body = isCorked ? first : (inPieces as Readable)
+    const sent = {
+      method,
+      path: query === '' ? path : `${path}?${query}`,
+      headers,
+      // undici takes iterables, though its types do not say so.
+      body: request.body === undefined ? null : body,
+      // Else it would not keep a connection after HEAD, for fear of servers that answer it with a body.
+      reset: this.#options.keepAlive === false,
+    }
+    const pool = this.#pools.get(origin) ?? this.#connect(origin)
+    if (!signal.aborted) pool.dispatch(sent, answering)
+    return { response: await answering.response }
+  }
+
+  destroy(): void {
+    for (const pool of this.#pools.values()) void pool.destroy()
+  }
+
+  #connect(origin: string): Pool {
+    const {
+      maxSockets = TRANSPORT_DEFAULTS.maxSockets,
+      connectionMs = TRANSPORT_DEFAULTS.connectionMs,
+      keepAlive = true,
+    } = this.#options
+    const pool = new Pool(origin, {
+      connections: maxSockets,
+      pipelining: keepAlive ? 1 : 0,
+      // Of one connection for all requests, each would meet the same node, and one reader's pace be another's.
+      allowH2: false,
+      connect: { timeout: connectionMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    this.#pools.set(origin, pool)
+    return pool
+  }
+}
+
+/** A content up to here is answered when it has come whole: no stream is worth its price for that. */
+const MAX_HELD_BYTES = 64 * 1024
+
+interface Answering {
+  /** That of the request: an answer to HEAD has no content, whatever length it states. */
+  readonly method: string
+  readonly signal: AbortSignal
+  /** Called when the signal aborts. */
+  readonly onAbort: () => void
+}
+
+type Controller = Dispatcher.DispatchController
+
+/**
+ * Takes one answer from undici. `response` resolves with the head of it, and with all of a small content; the rest of a
+ * large one comes as it is read. Until its end the signal ends the request, also one that still waits for a connection.
+ */
+class S3ResponseHandler implements Dispatcher.DispatchHandler {
+  readonly response: Promise<S3Response>
+  readonly #answering: Answering
+  readonly #answer = Promise.withResolvers<S3Response>()
+  readonly #abort = (): void => this.#giveUp()
+  #controller: Controller | undefined
+  #head: Pick<S3Response, 'statusCode' | 'headers'> | undefined
+  /** Of a small content, or else there is a body. */
+  #held: Uint8Array[] = []
+  #body: Readable | undefined
+  #isOver = false
+
+  constructor(answering: Answering) {
+    this.#answering = answering
+    this.response = this.#answer.promise
+    answering.signal.addEventListener('abort', this.#abort)
+    if (answering.signal.aborted) this.#giveUp()
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller
+    if (this.#answering.signal.aborted) this.#giveUp()
+  }
+
+  onResponseStart(controller: Controller, statusCode: number, stated: object): void {
+    if (statusCode < 200) return
+    // Only `Set-Cookie` is ever a list.
+    const headers = stated as S3Headers
+    this.#head = { statusCode, headers }
+    const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_HELD_BYTES
+    if (isSmall || this.#answering.method === 'HEAD') return
+    const body = new Readable({
+      // Paused, it reads nothing ahead.
+      highWaterMark: 0,
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        if (!this.#isOver)
+          controller.abort(error ?? new Error('The answer was not read to its end'))
+        this.#end()
+        done(error)
+      },
+    })
+    // It can fail before whoever asked for it listens.
+    this.#body = body.on('error', () => undefined)
+    this.#answer.resolve({ statusCode, headers, body })
+  }
+
+  onResponseData(controller: Controller, chunk: Uint8Array): void {
+    if (this.#body === undefined) this.#held.push(chunk)
+    else if (!this.#body.push(chunk)) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    this.#end()
+    const [first, ...others] = this.#held
+    const isOne = first !== undefined && others.length === 0
+    if (this.#body !== undefined) this.#body.push(null)
+    else if (this.#head !== undefined)
+      this.#answer.resolve({ ...this.#head, body: isOne ? first : Buffer.concat(this.#held) })
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    this.#end()
+    this.#answer.reject(error)
+    this.#body?.destroy(error)
+  }
+
+  #giveUp(): void {
+    const { signal, onAbort } = this.#answering
+    const reason: unknown = signal.reason
+    onAbort()
+    this.#answer.reject(reason)
+    this.#controller?.abort(reason instanceof Error ? reason : new Error('It was given up'))
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#answering.signal.removeEventListener('abort', this.#abort)
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { showTransfer } from '../../src/cli/progress.ts'
+
+it('draws a bar on a terminal, and clears it at the end', () => {
+  const drawn: string[] = []
+  const call = { printError: () => undefined, drawLine: (text: string) => void drawn.push(text) }
+  {
+    using transfer = showTransfer(call)
+    transfer.onProgress({ moved: 1, total: 2 })
+    transfer.onProgress({ moved: 0, total: 0 })
+  }
+  expect(drawn).toEqual([
+    `[${'#'.repeat(15)}${'.'.repeat(15)}] 50 %  1 of 2 bytes`,
+    `[${'.'.repeat(30)}] 0 %  0 of 0 bytes`,
+    '',
+  ])
+})
+
+it('says a line every 10 s where there is no terminal', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const lines: string[] = []
+  const call = { printError: (line: string) => void lines.push(line), drawLine: undefined }
+  using transfer = showTransfer(call)
+  for (let moved = 0; moved < 25; moved += 1) {
+    transfer.onProgress({ moved, total: 25 })
+    vi.advanceTimersByTime(1000)
+  }
+  expect(lines).toEqual(['so far 10 of 25 bytes', 'so far 20 of 25 bytes'])
+})
