@@ -27,12 +27,6 @@ export interface RequestMeter {
   refuse(refusal: Pick<EndedRequest, 'status' | 'code'>): void
 }
 
-export interface RequestMetrics {
-  meter(listener: ListenerName): RequestMeter
-  /** Counts what has come and gone so far of the requests under way. */
-  settle(): void
-}
-
 /** Labels: methods are those below, routes are templates, statuses and codes are closed lists. */
 const ROUTE_LABELS = ['listener', 'method', 'route']
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -52,7 +46,7 @@ interface Running {
   readonly socket: BegunRequest['socket']
 }
 
-export function createRequestMetrics(registry: Registry): RequestMetrics {
+export function createRequestMetrics(registry: Registry) {
   const counters = createCounters(registry)
   const under = new Set<Running>()
   const counted = new WeakMap<BegunRequest['socket'], { read: number; written: number }>()
@@ -68,6 +62,29 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     counters.sent.inc(labels, now.written - before.written)
   }
 
+  function meter(listener: ListenerName): RequestMeter {
+    return {
+      begin({ method, route = 'none', socket }) {
+        const known = METHODS.has(method) ? method : 'other'
+        const labels = { listener, method: known, route }
+        const running = { labels, socket }
+        under.add(running)
+        return ({ status, code, seconds }) => {
+          under.delete(running)
+          countBytes(running)
+          counters.requests.inc({ ...labels, status })
+          counters.seconds.observe(labels, seconds)
+          if (code !== null) counters.refusals.inc({ code })
+        }
+      },
+      refuse({ status, code }) {
+        counters.requests.inc({ listener, method: 'other', route: 'none', status })
+        if (code !== null) counters.refusals.inc({ code })
+      },
+    }
+  }
+
+  /** Counts what has come and gone so far of the requests under way. */
   function settle(): void {
     counters.running.reset()
     for (const running of under) {
@@ -76,29 +93,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     }
   }
 
-  function end(running: Running, { status, code, seconds }: EndedRequest): void {
-    under.delete(running)
-    countBytes(running)
-    counters.requests.inc({ ...running.labels, status })
-    counters.seconds.observe(running.labels, seconds)
-    if (code !== null) counters.refusals.inc({ code })
-  }
-
-  return {
-    meter: (listener) => ({
-      begin({ method, route = 'none', socket }) {
-        const known = METHODS.has(method) ? method : 'other'
-        const running = { labels: { listener, method: known, route }, socket }
-        under.add(running)
-        return (ended) => end(running, ended)
-      },
-      refuse({ status, code }) {
-        counters.requests.inc({ listener, method: 'other', route: 'none', status })
-        if (code !== null) counters.refusals.inc({ code })
-      },
-    }),
-    settle,
-  }
+  return { meter, settle }
 }
 
 function createCounters(registry: Registry) {

@@ -11,8 +11,7 @@ import type { Json } from '../openapi/operation.ts'
 import { ALWAYS } from '../openapi/problem-responses.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
 import { multipartUploadPlugin } from '../multipart/plugin.ts'
-import { preflightPlugin } from '../server/plugins/preflight.ts'
-import { sameSitePlugin } from '../server/plugins/same-site.ts'
+import { assertSameSite } from '../server/cors.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
@@ -33,7 +32,7 @@ export interface AppOptions extends Pick<
   | 'logger'
   | 'trustedProxies'
   | 'isStopping'
-  | 'gate'
+  | 'connections'
   | 'meter'
   | 'traces'
   | 'lingerMs'
@@ -64,7 +63,6 @@ export interface AppOptions extends Pick<
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, pathFault: nameFault })
   const prefix = options.basePath
-  await app.register(preflightPlugin, options)
   const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
   const downloads = new DownloadSlots(options.downloadLimits)
   const isRefusing = () => downloads.isRefusing()
@@ -98,7 +96,8 @@ async function pageScope(
 ): Promise<void> {
   await app.register(pageRoutes, options)
   await app.register(async (scope) => {
-    await scope.register(sameSitePlugin, options)
+    const allowed = new Set(options.allowedOrigins)
+    scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply, allowed))
     await scope.register(sessionRoutes, options)
   })
   await app.register(methodNotAllowedRoutes, {
@@ -115,7 +114,6 @@ async function usersScope(
   app: FastifyInstance,
   options: AppOptions & { readonly downloads: DownloadSlots },
 ): Promise<void> {
-  await app.register(sameSitePlugin, options)
   await app.register(accessTokenPlugin, options)
   await app.register(multipartUploadPlugin)
   await app.register(uploadRoutes, options)

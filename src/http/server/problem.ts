@@ -1,7 +1,23 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts'
-import { abortedBy } from './request-outcome.ts'
+import { AppError, type ErrorCode, isAppError, type Part } from '../../core/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code that the request was refused with. */
+    problem: ErrorCode | null
+    /** Why it was refused, for the log alone, where the code does not say. */
+    reason: string | null
+    /** Who broke it off, as far as that is known before it is over. */
+    brokenBy: AbortedBy | null
+  }
+}
+
+/**
+ * Who kept a request from coming, or its answer from going, to its end: the client by leaving, or by its slowness
+ * (`timeout`), the end of the process, a part that failed, or this service for want of something else.
+ */
+export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Part | 'service'
 
 /** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
 export interface Problem {
@@ -64,8 +80,6 @@ export function sendProblem(
   request.problem = problem.code
   request.reason = reasonOf(error)
   request.brokenBy = error instanceof AppError ? abortedBy(error) : null
-  // A request that the router refuses has met no hook.
-  void reply.header('x-request-id', request.id)
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (problem.status === 429) void reply.header('retry-after', problem['retry_after'])
   if (problem.status === 416) void reply.header('content-range', `bytes */${problem['size']}`)
@@ -75,6 +89,13 @@ export function sendProblem(
     .header('cache-control', 'no-store')
     .serializer((payload: Problem) => JSON.stringify(payload))
     .send(problem)
+}
+
+/** Who broke off a request that ends with this error, or `null` when it was refused, or our defect. */
+export function abortedBy({ code, part }: AppError): AbortedBy | null {
+  if (code === 'truncated_body') return 'client'
+  if (code === 'request_timeout') return 'timeout'
+  return code === 'unavailable' ? (part ?? 'service') : null
 }
 
 /**

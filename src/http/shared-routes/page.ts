@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { chooseCoding } from '../headers/accept-encoding.ts'
-import { parseIfNoneMatch } from '../headers/entity-tags.ts'
-import { addVary } from '../server/vary.ts'
+import { parseIfNoneMatch } from '../headers/preconditions.ts'
+import { addVary } from '../server/cors.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 
 export interface PageOptions {

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
 import type { Repository } from '../../../core/files/repository.ts'
-import { fileNameParam } from '../file-name-param.ts'
+import { fileNameParam } from '../file-resource.ts'
 import { requireUser } from '../access-token.ts'
 import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'

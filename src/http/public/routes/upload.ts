@@ -6,16 +6,15 @@ import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import type { CommittedUpload } from '../../../core/ledger/ledger.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import type { UploadFile } from '../../../core/uploads/upload.ts'
-import { fileNameParam } from '../file-name-param.ts'
-import { FileReply, fileReply } from '../file-reply.ts'
+import { fileNameParam, FileReply, fileReply } from '../file-resource.ts'
 import { Bytes } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
-import { expectsContinue, tellToContinue } from '../../server/plugins/expect-continue.ts'
+import { expectsContinue, tellToContinue } from '../../server/unread-body.ts'
 import { minFileSize, openFileForm } from '../../multipart/plugin.ts'
 import { openRawBody } from '../../body/raw-body.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
-import { requestSignal } from '../../server/request-signal.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
 
@@ -63,11 +62,11 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
     async function onStart(): Promise<void> {
-      if (!expectsContinue(request)) return
       await repository.admit({ ...target, min: minFileSize(request) })
       tellToContinue(request, reply)
     }
-    using incoming = await openFileForm(request, { signal, idleTimeoutMs, onStart })
+    const form = { signal, idleTimeoutMs, ...(expectsContinue(request) && { onStart }) }
+    using incoming = await openFileForm(request, form)
     const visibility = () => agree(asked, parseVisibility(incoming.field('visibility')))
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
@@ -97,14 +96,13 @@ function targetOf(
   request: FastifyRequest,
   segment: string,
 ): AuthorizedCaller & Pick<UploadFile, 'name' | 'precondition' | 'sha256'> {
-  const caller = requireUser(request)
-  const name = fileNameParam(segment)
-  const precondition = parseWritePrecondition(request.headers)
-  return { ...caller, name, precondition, sha256: digestOf(request) }
-}
-
-function digestOf({ headers }: FastifyRequest): string | undefined {
-  return parseReprDigest(headers['repr-digest']?.toString())
+  const { headers } = request
+  return {
+    ...requireUser(request),
+    name: fileNameParam(segment),
+    precondition: parseWritePrecondition(headers),
+    sha256: parseReprDigest(headers['repr-digest']?.toString()),
+  }
 }
 
 /** The query and the form may both name the visibility, but not two. */

@@ -1,7 +1,15 @@
+import { AppError } from '../../core/errors.ts'
 import { type File, VISIBILITIES } from '../../core/files/file.ts'
+import { type FileName, parseFileName } from '../../core/files/file-name.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { Bytes, OneOf, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
+
+/** The file name in a path. The router takes an empty segment for a match, but a path without a name is not ours. */
+export function fileNameParam(segment: string): FileName {
+  if (segment === '') throw new AppError('not_found', 'There is nothing under this path.')
+  return parseFileName(segment)
+}
 
 /** A file as replies describe it; sizes in bytes, times RFC 3339 in UTC, `etag` without its quotes. */
 export const FileReply = Type.Object(
