@@ -34,15 +34,9 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** From a probe to an upload of some gigabytes. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-interface RouteOf extends Partial<Record<string, string>> {
-  readonly listener: ListenerName
-  readonly method: string
-  readonly route: string
-}
-
-/** A request under way, and what of its connection's bytes has been counted. */
+/** A request under way. */
 interface Running {
-  readonly labels: RouteOf
+  readonly labels: Readonly<Record<'listener' | 'method' | 'route', string>>
   readonly socket: BegunRequest['socket']
 }
 
@@ -54,19 +48,18 @@ export function createRequestMetrics(registry: Registry) {
   /** Requests of a connection come one after the other, so what has moved on it since the last is this one's. */
   function countBytes({ labels, socket }: Running): void {
     const before = counted.get(socket) ?? { read: 0, written: 0 }
+    const read = socket.bytesRead
     // A connection that is destroyed takes back what it had not sent yet; counters do not.
     const written = Math.max(before.written, socket.bytesWritten)
-    const now = { read: socket.bytesRead, written }
-    counted.set(socket, now)
-    counters.received.inc(labels, now.read - before.read)
-    counters.sent.inc(labels, now.written - before.written)
+    counted.set(socket, { read, written })
+    counters.received.inc(labels, read - before.read)
+    counters.sent.inc(labels, written - before.written)
   }
 
   function meter(listener: ListenerName): RequestMeter {
     return {
       begin({ method, route = 'none', socket }) {
-        const known = METHODS.has(method) ? method : 'other'
-        const labels = { listener, method: known, route }
+        const labels = { listener, method: METHODS.has(method) ? method : 'other', route }
         const running = { labels, socket }
         under.add(running)
         return ({ status, code, seconds }) => {

@@ -127,25 +127,22 @@ export function problemOf(error: unknown, requestId: string): Problem {
 }
 
 /** Fastify and its plugins tell a bad request by `statusCode`, and what was bad by `code`. */
-function translate(error: unknown): AppError {
-  const { code, statusCode } = describe(error)
-  if (code === 'FST_ERR_VALIDATION') return parameterFault(error)
-  const detail = CLIENT_ERRORS[code]
-  if (detail !== undefined) {
-    const facts = detail[0] === 'invalid_parameter' ? { parameter: 'path' } : {}
-    return new AppError(detail[0], detail[1], { cause: error, facts })
+function translate(cause: unknown): AppError {
+  const { code = '', statusCode = 500 } = (
+    cause instanceof Error ? cause : {}
+  ) as Partial<FastifyError>
+  if (code === 'FST_ERR_VALIDATION') return parameterFault(cause)
+  const known = CLIENT_ERRORS[code]
+  if (known !== undefined) {
+    const facts = known[0] === 'invalid_parameter' ? { parameter: 'path' } : {}
+    return new AppError(...known, { cause, facts })
   }
-  if (statusCode >= 400 && statusCode < 500) {
-    return new AppError('format_error', 'The request is malformed.', { cause: error })
-  }
-  return new AppError(
-    'internal_error',
-    'The service failed. The request id finds the reason in its log.',
-    {
-      cause: error,
-    },
-  )
+  return statusCode >= 400 && statusCode < 500
+    ? new AppError('format_error', 'The request is malformed.', { cause })
+    : new AppError('internal_error', OWN_FAILURE, { cause })
 }
+
+const OWN_FAILURE = 'The service failed. The request id finds the reason in its log.'
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],
@@ -173,13 +170,4 @@ function parameterFault(error: unknown): AppError {
     cause: error,
     facts: { parameter },
   })
-}
-
-function describe(error: unknown): { code: string; statusCode: number } {
-  const fields = error instanceof Error ? error : new Error()
-  return {
-    code: 'code' in fields && typeof fields.code === 'string' ? fields.code : '',
-    statusCode:
-      'statusCode' in fields && typeof fields.statusCode === 'number' ? fields.statusCode : 500,
-  }
 }

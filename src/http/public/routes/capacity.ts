@@ -58,9 +58,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
       const { userId, userCreatedAt } = requireUser(request)
       const report = await ledger.reportCapacity(userId, userCreatedAt)
       // Deleted since its token was verified.
-      if (report === undefined) {
-        throw inactiveUser(undefined)
-      }
+      if (report === undefined) throw inactiveUser(undefined)
       void reply.header('cache-control', 'no-store')
       return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
     },

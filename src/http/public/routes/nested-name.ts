@@ -2,18 +2,12 @@ import type { FastifyPluginAsync } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
 import { requireUser } from '../access-token.ts'
 
-interface Params {
-  readonly user_id: string
-  readonly file_name: string
-  readonly '*': string
-}
-
 /**
  * Says of a path with a slash in the place of a file's name that this is no name, whatever the method. A slash at its
  * beginning or end makes it a path without a name, which is not ours.
  */
 export const nestedNameRoutes: FastifyPluginAsync = async (app) => {
-  app.all<{ Params: Params }>('/users/:user_id/repo/:file_name/*', {
+  app.all<{ Params: Record<string, string> }>('/users/:user_id/repo/:file_name/*', {
     // Refused before its body is looked at, whatever type that says it has.
     onRequest: async (request) => {
       const { user_id: userId, file_name: first, '*': rest } = request.params
