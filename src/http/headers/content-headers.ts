@@ -67,13 +67,11 @@ const PARAMETER = /;[ \t]*(?:([^ \t;="]+)=(?:"((?:[^"\\]|\\[^])*)"|([^ \t;"]*))[
  */
 export function contentDisposition(name: FileName): string {
   const ascii = name.replaceAll(/[^\u0020-\u007e]/gu, '_').replaceAll(/["\\%]/g, '_')
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeExtValue(name)}`
+  // `encodeURIComponent` spares four characters too many, which are no `attr-char` of RFC 8187.
+  const exact = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncoded)
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
 }
 
-/** Percent-encodes what is not an `attr-char` of RFC 8187; `encodeURIComponent` spares four characters too many. */
-function encodeExtValue(text: string): string {
-  return encodeURIComponent(text).replaceAll(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }

@@ -14,14 +14,6 @@ export interface Preconditions extends Precondition {
   readonly ifModifiedSince?: number | undefined
 }
 
-/** What a request's conditions are held against. */
-export interface Validators {
-  /** Strong, without quotes. */
-  readonly etag: string
-  /** Milliseconds since 1970. */
-  readonly lastModified: number
-}
-
 /**
  * What the headers of a write demand, or `undefined` for nothing. Throws `invalid_parameter` for malformed entity-tags. A
  * date that is none is no condition, as the RFC has it.
@@ -42,11 +34,12 @@ export function parsePreconditions(headers: IncomingHttpHeaders): Preconditions 
 
 /**
  * Decides on a GET or HEAD of what is there, in the order of RFC 9110 section 13.2.2: an entity-tag outranks the
- * date of its kind, and what would fail is told before what has not changed.
+ * date of its kind, and what would fail is told before what has not changed. The file has the strong `etag`, without
+ * quotes, and was `lastModified` so many milliseconds after the beginning of 1970.
  */
 export function evaluatePreconditions(
   conditions: Preconditions,
-  { etag, lastModified }: Validators,
+  { etag, lastModified }: { readonly etag: string; readonly lastModified: number },
 ): 'met' | 'not_modified' | 'failed' {
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions
   if (ifMatch !== undefined) {

@@ -18,9 +18,8 @@ export function shownValues(request: FastifyRequest, name: string): readonly str
     if (bound !== undefined) ofHost.add(bound)
     if (plain !== undefined) ofName.add(plain)
   }
-  return protocol === 'https' && ofHost.size > 0
-    ? [...ofHost]
-    : [...new Set([...ofHost, ...ofName])]
+  if (protocol === 'https' && ofHost.size > 0) return [...ofHost]
+  return [...new Set([...ofHost, ...ofName])]
 }
 
 export interface SessionCookies {
@@ -42,18 +41,11 @@ export interface Exchange {
  */
 export function keepSession(
   { request, reply }: Exchange,
-  {
-    value,
-    maxAge,
-    ...cookies
-  }: SessionCookies & { readonly value: string; readonly maxAge: number },
+  cookies: SessionCookies & { readonly value: string; readonly maxAge: number },
 ): void {
-  const { name, basePath } = cookies
+  const { name, basePath, value, maxAge } = cookies
   const isBound = basePath === '' && isHttps(request)
-  const kept = {
-    name: isBound ? HOST_PREFIX + name : name,
-    path: basePath === '' ? '/' : basePath,
-  }
+  const kept = { name: isBound ? HOST_PREFIX + name : name, path: basePath || '/' }
   for (const other of cookiesOf(cookies)) {
     if (other.name !== kept.name || other.path !== kept.path) forget({ request, reply }, other)
   }

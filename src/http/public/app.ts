@@ -5,7 +5,7 @@ import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
-import { accessTokenPlugin } from './access-token.ts'
+import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import type { Json } from '../openapi/operation.ts'
 import { ALWAYS } from '../openapi/problem-responses.ts'
@@ -22,7 +22,6 @@ import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
 import { deleteRoutes } from './routes/delete.ts'
-import { nestedNameRoutes } from './routes/nested-name.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import type { WebPage } from '../pages/static-assets.ts'
@@ -122,7 +121,7 @@ async function usersScope(
   await app.register(updateRoutes, options)
   await app.register(listRoutes, options)
   await app.register(capacityRoutes, options)
-  await app.register(nestedNameRoutes)
+  refuseNestedNames(app)
   await app.register(methodNotAllowedRoutes, {
     allowed: {
       '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -132,6 +131,28 @@ async function usersScope(
     },
   })
 }
+
+/**
+ * Says of a path with a slash in the place of a file's name that this is no name, whatever the method. A slash at its
+ * beginning or end makes it a path without a name, which is not ours.
+ */
+function refuseNestedNames(app: FastifyInstance): void {
+  app.all<{ Params: Record<string, string> }>('/users/:user_id/repo/:file_name/*', {
+    // Refused before its body is looked at, whatever type that says it has.
+    onRequest: async (request) => {
+      const { user_id: userId, file_name: first, '*': rest } = request.params
+      if (first === '' || rest === '') throw new AppError('not_found', NO_NAME)
+      if (userId === 'me') requireUser(request)
+      throw new AppError('invalid_file_name', SLASH)
+    },
+    handler: () => undefined,
+  })
+}
+
+const NO_NAME =
+  'There is nothing under this path. A file name is its last segment, without a slash.'
+
+const SLASH = 'A file name is one segment of the path: it has no slash.'
 
 /** The router refuses a path that is not valid UTF-8 before any route sees it; mostly that is a file's name. */
 function nameFault(url = ''): AppError | undefined {

@@ -20,17 +20,17 @@ export interface CarriedBytes {
   readonly bytesOut: number
 }
 
-interface Connection {
+class Connection {
   /** Of its listener. */
   options: ConnectionsOptions | undefined
   /** To the request in progress, or to the last one as long as its body has not come whole. */
   answer: ServerResponse | undefined
   /** By `performance.now()`; `undefined` while a request is in progress. */
-  idleSince: number | undefined
-  isClosing: boolean
-  isTimedOut: boolean
+  idleSince: number | undefined = performance.now()
+  isClosing = false
+  isTimedOut = false
   /** What was told of its bytes so far. */
-  told: CarriedBytes
+  told: CarriedBytes = { bytesIn: 0, bytesOut: 0 }
 }
 
 type ParserError = Error & { readonly code?: string }
@@ -162,16 +162,7 @@ export class Connections {
   }
 
   #of(socket: Socket): Connection {
-    const known = this.#known.get(socket)
-    if (known !== undefined) return known
-    const connection = {
-      options: undefined,
-      answer: undefined,
-      idleSince: performance.now(),
-      isClosing: false,
-      isTimedOut: false,
-      told: { bytesIn: 0, bytesOut: 0 },
-    }
+    const connection = this.#known.get(socket) ?? new Connection()
     this.#known.set(socket, connection)
     return connection
   }

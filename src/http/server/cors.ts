@@ -114,7 +114,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 export function assertSameSite(
   request: FastifyRequest,
   reply: FastifyReply,
-  allowed: ReadonlySet<string> = NO_ORIGINS,
+  allowed?: ReadonlySet<string>,
 ): void {
   if (SAFE_METHODS.has(request.method)) return
   addVary(reply, 'Origin', 'Sec-Fetch-Site')
@@ -123,11 +123,9 @@ export function assertSameSite(
     site === undefined
       ? origin === undefined || ownOrigins(request).includes(origin.toLowerCase())
       : site === 'same-origin' || site === 'none'
-  if (isSameSite || (origin !== undefined && allowed.has(origin))) return
+  if (isSameSite || (origin !== undefined && allowed?.has(origin) === true)) return
   throw new AppError('cross_site_request', 'Pages of another site may not write here.')
 }
-
-const NO_ORIGINS: ReadonlySet<string> = new Set()
 
 /**
  * The origins of the service's own pages, as the request's browser would write them: by the scheme that a trusted proxy

@@ -67,8 +67,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
       const fault = options.pathFault?.(request.raw.url) ?? error
       const isBegun = connections.begin(reply.raw, () => {
         if (traces !== undefined) beginTrace(traces, request, reply)
-        describe(request, reply)
-        void sendProblem(fault, request, reply)
+        describe(request, reply, () => void sendProblem(fault, request, reply))
       })
       if (!isBegun) reply.hijack()
     },
@@ -87,10 +86,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   app.addHook('onRequest', (_request, reply, done) => {
     if (!connections.begin(reply.raw, done)) reply.hijack()
   })
-  app.addHook('onRequest', (request, reply, done) => {
-    describe(request, reply)
-    done()
-  })
+  app.addHook('onRequest', describe)
   if (traces !== undefined) {
     app.addHook('onRequest', (request, reply, done) => {
       if (request.routeOptions.config.isProbe === true) done()
@@ -102,14 +98,17 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   return app
 }
 
-/** Returns what is done with each request before anything can refuse it. */
-function describeAnswers(options: ListenerOptions & { readonly connections: Connections }) {
+/** Returns the hook that is run for each request before anything can refuse it. */
+function describeAnswers(
+  options: ListenerOptions & { readonly connections: Connections },
+): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
   const allowed = new Set(options.allowedOrigins)
-  return (request: FastifyRequest, reply: FastifyReply): void => {
+  return (request, reply, done) => {
     reply.raw.setMaxListeners(MOST_LISTENERS)
     followToEnd(request, reply, options)
     void reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
     if (allowed.size > 0) shareAnswer({ request, reply, allowed })
+    done()
   }
 }
 
@@ -125,12 +124,12 @@ function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions):
 }
 
 /** Closes a connection with the answer: when the service is stopping, or when the body of the request has not come. */
-function endConnections(app: FastifyInstance, { isStopping, lingerMs }: ListenerOptions): void {
-  const limits = { ...LINGERING_CLOSE, ...(lingerMs !== undefined && { maxMs: lingerMs }) }
+function endConnections(app: FastifyInstance, options: ListenerOptions): void {
+  const { isStopping, lingerMs: maxMs = 2_000 } = options
   app.addHook('onSend', async (request, reply, payload) => {
     // Else an idle connection would keep the process until its client lets go of it.
     if (isStopping()) void reply.header('connection', 'close')
-    return isUnread(request.raw) ? lingerOver({ request, reply, payload, limits }) : payload
+    return isUnread(request.raw) ? lingerOver({ request, reply, payload, maxMs }) : payload
   })
 }
 
@@ -138,8 +137,6 @@ const HEAD_TIMEOUT_MS = 20_000
 
 /** A download has ten or more for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
 const MOST_LISTENERS = 20
-
-const LINGERING_CLOSE = { maxBytes: 32 * 2 ** 20, maxSmallChunks: 32 * 2 ** 10, maxMs: 2_000 }
 
 function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
   const { logger, trustedProxies, server, headTimeoutMs = HEAD_TIMEOUT_MS } = options

@@ -128,16 +128,15 @@ export function problemOf(error: unknown, requestId: string): Problem {
 
 /** Fastify and its plugins tell a bad request by `statusCode`, and what was bad by `code`. */
 function translate(cause: unknown): AppError {
-  const { code = '', statusCode = 500 } = (
-    cause instanceof Error ? cause : {}
-  ) as Partial<FastifyError>
+  const { code = '', statusCode } = (cause instanceof Error ? cause : {}) as Partial<FastifyError>
   if (code === 'FST_ERR_VALIDATION') return parameterFault(cause)
   const known = CLIENT_ERRORS[code]
   if (known !== undefined) {
     const facts = known[0] === 'invalid_parameter' ? { parameter: 'path' } : {}
     return new AppError(...known, { cause, facts })
   }
-  return statusCode >= 400 && statusCode < 500
+  const isClientsFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+  return isClientsFault
     ? new AppError('format_error', 'The request is malformed.', { cause })
     : new AppError('internal_error', OWN_FAILURE, { cause })
 }

@@ -60,21 +60,18 @@ export function isUnread({ headers, readableEnded, destroyed }: IncomingMessage)
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-export interface LingeringCloseLimits {
-  /** Bytes of a refused body that are read and thrown away after the answer. */
-  readonly maxBytes: number
-  /** Chunks below 256 bytes of it: each costs as much work as kilobytes of large ones. */
-  readonly maxSmallChunks: number
-  /** Milliseconds that this may take. */
-  readonly maxMs: number
-}
-
 export interface EarlyAnswer {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly payload: unknown
-  readonly limits: LingeringCloseLimits
+  /** How long what is left of the body is read after the answer, in milliseconds. */
+  readonly maxMs: number
 }
+
+/** Bytes of a refused body that are read and thrown away after the answer. */
+const MAX_BYTES = 32 * 2 ** 20
+/** Chunks below 256 bytes of it: each costs as much work as kilobytes of large ones. */
+const MAX_SMALL_CHUNKS = 32 * 2 ** 10
 
 /**
  * Lets a refused uploader read its refusal (lingering close): an answer that is sent before the body has come goes out
@@ -102,8 +99,7 @@ export async function lingerOver(answer: EarlyAnswer): Promise<unknown> {
 }
 
 /** Reads and discards what is left of the body, until it ends or a limit is reached. Never rejects. */
-function drain({ request: { raw, intake }, limits }: EarlyAnswer): Promise<void> {
-  const { maxBytes, maxSmallChunks, maxMs } = limits
+function drain({ request: { raw, intake }, maxMs }: EarlyAnswer): Promise<void> {
   return new Promise((resolve) => {
     let bytes = 0
     let smallChunks = 0
@@ -112,7 +108,7 @@ function drain({ request: { raw, intake }, limits }: EarlyAnswer): Promise<void>
       intake.count(chunk)
       bytes += chunk.length
       if (isSmall(chunk)) smallChunks += 1
-      if (bytes >= maxBytes || smallChunks >= maxSmallChunks) finish()
+      if (bytes >= MAX_BYTES || smallChunks >= MAX_SMALL_CHUNKS) finish()
     }
     function finish(): void {
       clearTimeout(timer)

@@ -3,7 +3,6 @@ import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../../core/ledger/ledger.ts'
 import { inactiveUser } from '../../../core/users/inactive-user.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { Grant } from '../../../core/users/user-store.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
 import { Bytes, Count, OneOf, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -60,38 +59,35 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
       // Deleted since its token was verified.
       if (report === undefined) throw inactiveUser(undefined)
       void reply.header('cache-control', 'no-store')
-      return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
+      const { usage } = report
+      const { capacity, used, reserved, fileCount } = usage
+      return {
+        user_id: userId,
+        capacity,
+        used,
+        reserved,
+        available: availableBytes(usage),
+        file_count: fileCount,
+        max_files: maxFiles,
+        state: capacityState(usage),
+        grants: grantsOf(report),
+      }
     },
   })
-}
-
-function figures({ usage }: CapacityReport) {
-  const { capacity, used, reserved, fileCount } = usage
-  return {
-    capacity,
-    used,
-    reserved,
-    available: availableBytes(usage),
-    file_count: fileCount,
-    state: capacityState(usage),
-  }
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {
   const always = { starts_at: null, ends_at: null }
   const base = { source: 'base', reference: 'base', bytes: baseCapacity, ...always }
-  return [base, ...grants.map(toGrant)]
-}
-
-function toGrant({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
-  return {
+  const others = grants.map(({ source, reference, bytes, model, startsAt, endsAt }) => ({
     source,
     reference,
     bytes,
     ...(model === undefined ? {} : { model }),
     starts_at: formatTimestamp(startsAt),
     ends_at: formatTimestamp(endsAt),
-  }
+  }))
+  return [base, ...others]
 }
 
 const CAPACITY = {

@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../../core/errors.ts'
 import { FairShare } from '../../../core/async/fair-share.ts'
 import type { File } from '../../../core/files/file.ts'
-import type { ReadFile, Repository, Selection } from '../../../core/files/repository.ts'
+import type { ReadFile, Selection } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
 import { contentDisposition } from '../../headers/content-headers.ts'
 import type { DownloadSlots } from '../../download/download-slots.ts'
-import { fileNameParam } from '../file-resource.ts'
+import { fileNameParam, type FileRouteOptions } from '../file-resource.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 import { takenBytes, watchLateReader, watchSlowReader } from '../../download/slow-reader.ts'
@@ -19,12 +19,8 @@ import { selectRepresentation } from '../../headers/conditional-get.ts'
 import { addVary } from '../../server/cors.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 
-export interface DownloadOptions {
-  readonly repository: Repository
+export interface DownloadOptions extends FileRouteOptions {
   readonly downloads: DownloadSlots
-  readonly shutdown: AbortSignal
-  /** How long a client may do nothing, in milliseconds; see `watchSlowReader`. */
-  readonly idleTimeoutMs: number
 }
 
 /** What of large contents waits in this process to be sent. */
@@ -119,7 +115,8 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
     'cache-control': 'private, no-cache',
   })
   // Of a 304 too: the browser's cache that asked may hold the content from a time when nobody wanted the digest.
-  if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
+  const wish = reply.request.headers['want-repr-digest']?.toString()
+  if (wish !== undefined && wantsReprDigest(wish)) {
     void reply.header('repr-digest', formatReprDigest(file.sha256))
   }
   if (selection === 'nothing') void reply.code(304)
