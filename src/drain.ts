@@ -1,5 +1,8 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import type { ConnectionTracker } from './http/server/connection-tracker.ts'
+import type { Connections } from './http/server/connections.ts'
+
+/** What is to be known of the connections of listeners that are about to close. */
+export type OpenConnections = Pick<Connections, 'lastChangedAt' | 'quietMs' | 'closeIdle'>
 
 /** Balancers ask `/readyz`, or learn from their orchestrator, within that time that they should look elsewhere. */
 export const DRAIN_MS = 3_000
@@ -9,13 +12,9 @@ export const DRAIN_MS = 3_000
  * has moved away, and a client that keeps its connection has heard `Connection: close` with an answer. Nothing is waited
  * for where nobody comes.
  */
-export async function drain(
-  connections: readonly ConnectionTracker[],
-  maxMs: number,
-): Promise<void> {
+export async function drain(connections: OpenConnections, maxMs: number): Promise<void> {
   const endsAt = performance.now() + maxMs
-  const isQuiet = (): boolean => connections.every((of) => of.quietMs() >= QUIET_MS)
-  while (performance.now() < endsAt && !isQuiet()) await delay(LOOK_MS)
+  while (performance.now() < endsAt && connections.quietMs() < QUIET_MS) await delay(LOOK_MS)
 }
 
 const QUIET_MS = 1_000
@@ -28,8 +27,7 @@ const LOOK_MS = 50
  * then connects again; the while gets shorter, so that a flood of connections cannot hold this up for over two seconds. New
  * requests are to be held back meanwhile: their answers would bring further connections, and their work long turns.
  */
-export async function emptyQueue(connections: readonly ConnectionTracker[]): Promise<void> {
-  const lastChangedAt = (): number => Math.max(...connections.map((of) => of.lastChangedAt()))
+export async function emptyQueue(connections: OpenConnections): Promise<void> {
   const endsAt = performance.now() + EMPTYING_MS
   // The rest of the turn under way does not look at the queue any more.
   await turn()
@@ -37,7 +35,7 @@ export async function emptyQueue(connections: readonly ConnectionTracker[]): Pro
     await turn()
     const now = performance.now()
     const isShort = now - startedAt < SHORT_TURN_MS
-    if (isShort && startedAt - lastChangedAt() > (endsAt - now) * QUIET_SHARE) return
+    if (isShort && startedAt - connections.lastChangedAt() > (endsAt - now) * QUIET_SHARE) return
     startedAt = now
   }
 }
@@ -51,8 +49,8 @@ const QUIET_SHARE = 0.1
 const SHORT_TURN_MS = 0.1
 
 /** Closes, while a listener ends, what its clients leave open without a request; a late one still gets its answer. */
-export function closeIdleFromNowOn(connections: readonly ConnectionTracker[]): Disposable {
-  const close = (): void => connections.forEach((of) => of.closeIdle(LAST_IDLE_MS))
+export function closeIdleFromNowOn(connections: OpenConnections): Disposable {
+  const close = (): void => connections.closeIdle(LAST_IDLE_MS)
   // A turn later: what came during a stall of the process is read first.
   const timer = setInterval(() => setImmediate(close), LOOK_MS)
   return { [Symbol.dispose]: () => clearInterval(timer) }

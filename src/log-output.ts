@@ -30,32 +30,23 @@ export class LogOutput {
     this.#options = options
   }
 
-  write(line: string): void {
-    if (!this.#finishLine() || !this.#writeLine(Buffer.from(line))) {
+  write(text: string): void {
+    this.#rest = this.#writeOut(this.#rest)
+    const line = Buffer.from(text)
+    const left = this.#rest.byteLength > 0 ? line : this.#writeOut(line)
+    if (left.byteLength === line.byteLength) {
       this.#lost += 1
       return
     }
-    // Begun only: whether it can be finished is not known yet.
-    if (this.#rest.byteLength > 0) return
+    // What is left of a line that was begun comes before the next. Whether it can be finished is not known yet.
+    this.#rest = left
+    if (left.byteLength > 0) return
     const lines = { lost: this.#lost, err: this.#failure?.err }
     this.#lost = 0
     this.#failure = undefined
     // That is a line, too, and may be lost in its turn.
     if (lines.lost > 0) this.#options.onRecovered(lines)
     if (this.#lost > 0) this.#lost += lines.lost
-  }
-
-  #finishLine(): boolean {
-    this.#rest = this.#writeOut(this.#rest)
-    return this.#rest.byteLength === 0
-  }
-
-  /** Whether the line is written, or begun: what is left of it comes before the next. */
-  #writeLine(line: Uint8Array): boolean {
-    const rest = this.#writeOut(line)
-    if (rest.byteLength === line.byteLength) return false
-    this.#rest = rest
-    return true
   }
 
   /** Writes what can be written, and returns what is left. */

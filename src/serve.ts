@@ -13,8 +13,7 @@ import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { buildApp } from './http/public/app.ts'
-import { type ConnectionTracker, trackConnections } from './http/server/connection-tracker.ts'
-import { RequestGate } from './http/server/request-gate.ts'
+import { Connections } from './http/server/connections.ts'
 import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
 import type { Service } from './compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
@@ -54,14 +53,14 @@ export interface RunningServer {
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, service, logger, tracing, intervals } = options
   const shutdown = new AbortController()
-  const gate = new RequestGate()
+  const connections = new Connections()
   let stopped: Promise<void> | undefined
   const common = {
     ...service,
     trustedProxies: config.trustedProxies,
     logger,
     isStopping: () => stopped !== undefined,
-    gate,
+    connections,
     shutdown: shutdown.signal,
     traces: tracing,
   }
@@ -91,10 +90,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     listeners.push({ name: 'the monitoring', app, ...config.metrics })
   }
   await endGoneUploads({ service, logger, shutdown: shutdown.signal })
-  const connections = listeners.map(({ app }) => trackConnections(app.server))
   const [url = '', adminUrl] = await listenAll(listeners)
   const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
-  const running = { listeners, connections, gate, jobs, shutdown, tracing }
+  const running = { listeners, connections, jobs, shutdown, tracing }
   const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
   return {
     url,
@@ -151,8 +149,8 @@ const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
 
 interface Running {
   readonly listeners: readonly Listener[]
-  readonly connections: readonly ConnectionTracker[]
-  readonly gate: RequestGate
+  /** Of all listeners. */
+  readonly connections: Connections
   readonly jobs: BackgroundJobs
   readonly tracing: ServeOptions['tracing']
   /** Aborts what is still running when the grace period is over. */
@@ -183,8 +181,8 @@ async function end(running: Running, drainMs: number): Promise<void> {
 }
 
 /** Stops accepting. Requests that come meanwhile wait for it, and are then served. */
-async function closeListeners({ listeners, connections, gate }: Running): Promise<void> {
-  using _ = gate.shut()
+async function closeListeners({ listeners, connections }: Running): Promise<void> {
+  using _ = connections.hold()
   await emptyQueue(connections)
   // At once, where Fastify would first do other things.
   for (const { app } of listeners) app.server.close()

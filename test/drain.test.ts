@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { emptyQueue } from '../src/drain.ts'
-import type { ConnectionTracker } from '../src/http/server/connection-tracker.ts'
+import { emptyQueue, type OpenConnections } from '../src/drain.ts'
 
 it('a listener is not closed at the end of a long turn, in which someone may have come', async () => {
   const longTurns = (async () => {
@@ -12,7 +11,7 @@ it('a listener is not closed at the end of a long turn, in which someone may hav
     }
     return 'over'
   })()
-  const emptied = emptyQueue([connections(() => Number.NEGATIVE_INFINITY)]).then(() => 'emptied')
+  const emptied = emptyQueue(connections(() => Number.NEGATIVE_INFINITY)).then(() => 'emptied')
   expect(await Promise.race([emptied, longTurns])).toBe('over')
   await emptied
 })
@@ -26,23 +25,23 @@ it('nor while someone comes every few milliseconds', async () => {
     }
     return 'over'
   })()
-  const emptied = emptyQueue([connections(() => lastChangedAt)]).then(() => 'emptied')
+  const emptied = emptyQueue(connections(() => lastChangedAt)).then(() => 'emptied')
   expect(await Promise.race([emptied, arrivals])).toBe('over')
   await emptied
 })
 
 it('but in the end, however many come', async () => {
   const begun = performance.now()
-  await emptyQueue([connections(() => performance.now())])
+  await emptyQueue(connections(() => performance.now()))
   expect(performance.now() - begun).toBeLessThan(2_500)
 })
 
 it('and at once when nobody has come for a while', async () => {
   const begun = performance.now()
-  await emptyQueue([connections(() => begun - 1_000)])
+  await emptyQueue(connections(() => begun - 1_000))
   expect(performance.now() - begun).toBeLessThan(500)
 })
 
-function connections(lastChangedAt: () => number): ConnectionTracker {
+function connections(lastChangedAt: () => number): OpenConnections {
   return { lastChangedAt, quietMs: () => 0, closeIdle: () => {} }
 }

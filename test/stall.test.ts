@@ -150,7 +150,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     const events: string[] = []
     const closeIdle = () => void events.push('closed')
     const connections = { closeIdle, lastChangedAt: () => 0, quietMs: () => 0 }
-    using _ = closeIdleFromNowOn([connections])
+    using _ = closeIdleFromNowOn(connections)
     const arrived = arrival.message.then(() => events.push('request'))
     await stall(STALL_MS, arrival.send)
     await arrived

@@ -27,12 +27,6 @@ export interface RequestMeter {
   refuse(refusal: Pick<EndedRequest, 'status' | 'code'>): void
 }
 
-export interface RequestMetrics {
-  meter(listener: ListenerName): RequestMeter
-  /** Counts what has come and gone so far of the requests under way. */
-  settle(): void
-}
-
 /** Labels: methods are those below, routes are templates, statuses and codes are closed lists. */
 const ROUTE_LABELS = ['listener', 'method', 'route']
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -40,19 +34,13 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** From a probe to an upload of some gigabytes. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-interface RouteOf extends Partial<Record<string, string>> {
-  readonly listener: ListenerName
-  readonly method: string
-  readonly route: string
-}
-
-/** A request under way, and what of its connection's bytes has been counted. */
+/** A request under way. */
 interface Running {
-  readonly labels: RouteOf
+  readonly labels: Readonly<Record<'listener' | 'method' | 'route', string>>
   readonly socket: BegunRequest['socket']
 }
 
-export function createRequestMetrics(registry: Registry): RequestMetrics {
+export function createRequestMetrics(registry: Registry) {
   const counters = createCounters(registry)
   const under = new Set<Running>()
   const counted = new WeakMap<BegunRequest['socket'], { read: number; written: number }>()
@@ -60,14 +48,36 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   /** Requests of a connection come one after the other, so what has moved on it since the last is this one's. */
   function countBytes({ labels, socket }: Running): void {
     const before = counted.get(socket) ?? { read: 0, written: 0 }
+    const read = socket.bytesRead
     // A connection that is destroyed takes back what it had not sent yet; counters do not.
     const written = Math.max(before.written, socket.bytesWritten)
-    const now = { read: socket.bytesRead, written }
-    counted.set(socket, now)
-    counters.received.inc(labels, now.read - before.read)
-    counters.sent.inc(labels, now.written - before.written)
+    counted.set(socket, { read, written })
+    counters.received.inc(labels, read - before.read)
+    counters.sent.inc(labels, written - before.written)
   }
 
+  function meter(listener: ListenerName): RequestMeter {
+    return {
+      begin({ method, route = 'none', socket }) {
+        const labels = { listener, method: METHODS.has(method) ? method : 'other', route }
+        const running = { labels, socket }
+        under.add(running)
+        return ({ status, code, seconds }) => {
+          under.delete(running)
+          countBytes(running)
+          counters.requests.inc({ ...labels, status })
+          counters.seconds.observe(labels, seconds)
+          if (code !== null) counters.refusals.inc({ code })
+        }
+      },
+      refuse({ status, code }) {
+        counters.requests.inc({ listener, method: 'other', route: 'none', status })
+        if (code !== null) counters.refusals.inc({ code })
+      },
+    }
+  }
+
+  /** Counts what has come and gone so far of the requests under way. */
   function settle(): void {
     counters.running.reset()
     for (const running of under) {
@@ -76,29 +86,7 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     }
   }
 
-  function end(running: Running, { status, code, seconds }: EndedRequest): void {
-    under.delete(running)
-    countBytes(running)
-    counters.requests.inc({ ...running.labels, status })
-    counters.seconds.observe(running.labels, seconds)
-    if (code !== null) counters.refusals.inc({ code })
-  }
-
-  return {
-    meter: (listener) => ({
-      begin({ method, route = 'none', socket }) {
-        const known = METHODS.has(method) ? method : 'other'
-        const running = { labels: { listener, method: known, route }, socket }
-        under.add(running)
-        return (ended) => end(running, ended)
-      },
-      refuse({ status, code }) {
-        counters.requests.inc({ listener, method: 'other', route: 'none', status })
-        if (code !== null) counters.refusals.inc({ code })
-      },
-    }),
-    settle,
-  }
+  return { meter, settle }
 }
 
 function createCounters(registry: Registry) {

@@ -10,7 +10,7 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import type { Spans } from './spans.ts'
 
-export interface RequestHead {
+interface RequestHead {
   readonly id: string
   readonly method: string
   /** The pattern that its path matches; never the path, which may name a file. */
@@ -20,7 +20,7 @@ export interface RequestHead {
   readonly headers: IncomingHttpHeaders
 }
 
-export interface RequestOutcome {
+interface RequestOutcome {
   readonly status: number
   readonly code: string | null
   readonly abortedBy: string | null
@@ -29,29 +29,23 @@ export interface RequestOutcome {
   readonly userId: string | null
 }
 
-export interface RequestSpan {
-  /** 32 hexadecimal digits, as in `traceparent`. */
-  readonly traceId: string
-  /** Runs `work` as what the request sets off. */
-  within(work: () => void): void
-  end(outcome: RequestOutcome): void
-}
-
 /** Begins the span of a request, in the trace that its `traceparent` names. */
-export type BeginRequest = (request: RequestHead) => RequestSpan
+export type BeginRequest = ReturnType<typeof requestSpans>
 
-export function requestSpans(spans: Spans): BeginRequest {
+export function requestSpans(spans: Spans) {
   const propagator = new W3CTraceContextPropagator()
-  return (request) => {
+  return (request: RequestHead) => {
     const parent = propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter)
     const method = METHODS.has(request.method) ? request.method : 'HTTP'
     const name = request.route === undefined ? method : `${method} ${request.route}`
     const start = { name, kind: SpanKind.SERVER, attributes: attributesOf(request) }
     const span = spans.begin(start, parent)
     return {
+      /** 32 hexadecimal digits, as in `traceparent`. */
       traceId: span.spanContext().traceId,
-      within: (work) => spans.within(span, work),
-      end: (outcome) => endSpan(span, outcome),
+      /** Runs `work` as what the request sets off. */
+      within: (work: () => void): void => spans.within(span, work),
+      end: (outcome: RequestOutcome): void => endSpan(span, outcome),
     }
   }
 }

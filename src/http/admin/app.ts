@@ -8,7 +8,7 @@ import type { Users } from '../../core/users/users.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
-import { sameSitePlugin } from '../server/plugins/same-site.ts'
+import { assertSameSite } from '../server/cors.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
@@ -27,7 +27,7 @@ import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'gate' | 'meter' | 'traces' | 'shutdown'
+  'logger' | 'trustedProxies' | 'isStopping' | 'connections' | 'meter' | 'traces' | 'shutdown'
 > {
   readonly users: Users
   readonly accessTokens: AccessTokens
@@ -102,7 +102,7 @@ async function pageScope(
   })
   await app.register(pageRoutes, options)
   await app.register(async (scope) => {
-    await scope.register(sameSitePlugin, { allowedOrigins: [] })
+    scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply))
     await scope.register(sessionRoutes, options)
   })
   await app.register(methodNotAllowedRoutes, {

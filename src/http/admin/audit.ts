@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { addressOf } from '../server/request-address.ts'
+import { addressOf } from '../server/request-head.ts'
 
 /** A change that an operator made: what was done, to whom, and on what terms; never a secret. */
 export type Change = Readonly<

@@ -3,7 +3,7 @@ import { Deadline } from '../../core/async/deadline.ts'
 import { AppError } from '../../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { RequestBody, type RequestBodyOptions } from './request-body.ts'
-import { tellToContinue } from '../server/plugins/expect-continue.ts'
+import { tellToContinue } from '../server/unread-body.ts'
 
 export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>
 

@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { atMost } from './body-limit.ts'
 import { RequestBody, type RequestBodyOptions } from './request-body.ts'
 import { assertIdentity } from '../headers/content-headers.ts'
-import { tellToContinue } from '../server/plugins/expect-continue.ts'
+import { tellToContinue } from '../server/unread-body.ts'
 
 export interface TakeJsonOptions {
   /** How long a body may stop coming, in milliseconds. */

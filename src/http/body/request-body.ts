@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { addAbortListener } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
@@ -111,13 +112,14 @@ export class RequestBody {
     if (this.#raw.readableLength > 0) this.#raw.pause()
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  // Bound, since the bytes come by way of the connection, but what comes of them is of the request, and of its trace.
+  readonly #onData = AsyncLocalStorage.bind((chunk: Buffer): void => {
     this.#received += chunk.length
     this.#intake.count(chunk)
     this.#chunks.add(chunk)
-  }
+  })
 
-  readonly #onEnd = (): void => {
+  readonly #onEnd = AsyncLocalStorage.bind((): void => {
     this.#chunks.flush()
     if (this.#settled) return
     this.#attempt(() => {
@@ -126,7 +128,7 @@ export class RequestBody {
       this.stream.push(null)
       this.#settle.resolve()
     })
-  }
+  })
 
   readonly #onGone = (cause?: Error): void => {
     this.fail(

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import { AppError } from '../../core/errors.ts'
+import type { FileName } from '../../core/files/file-name.ts'
 
 /** Throws `format_error` unless the body comes as it is: neither compressed nor in another coding than chunks. */
 export function assertIdentity(headers: IncomingHttpHeaders): void {
@@ -24,4 +25,53 @@ export function contentLength(headers: IncomingHttpHeaders): number | undefined 
     throw new AppError('format_error', 'The Content-Length is above 2^53 - 1.')
   }
   return Number(length)
+}
+
+/** A header's value with parameters: `form-data; name="file"`, `multipart/form-data; boundary=x`. */
+export interface ParameterizedValue {
+  /** What stands before the first `;`, in lower case. */
+  readonly value: string
+  /** In the order of the header, repetitions included; names in lower case, values without their quotes. */
+  readonly parameters: readonly (readonly [name: string, value: string])[]
+}
+
+/**
+ * Returns the value and parameters of a header (RFC 9110 section 5.6.6), or `undefined` when `text` is
+ * anything else. Stricter than most parsers, so that no two of them can read it differently: no spaces
+ * around `=`, no quote inside an unquoted value, nothing after a closing quote. Empty parameters are skipped.
+ */
+export function parseParameters(text: string): ParameterizedValue | undefined {
+  const [start, value] = VALUE.exec(text) ?? []
+  if (start === undefined || value === undefined) return undefined
+  const parameters: [string, string][] = []
+  let at = start.length
+  while (at < text.length) {
+    PARAMETER.lastIndex = at
+    const [whole, name, quoted, bare] = PARAMETER.exec(text) ?? []
+    if (whole === undefined) return undefined
+    // Only `\"` and `\\` are escapes: some clients send the backslashes of a path as they are.
+    const unquoted = quoted?.replaceAll(/\\(["\\])/g, '$1')
+    if (name !== undefined) parameters.push([name.toLowerCase(), unquoted ?? bare ?? ''])
+    at += whole.length
+  }
+  return { value: value.toLowerCase(), parameters }
+}
+
+const VALUE = /^[ \t]*([^ \t;,"=]+)[ \t]*/
+
+const PARAMETER = /;[ \t]*(?:([^ \t;="]+)=(?:"((?:[^"\\]|\\[^])*)"|([^ \t;"]*))[ \t]*)?/y
+
+/**
+ * The header that makes a browser save a download under its name (RFC 6266): an ASCII name for old clients, and the
+ * exact one in UTF-8 (RFC 8187). Both forms are ASCII without controls, whatever the name holds.
+ */
+export function contentDisposition(name: FileName): string {
+  const ascii = name.replaceAll(/[^\u0020-\u007e]/gu, '_').replaceAll(/["\\%]/g, '_')
+  // `encodeURIComponent` spares four characters too many, which are no `attr-char` of RFC 8187.
+  const exact = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncoded)
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`
 }

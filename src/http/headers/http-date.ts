@@ -10,11 +10,6 @@ export function parseHttpDate(text: string, nowMs: number = Date.now()): number 
   return undefined
 }
 
-/** Writes a time in milliseconds since 1970 as `Sun, 06 Nov 1994 08:49:37 GMT`; the milliseconds are dropped. */
-export function formatHttpDate(timeMs: number): string {
-  return new Date(timeMs).toUTCString()
-}
-
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 const MONTH = `(?<month>${MONTHS.join('|')})`

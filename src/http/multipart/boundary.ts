@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../core/errors.ts'
-import { assertIdentity } from '../headers/content-headers.ts'
-import { parseParameters } from '../headers/parameters.ts'
+import { assertIdentity, parseParameters } from '../headers/content-headers.ts'
 
 /**
  * Returns the boundary that the headers of a form announce: 1 to 70 of the characters that RFC 2046

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts'
-import { parseParameters, type ParameterizedValue } from '../headers/parameters.ts'
+import { parseParameters, type ParameterizedValue } from '../headers/content-headers.ts'
 
 /** What the header block of a part of a form says about it. */
 export interface PartHead {

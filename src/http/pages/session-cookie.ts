@@ -7,9 +7,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
  * port of its own machine set it. As the service knows it, that is: an `https` that no trusted proxy tells is HTTP here.
  */
 export function shownValues(request: FastifyRequest, name: string): readonly string[] {
-  const bound = valuesOf(request, boundName(name))
-  if (request.protocol === 'https' && bound.length > 0) return distinct(bound)
-  return distinct([...bound, ...valuesOf(request, name)])
+  const { headers, protocol, server } = request
+  const ofHost = new Set<string>()
+  const ofName = new Set<string>()
+  // Pair by pair: of the whole header the parser would tell the first cookie of a name alone.
+  for (const pair of headers.cookie?.includes(name) === true ? headers.cookie.split(';') : []) {
+    const cookies = server.parseCookie(pair)
+    const bound = cookies[HOST_PREFIX + name]
+    const plain = cookies[name]
+    if (bound !== undefined) ofHost.add(bound)
+    if (plain !== undefined) ofName.add(plain)
+  }
+  if (protocol === 'https' && ofHost.size > 0) return [...ofHost]
+  return [...new Set([...ofHost, ...ofName])]
 }
 
 export interface SessionCookies {
@@ -31,18 +41,11 @@ export interface Exchange {
  */
 export function keepSession(
   { request, reply }: Exchange,
-  {
-    value,
-    maxAge,
-    ...cookies
-  }: SessionCookies & { readonly value: string; readonly maxAge: number },
+  cookies: SessionCookies & { readonly value: string; readonly maxAge: number },
 ): void {
-  const { name, basePath } = cookies
+  const { name, basePath, value, maxAge } = cookies
   const isBound = basePath === '' && isHttps(request)
-  const kept = {
-    name: isBound ? boundName(name) : name,
-    path: basePath === '' ? '/' : basePath,
-  }
+  const kept = { name: isBound ? HOST_PREFIX + name : name, path: basePath || '/' }
   for (const other of cookiesOf(cookies)) {
     if (other.name !== kept.name || other.path !== kept.path) forget({ request, reply }, other)
   }
@@ -66,7 +69,7 @@ interface CookieKey {
 function cookiesOf({ name, basePath, pathsBelow }: SessionCookies): readonly CookieKey[] {
   const above = basePath.split('/').map((_part, at, parts) => parts.slice(0, at + 1).join('/'))
   const paths = [...above.map((path) => path || '/'), ...pathsBelow.map((path) => basePath + path)]
-  return [{ name: boundName(name), path: '/' }, ...paths.map((path) => ({ name, path }))]
+  return [{ name: HOST_PREFIX + name, path: '/' }, ...paths.map((path) => ({ name, path }))]
 }
 
 function forget({ request, reply }: Exchange, cookie: CookieKey): void {
@@ -74,7 +77,7 @@ function forget({ request, reply }: Exchange, cookie: CookieKey): void {
 }
 
 function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
-  const secure = name.startsWith(BOUND) || isHttps(request)
+  const secure = name.startsWith(HOST_PREFIX) || isHttps(request)
   return { path, secure, httpOnly: true, sameSite: 'strict' } as const
 }
 
@@ -84,18 +87,4 @@ function isHttps({ protocol, headers }: FastifyRequest): boolean {
 }
 
 /** Browsers take a cookie of such a name from the host itself alone, with `Secure`, for `/`. */
-const BOUND = '__Host-'
-
-function boundName(name: string): string {
-  return `${BOUND}${name}`
-}
-
-/** The values of all cookies of that name; of the whole header the parser would tell the first alone. */
-function valuesOf({ headers, server }: FastifyRequest, name: string): readonly string[] {
-  if (headers.cookie === undefined || !headers.cookie.includes(name)) return []
-  return headers.cookie.split(';').flatMap((pair) => server.parseCookie(pair)[name] ?? [])
-}
-
-function distinct(values: readonly string[]): readonly string[] {
-  return [...new Set(values)]
-}
+const HOST_PREFIX = '__Host-'

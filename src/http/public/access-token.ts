@@ -4,9 +4,9 @@ import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
-import { addressOf } from '../server/request-address.ts'
 import { shownValues } from '../pages/session-cookie.ts'
-import { addVary } from '../server/vary.ts'
+import { addVary, assertSameSite } from '../server/cors.ts'
+import { addressOf } from '../server/request-head.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,22 +17,26 @@ declare module 'fastify' {
 
 export interface AccessTokenOptions {
   readonly accessTokens: AccessTokens
+  /** Origins, such as `https://app.example.com`, whose pages may write with the user's cookie. */
+  readonly allowedOrigins: readonly string[]
 }
 
 /** The cookie of the contract; `__Host-access_token` is read as well. */
 export const ACCESS_TOKEN_COOKIE = 'access_token'
 
 /**
- * Cookie authentication: a request with the cookie `access_token` either belongs to a user or is refused with 403,
+ * Cookie authentication: a write from another site's page is refused with `cross_site_request`. Any other request with the cookie `access_token` either belongs to a user or is refused with 403,
  * before anything of its body is read, or with 429 where its address has shown too many wrong ones. Without the cookie
  * it goes on as nobody's. Two different tokens are refused unread, since one of them may be a stranger's: a page of
  * another port or subdomain can plant a cookie that a browser sends before the user's own.
  */
 export const accessTokenPlugin = fp<AccessTokenOptions>(
-  async (app, { accessTokens }) => {
+  async (app, { accessTokens, allowedOrigins }) => {
+    const allowed = new Set(allowedOrigins)
     await app.register(fastifyCookie, { hook: false })
     app.decorateRequest('user', null)
     app.addHook('onRequest', async (request, reply) => {
+      assertSameSite(request, reply, allowed)
       addVary(reply, 'Cookie')
       const shown = shownValues(request, ACCESS_TOKEN_COOKIE)
       const [secret] = shown
@@ -44,8 +48,8 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
   {
     name: 'access-token',
     fastify: '5.x',
-    dependencies: ['request-log', 'preflight', 'same-site'],
-    decorators: {},
+    dependencies: [],
+    decorators: { request: ['problem'] },
   },
 )
 

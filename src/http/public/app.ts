@@ -4,14 +4,13 @@ import { AppError } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
-import { accessTokenPlugin } from './access-token.ts'
+import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import type { Json } from '../openapi/operation.ts'
 import { ALWAYS } from '../openapi/problem-responses.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
 import { multipartUploadPlugin } from '../multipart/plugin.ts'
-import { preflightPlugin } from '../server/plugins/preflight.ts'
-import { sameSitePlugin } from '../server/plugins/same-site.ts'
+import { assertSameSite } from '../server/cors.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
@@ -22,7 +21,6 @@ import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
 import { deleteRoutes } from './routes/delete.ts'
-import { nestedNameRoutes } from './routes/nested-name.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import type { WebPage } from '../pages/static-assets.ts'
@@ -32,7 +30,7 @@ export interface AppOptions extends Pick<
   | 'logger'
   | 'trustedProxies'
   | 'isStopping'
-  | 'gate'
+  | 'connections'
   | 'meter'
   | 'traces'
   | 'lingerMs'
@@ -62,7 +60,6 @@ export interface AppOptions extends Pick<
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, pathFault: nameFault })
   const prefix = options.basePath
-  await app.register(preflightPlugin, options)
   const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
   const downloads = new DownloadSlots(options.downloadLimits)
   const isRefusing = () => downloads.isRefusing()
@@ -96,7 +93,8 @@ async function pageScope(
 ): Promise<void> {
   await app.register(pageRoutes, options)
   await app.register(async (scope) => {
-    await scope.register(sameSitePlugin, options)
+    const allowed = new Set(options.allowedOrigins)
+    scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply, allowed))
     await scope.register(sessionRoutes, options)
   })
   await app.register(methodNotAllowedRoutes, {
@@ -113,7 +111,6 @@ async function usersScope(
   app: FastifyInstance,
   options: AppOptions & { readonly downloads: DownloadSlots },
 ): Promise<void> {
-  await app.register(sameSitePlugin, options)
   await app.register(accessTokenPlugin, options)
   await app.register(multipartUploadPlugin)
   await app.register(uploadRoutes, options)
@@ -122,7 +119,7 @@ async function usersScope(
   await app.register(updateRoutes, options)
   await app.register(listRoutes, options)
   await app.register(capacityRoutes, options)
-  await app.register(nestedNameRoutes)
+  refuseNestedNames(app)
   await app.register(methodNotAllowedRoutes, {
     allowed: {
       '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -132,6 +129,28 @@ async function usersScope(
     },
   })
 }
+
+/**
+ * Says of a path with a slash in the place of a file's name that this is no name, whatever the method. A slash at its
+ * beginning or end makes it a path without a name, which is not ours.
+ */
+function refuseNestedNames(app: FastifyInstance): void {
+  app.all<{ Params: Record<string, string> }>('/users/:user_id/repo/:file_name/*', {
+    // Refused before its body is looked at, whatever type that says it has.
+    onRequest: async (request) => {
+      const { user_id: userId, file_name: first, '*': rest } = request.params
+      if (first === '' || rest === '') throw new AppError('not_found', NO_NAME)
+      if (userId === 'me') requireUser(request)
+      throw new AppError('invalid_file_name', SLASH)
+    },
+    handler: () => undefined,
+  })
+}
+
+const NO_NAME =
+  'There is nothing under this path. A file name is its last segment, without a slash.'
+
+const SLASH = 'A file name is one segment of the path: it has no slash.'
 
 /** The router refuses a path that is not valid UTF-8 before any route sees it; mostly that is a file's name. */
 function nameFault(url = ''): AppError | undefined {

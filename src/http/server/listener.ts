@@ -7,19 +7,24 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { AppError } from '../../core/errors.ts'
-import { createConnections } from './pipelining-guard.ts'
-import { shareAnswer } from './cors.ts'
-import { SECURITY_HEADERS } from './security-headers.ts'
-import { chunkThrottlePlugin } from './plugins/chunk-throttle.ts'
-import { expectContinuePlugin } from './plugins/expect-continue.ts'
-import { lingeringClosePlugin } from './plugins/lingering-close.ts'
-import { requestHeadPlugin } from './plugins/request-head.ts'
-import { createRequestLog } from './plugins/request-log.ts'
-import { type RequestTraces, traceRequests } from './plugins/request-trace.ts'
+import { Connections } from './connections.ts'
+import { answerPreflight, SECURITY_HEADERS, shareAnswer } from './cors.ts'
 import { sendProblem } from './problem.ts'
-import type { RequestGate } from './request-gate.ts'
-import { requestIds } from './request-id.ts'
-import { meterUntilOver, type RequestMeter } from './request-meter.ts'
+import { assertUnambiguous, requestIds } from './request-head.ts'
+import {
+  beginTrace,
+  decorateOutcome,
+  followToEnd,
+  type RequestMeter,
+  type RequestTraces,
+} from './request-outcome.ts'
+import {
+  holdBody,
+  isUnread,
+  leaveContinueToHandlers,
+  lingerOver,
+  shareIntake,
+} from './unread-body.ts'
 
 export interface ListenerOptions {
   readonly logger: FastifyBaseLogger | undefined
@@ -29,13 +34,13 @@ export interface ListenerOptions {
   readonly meter?: RequestMeter
   /** Whether the service takes no new work, so that a balancer should look elsewhere. */
   readonly isStopping: () => boolean
-  /** Holds requests back for a moment; always open when left out. */
-  readonly gate?: RequestGate
+  /** Takes charge of the connections, with those of other listeners; made here when left out. */
+  readonly connections?: Connections
   /** Aborts when requests are no longer waited for; never when left out. */
   readonly shutdown?: AbortSignal
   /** Without them no request is traced. */
   readonly traces?: RequestTraces | undefined
-  /** Origins whose pages may read the answers; none when left out. */
+  /** Other origins whose pages may use the service; when left out, it answers no preflight either. */
   readonly allowedOrigins?: readonly string[]
   /** What a path that the router cannot read is refused with, where there is more to say than that. */
   readonly pathFault?: (url: string | undefined) => AppError | undefined
@@ -52,81 +57,92 @@ export interface ListenerOptions {
  * time on a connection, one line of log a request, and a refusal that its client can read.
  */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
-  const connections = createConnections(options)
-  const requestLog = createRequestLog(options.shutdown)
-  const tracing = options.traces && traceRequests(options.traces)
-  const forBrowsers = browserHeaders(options.allowedOrigins ?? [])
+  const { connections = new Connections(), traces } = options
+  const describe = describeAnswers({ ...options, connections })
   const app = fastify({
-    ...serverOptions(options, (request, reply) => {
-      tracing?.onRefused(request, reply)
-      requestLog.onRefused(request, reply)
-      connections.onRefused(request.raw)
-      meterUntilOver(options.meter, { request, reply })
-      forBrowsers(request, reply)
-    }),
-    clientErrorHandler: connections.answer,
+    ...serverOptions(options),
+    clientErrorHandler: connections.refuse,
+    // Such a request meets no hook.
+    frameworkErrors: (error, request, reply) => {
+      const fault = options.pathFault?.(request.raw.url) ?? error
+      const isBegun = connections.begin(reply.raw, () => {
+        if (traces !== undefined) beginTrace(traces, request, reply)
+        describe(request, reply, () => void sendProblem(fault, request, reply))
+      })
+      if (!isBegun) reply.hijack()
+    },
   })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
-  await app.register(connections.plugin)
-  app.addHook('onRequest', (_request, _reply, done) => {
-    if (options.gate === undefined) done()
-    else options.gate.pass(done)
-  })
-  await app.register(chunkThrottlePlugin)
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.raw.setMaxListeners(MOST_LISTENERS)
-    meterUntilOver(options.meter, { request, reply })
-    forBrowsers(request, reply)
-    done()
-  })
-  app.addHook('onSend', async (_request, reply) => {
-    // Else an idle connection would keep the process until its client lets go of it.
-    if (options.isStopping()) void reply.header('connection', 'close')
-  })
   // A body is read by a route that wants one, with its limits, and by nothing else.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  await app.register(requestLog.plugin)
-  if (tracing !== undefined) await app.register(tracing.plugin)
-  await app.register(expectContinuePlugin)
-  await app.register(lingeringClosePlugin, {
-    ...LINGERING_CLOSE,
-    maxMs: options.lingerMs ?? LINGERING_CLOSE.maxMs,
+  connections.watch(app.server, options)
+  leaveContinueToHandlers(app)
+  shareIntake(app)
+  decorateOutcome(app)
+  app.addHook('onRequest', (_request, reply, done) => {
+    if (!connections.begin(reply.raw, done)) reply.hijack()
   })
-  await app.register(requestHeadPlugin)
+  app.addHook('onRequest', describe)
+  if (traces !== undefined) {
+    app.addHook('onRequest', (request, reply, done) => {
+      if (request.routeOptions.config.isProbe === true) done()
+      else beginTrace(traces, request, reply).within(done)
+    })
+  }
+  refuseUnfit(app, options)
+  endConnections(app, options)
   return app
+}
+
+/** Returns the hook that is run for each request before anything can refuse it. */
+function describeAnswers(
+  options: ListenerOptions & { readonly connections: Connections },
+): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
+  const allowed = new Set(options.allowedOrigins)
+  return (request, reply, done) => {
+    reply.raw.setMaxListeners(MOST_LISTENERS)
+    followToEnd(request, reply, options)
+    void reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
+    if (allowed.size > 0) shareAnswer({ request, reply, allowed })
+    done()
+  }
+}
+
+/** Refuses what no route should see, and answers the preflights of the routes. */
+function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions): void {
+  const allowed = allowedOrigins && new Set(allowedOrigins)
+  app.addHook('onRequest', (request, reply, done) => {
+    holdBody(request, reply)
+    assertUnambiguous(request.raw)
+    const isPreflight = request.method === 'OPTIONS' && allowed !== undefined
+    if (!isPreflight || !answerPreflight({ request, reply, allowed })) done()
+  })
+}
+
+/** Closes a connection with the answer: when the service is stopping, or when the body of the request has not come. */
+function endConnections(app: FastifyInstance, options: ListenerOptions): void {
+  const { isStopping, lingerMs: maxMs = 2_000 } = options
+  app.addHook('onSend', async (request, reply, payload) => {
+    // Else an idle connection would keep the process until its client lets go of it.
+    if (isStopping()) void reply.header('connection', 'close')
+    return isUnread(request.raw) ? lingerOver({ request, reply, payload, maxMs }) : payload
+  })
 }
 
 const HEAD_TIMEOUT_MS = 20_000
 
-/** A download has twelve for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
+/** A download has ten or more for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
 const MOST_LISTENERS = 20
 
-const LINGERING_CLOSE = { maxBytes: 32 * 2 ** 20, maxSmallChunks: 32 * 2 ** 10, maxMs: 2_000 }
-
-type DescribeAnswer = (request: FastifyRequest, reply: FastifyReply) => void
-
-/** Sets what every answer says to a browser before anything can refuse the request. */
-function browserHeaders(allowedOrigins: readonly string[]): DescribeAnswer {
-  const allowed = new Set(allowedOrigins)
-  return (request, reply) => {
-    void reply.headers(SECURITY_HEADERS)
-    shareAnswer(allowed, { request, reply })
-  }
-}
-
-function serverOptions(
-  options: ListenerOptions,
-  onRefusal: DescribeAnswer,
-): FastifyHttpOptions<Server> {
-  const { logger, trustedProxies, pathFault = () => undefined, server = {} } = options
-  const { headTimeoutMs = HEAD_TIMEOUT_MS } = options
+function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
+  const { logger, trustedProxies, server, headTimeoutMs = HEAD_TIMEOUT_MS } = options
   return {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
-    // `request-log.ts` writes one line a request, without its path.
+    // `request-outcome.ts` writes one line a request, without its path.
     logController: new fastify.LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
@@ -140,10 +156,6 @@ function serverOptions(
     },
     // Requests that come while the server drains are served, with `Connection: close`.
     return503OnClosing: false,
-    frameworkErrors: (error, request, reply) => {
-      onRefusal(request, reply)
-      void sendProblem(pathFault(request.raw.url) ?? error, request, reply)
-    },
     // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.
     routerOptions: { maxParamLength: 64 * 1024 },
     // A body may take as long as its bytes keep coming; see idleTimeoutMs.

@@ -1,7 +1,23 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, isAppError } from '../../core/errors.ts'
-import { abortedBy } from './request-outcome.ts'
+import { AppError, type ErrorCode, isAppError, type Part } from '../../core/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code that the request was refused with. */
+    problem: ErrorCode | null
+    /** Why it was refused, for the log alone, where the code does not say. */
+    reason: string | null
+    /** Who broke it off, as far as that is known before it is over. */
+    brokenBy: AbortedBy | null
+  }
+}
+
+/**
+ * Who kept a request from coming, or its answer from going, to its end: the client by leaving, or by its slowness
+ * (`timeout`), the end of the process, a part that failed, or this service for want of something else.
+ */
+export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Part | 'service'
 
 /** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
 export interface Problem {
@@ -64,8 +80,6 @@ export function sendProblem(
   request.problem = problem.code
   request.reason = reasonOf(error)
   request.brokenBy = error instanceof AppError ? abortedBy(error) : null
-  // A request that the router refuses has met no hook.
-  void reply.header('x-request-id', request.id)
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (problem.status === 429) void reply.header('retry-after', problem['retry_after'])
   if (problem.status === 416) void reply.header('content-range', `bytes */${problem['size']}`)
@@ -75,6 +89,13 @@ export function sendProblem(
     .header('cache-control', 'no-store')
     .serializer((payload: Problem) => JSON.stringify(payload))
     .send(problem)
+}
+
+/** Who broke off a request that ends with this error, or `null` when it was refused, or our defect. */
+export function abortedBy({ code, part }: AppError): AbortedBy | null {
+  if (code === 'truncated_body') return 'client'
+  if (code === 'request_timeout') return 'timeout'
+  return code === 'unavailable' ? (part ?? 'service') : null
 }
 
 /**
@@ -106,25 +127,21 @@ export function problemOf(error: unknown, requestId: string): Problem {
 }
 
 /** Fastify and its plugins tell a bad request by `statusCode`, and what was bad by `code`. */
-function translate(error: unknown): AppError {
-  const { code, statusCode } = describe(error)
-  if (code === 'FST_ERR_VALIDATION') return parameterFault(error)
-  const detail = CLIENT_ERRORS[code]
-  if (detail !== undefined) {
-    const facts = detail[0] === 'invalid_parameter' ? { parameter: 'path' } : {}
-    return new AppError(detail[0], detail[1], { cause: error, facts })
+function translate(cause: unknown): AppError {
+  const { code = '', statusCode } = (cause instanceof Error ? cause : {}) as Partial<FastifyError>
+  if (code === 'FST_ERR_VALIDATION') return parameterFault(cause)
+  const known = CLIENT_ERRORS[code]
+  if (known !== undefined) {
+    const facts = known[0] === 'invalid_parameter' ? { parameter: 'path' } : {}
+    return new AppError(...known, { cause, facts })
   }
-  if (statusCode >= 400 && statusCode < 500) {
-    return new AppError('format_error', 'The request is malformed.', { cause: error })
-  }
-  return new AppError(
-    'internal_error',
-    'The service failed. The request id finds the reason in its log.',
-    {
-      cause: error,
-    },
-  )
+  const isClientsFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
+  return isClientsFault
+    ? new AppError('format_error', 'The request is malformed.', { cause })
+    : new AppError('internal_error', OWN_FAILURE, { cause })
 }
+
+const OWN_FAILURE = 'The service failed. The request id finds the reason in its log.'
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],
@@ -152,13 +169,4 @@ function parameterFault(error: unknown): AppError {
     cause: error,
     facts: { parameter },
   })
-}
-
-function describe(error: unknown): { code: string; statusCode: number } {
-  const fields = error instanceof Error ? error : new Error()
-  return {
-    code: 'code' in fields && typeof fields.code === 'string' ? fields.code : '',
-    statusCode:
-      'statusCode' in fields && typeof fields.statusCode === 'number' ? fields.statusCode : 500,
-  }
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { docsPage, styleSource } from '../docs/page.ts'
-import { SECURITY_HEADERS } from '../server/security-headers.ts'
+import { SECURITY_HEADERS } from '../server/cors.ts'
 import type { Json, Operation } from '../openapi/operation.ts'
 
 export interface OpenApiOptions {

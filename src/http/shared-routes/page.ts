@@ -1,9 +1,8 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
-import { chooseCoding } from '../headers/accept-encoding.ts'
-import { parseIfNoneMatch } from '../headers/entity-tags.ts'
-import { addVary } from '../server/vary.ts'
-import type { PageFile, WebPage } from '../pages/static-assets.ts'
+import { parseIfNoneMatch } from '../headers/preconditions.ts'
+import { addVary } from '../server/cors.ts'
+import { CODINGS, type Coding, type PageFile, type WebPage } from '../pages/static-assets.ts'
 
 export interface PageOptions {
   readonly page: WebPage
@@ -75,4 +74,19 @@ function sendFile(file: PageFile | undefined, { request, reply, headers }: Answe
   if (known === '*' || known?.includes(content.etag)) return reply.code(304).send()
   if (coding !== 'identity') void reply.header('content-encoding', coding)
   return reply.type(file.type).send(content.bytes)
+}
+
+/**
+ * The best coding that an `Accept-Encoding` allows (RFC 9110 section 12.5.3). Weights order nothing here but for 0, which
+ * forbids: what is smallest is best for everyone. Without a coding that is allowed the content is sent as it is.
+ */
+function chooseCoding(header: string | undefined): Coding {
+  const allowed = new Map((header ?? '').split(',').map(parseElement))
+  const isAllowed = (coding: Coding) => allowed.get(coding) ?? allowed.get('*') ?? false
+  return CODINGS.find(isAllowed) ?? 'identity'
+}
+
+function parseElement(element: string): readonly [coding: string, isAllowed: boolean] {
+  const [coding = '', ...parameters] = element.split(';').map((part) => part.trim().toLowerCase())
+  return [coding, !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))]
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatHttpDate, parseHttpDate } from '../../../src/http/headers/http-date.ts'
+import { parseHttpDate } from '../../../src/http/headers/http-date.ts'
 
 const EXAMPLE = Date.UTC(1994, 10, 6, 8, 49, 37)
 const NOW = Date.UTC(2026, 10, 21)
@@ -53,7 +53,7 @@ describe('parseHttpDate', () => {
     expect(parseHttpDate(text)).toBeUndefined()
   })
 
-  it('reads back every date that it writes, in whole seconds (property)', () => {
+  it('reads back every date that JavaScript writes, in whole seconds (property)', () => {
     const date = fc.date({
       min: new Date('0000-01-01'),
       max: new Date('9999-12-31'),
@@ -62,7 +62,7 @@ describe('parseHttpDate', () => {
     fc.assert(
       fc.property(date, (date) => {
         const time = date.getTime()
-        expect(parseHttpDate(formatHttpDate(time))).toBe(Math.floor(time / 1000) * 1000)
+        expect(parseHttpDate(date.toUTCString())).toBe(Math.floor(time / 1000) * 1000)
       }),
     )
   })

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
-import { chunkThrottlePlugin } from '../../../src/http/server/plugins/chunk-throttle.ts'
+import { shareIntake } from '../../../src/http/server/unread-body.ts'
 import {
   multipartUploadPlugin,
   openFileForm,
@@ -36,7 +36,7 @@ export async function startFormApp(options: FormAppOptions = {}) {
   const stopped = new AbortController()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  await app.register(chunkThrottlePlugin)
+  shareIntake(app)
   await app.register(multipartUploadPlugin)
   app.setErrorHandler((error, request, reply) => {
     request.raw.resume()

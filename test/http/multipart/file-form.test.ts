@@ -1,7 +1,7 @@
 import fastify, { type FastifyRequest } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
-import { chunkThrottlePlugin } from '../../../src/http/server/plugins/chunk-throttle.ts'
+import { shareIntake } from '../../../src/http/server/unread-body.ts'
 import {
   minFileSize,
   multipartUploadPlugin,
@@ -26,7 +26,7 @@ async function handle(
   work: (request: FastifyRequest) => Promise<unknown>,
   { headers = FORM, payload = big }: { headers?: Record<string, string>; payload?: Buffer } = {},
 ) {
-  await app.register(chunkThrottlePlugin)
+  shareIntake(app)
   await app.register(multipartUploadPlugin)
   app.post('/', async (request) => {
     const result = await outcome(work(request))
@@ -165,7 +165,7 @@ test('ending twice is as good as once', async () => {
 })
 
 test('a request that is gone before it is opened is refused', async () => {
-  await app.register(chunkThrottlePlugin)
+  shareIntake(app)
   await app.register(multipartUploadPlugin)
   app.post('/', async (request, reply) => {
     request.raw.destroy()

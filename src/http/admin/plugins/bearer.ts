@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { AppError } from '../../../core/errors.ts'
-import { clientAddressOf } from '../../server/request-address.ts'
-import { assertSameSite } from '../../server/plugins/same-site.ts'
+import { clientAddressOf } from '../../server/request-head.ts'
+import { assertSameSite } from '../../server/cors.ts'
 import { shownValues } from '../../pages/session-cookie.ts'
 import { ADMIN_SESSION_COOKIE, type AdminSessions } from '../admin-session.ts'
 import type { AdminToken } from '../admin-token.ts'
@@ -42,8 +42,8 @@ export const bearerPlugin = fp<BearerOptions>(
   {
     name: 'bearer',
     fastify: '5.x',
-    dependencies: ['request-log', '@fastify/cookie'],
-    decorators: { fastify: ['parseCookie'] },
+    dependencies: ['@fastify/cookie'],
+    decorators: { fastify: ['parseCookie'], request: ['problem'] },
   },
 )
 

@@ -40,7 +40,7 @@ export const strictBodyPlugin = fp(
       if (request.body === undefined) request.body = {}
     })
   },
-  { name: 'strict-body', fastify: '5.x', dependencies: ['expect-continue'], decorators: {} },
+  { name: 'strict-body', fastify: '5.x', dependencies: [], decorators: { request: ['intake'] } },
 )
 
 function hasBody({ headers }: IncomingMessage): boolean {

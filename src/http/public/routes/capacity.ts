@@ -3,7 +3,6 @@ import type { FastifyContextConfig } from 'fastify'
 import type { Repository } from '../../../core/files/repository.ts'
 import type { CapacityReport } from '../../../core/ledger/ledger.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { Grant } from '../../../core/users/user-store.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
 import { Bytes, Count, OneOf, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -67,18 +66,15 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {
   const always = { starts_at: null, ends_at: null }
   const base = { source: 'base', reference: 'base', bytes: baseCapacity, ...always }
-  return [base, ...grants.map(toGrant)]
-}
-
-function toGrant({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
-  return {
+  const others = grants.map(({ source, reference, bytes, model, startsAt, endsAt }) => ({
     source,
     reference,
     bytes,
     ...(model === undefined ? {} : { model }),
     starts_at: formatTimestamp(startsAt),
     ends_at: formatTimestamp(endsAt),
-  }
+  }))
+  return [base, ...others]
 }
 
 const CAPACITY = {

@@ -2,30 +2,25 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../../core/errors.ts'
 import { FairShare } from '../../../core/async/fair-share.ts'
 import type { File } from '../../../core/files/file.ts'
-import type { ReadFile, Repository, Selection } from '../../../core/files/repository.ts'
+import type { ReadFile, Selection } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
-import { contentDisposition } from '../../headers/content-disposition.ts'
+import { contentDisposition } from '../../headers/content-headers.ts'
 import type { DownloadSlots } from '../../download/download-slots.ts'
-import { fileNameParam } from '../file-name-param.ts'
-import { formatHttpDate } from '../../headers/http-date.ts'
+import { fileNameParam, type FileRouteOptions } from '../file-resource.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 import { takenBytes, watchLateReader, watchSlowReader } from '../../download/slow-reader.ts'
 import { pipeAndRecycle } from '../../download/recycling-pipe.ts'
 import { formatReprDigest, wantsReprDigest } from '../../headers/repr-digest.ts'
-import { clientAddressOf } from '../../server/request-address.ts'
-import { abortedBy } from '../../server/request-outcome.ts'
-import { requestSignal } from '../../server/request-signal.ts'
+import { clientAddressOf } from '../../server/request-head.ts'
+import { abortedBy } from '../../server/problem.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
 import { selectRepresentation } from '../../headers/conditional-get.ts'
-import { addVary } from '../../server/vary.ts'
+import { addVary } from '../../server/cors.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 
-export interface DownloadOptions {
-  readonly repository: Repository
+export interface DownloadOptions extends FileRouteOptions {
   readonly downloads: DownloadSlots
-  readonly shutdown: AbortSignal
-  /** How long a client may do nothing, in milliseconds; see `watchSlowReader`. */
-  readonly idleTimeoutMs: number
 }
 
 /** What of large contents waits in this process to be sent. */
@@ -116,18 +111,19 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
   addVary(reply, 'Want-Repr-Digest')
   void reply.headers({
     etag: `"${file.version}"`,
-    'last-modified': formatHttpDate(file.updatedAt),
+    'last-modified': new Date(file.updatedAt).toUTCString(),
     'cache-control': 'private, no-cache',
   })
   // Of a 304 too: the browser's cache that asked may hold the content from a time when nobody wanted the digest.
-  if (wantsReprDigest(reply.request.headers['want-repr-digest']?.toString())) {
+  const wish = reply.request.headers['want-repr-digest']?.toString()
+  if (wish !== undefined && wantsReprDigest(wish)) {
     void reply.header('repr-digest', formatReprDigest(file.sha256))
   }
   if (selection === 'nothing') void reply.code(304)
   else describeContent(reply, { file, selection })
 }
 
-/** Whatever the content is, a browser shall save it and never run it; see `http/server/security-headers.ts` too. */
+/** Whatever the content is, a browser shall save it and never run it; see `SECURITY_HEADERS` too. */
 function describeContent(reply: FastifyReply, { file, selection }: Answer): void {
   void reply.headers({
     'accept-ranges': 'bytes',

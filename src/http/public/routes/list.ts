@@ -1,12 +1,11 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
-import { parseFileNamePrefix } from '../../../core/files/file-name.ts'
-import { FILE_ORDERS, type FileOrder } from '../../../core/files/listing.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../core/files/file-name.ts'
+import { FILE_ORDERS, type FileOrder, type FilePosition } from '../../../core/files/listing.ts'
 import { parsePageLimit } from '../../../core/pagination.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { isUserId, type UserId } from '../../../core/users/user-id.ts'
-import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
-import { formatListCursor, parseListCursor } from '../list-cursor.ts'
+import { FILE_EXAMPLE, FileReply, fileReply } from '../file-resource.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { CURSOR, LIMIT, USER_ID } from '../../openapi/parameters.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
@@ -88,6 +87,28 @@ function parseOrder(text: string): FileOrder {
   throw new AppError('invalid_parameter', `order is one of ${FILE_ORDERS.join(', ')}.`, {
     facts: { parameter: 'order' },
   })
+}
+
+/** Writes a place in a listing as text without meaning to anyone else. */
+function formatListCursor({ name, value }: FilePosition, order: FileOrder): string {
+  return Buffer.from(JSON.stringify([order, value, name])).toString('base64url')
+}
+
+/** Reads it back. Throws `invalid_parameter` when it is none, or belongs to a listing in another order. */
+function parseListCursor(text: string, order: FileOrder): FilePosition {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    if (!Array.isArray(parts) || parts.length !== 3) throw new TypeError('not a cursor')
+    const [forOrder, value, name] = parts as unknown[]
+    if (forOrder !== order) throw new TypeError('of another order')
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError('no place')
+    return { value, name: parseFileName(String(name)) }
+  } catch (error) {
+    throw new AppError('invalid_parameter', 'The cursor is not one of this listing.', {
+      cause: error,
+      facts: { parameter: 'cursor' },
+    })
+  }
 }
 
 const LISTING = {

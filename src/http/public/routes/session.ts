@@ -7,7 +7,7 @@ import { jsonRequestBody } from '../../openapi/json-request-body.ts'
 import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../access-token.ts'
-import { addressOf } from '../../server/request-address.ts'
+import { addressOf } from '../../server/request-head.ts'
 import { forgetSession, keepSession } from '../../pages/session-cookie.ts'
 import { discardBody } from '../../body/discard-body.ts'
 

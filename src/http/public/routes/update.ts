@@ -1,24 +1,22 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { AppError } from '../../../core/errors.ts'
 import { parseVisibility, VISIBILITIES } from '../../../core/files/file.ts'
-import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
-import type { Repository } from '../../../core/files/repository.ts'
-import { fileNameParam } from '../file-name-param.ts'
-import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
-import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
+import { parseFileName } from '../../../core/files/file-name.ts'
+import {
+  FILE_EXAMPLE,
+  FileReply,
+  fileReply,
+  type FileRouteOptions,
+  OWN_FILE_PATH,
+  ownFile,
+  OwnFileParams,
+} from '../file-resource.ts'
+import { takeJson } from '../../body/json-body.ts'
 import { jsonRequestBody } from '../../openapi/json-request-body.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
-import { Type, type FastifyPluginAsyncTypebox, type Static } from '../../openapi/type.ts'
-import { requireUser } from '../access-token.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-
-export interface UpdateOptions extends TakeJsonOptions {
-  readonly repository: Repository
-}
-
-const Params = Type.Object({ file_name: Type.String() })
 
 const Body = Type.Object(
   {
@@ -30,20 +28,20 @@ const Body = Type.Object(
 )
 
 /** `PATCH /users/me/repo/{file_name}`: renames the file or changes who may see it; its content is not touched. */
-export const updateRoutes: FastifyPluginAsyncTypebox<UpdateOptions> = async (app, options) => {
+export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository } = options
   takeJson(app, options)
-  const schema = { params: Params, body: Body, response: { 200: FileReply } }
+  const schema = { params: OwnFileParams, body: Body, response: { 200: FileReply } }
 
   // Who has no token, or names no file, learns nothing of how the body should look.
-  const onRequest = async (request: FastifyRequest) => void fileOf(request)
+  const onRequest = async (request: FastifyRequest) => void ownFile(request)
 
   const route = { schema, onRequest, config: CHANGE }
-  app.patch('/users/me/repo/:file_name', route, async (request) => {
+  app.patch(OWN_FILE_PATH, route, async (request) => {
     const { name: newName, visibility, overwrite = false } = request.body
     if (newName === undefined && visibility === undefined) throw nothingToChange()
     const changed = await repository.change({
-      ...fileOf(request),
+      ...ownFile(request),
       newName: newName === undefined ? undefined : parseFileName(newName),
       visibility: parseVisibility(visibility),
       overwrite,
@@ -51,12 +49,6 @@ export const updateRoutes: FastifyPluginAsyncTypebox<UpdateOptions> = async (app
     })
     return fileReply(changed)
   })
-}
-
-function fileOf(request: FastifyRequest): AuthorizedCaller & { readonly name: FileName } {
-  const caller = requireUser(request)
-  const { file_name } = request.params as Static<typeof Params>
-  return { ...caller, name: fileNameParam(file_name) }
 }
 
 function nothingToChange(): AppError {

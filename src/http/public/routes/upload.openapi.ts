@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/framing.ts'
-import { FILE_EXAMPLE } from '../file-reply.ts'
+import { FILE_EXAMPLE } from '../file-resource.ts'
 import type { Operation, Parameter } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'

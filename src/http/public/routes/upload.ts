@@ -1,32 +1,25 @@
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../../core/quota/capacity.ts'
-import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { AppError } from '../../../core/errors.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import type { CommittedUpload } from '../../../core/ledger/ledger.ts'
-import type { Repository } from '../../../core/files/repository.ts'
-import type { UploadFile } from '../../../core/uploads/upload.ts'
-import { fileNameParam } from '../file-name-param.ts'
-import { FileReply, fileReply } from '../file-reply.ts'
+import {
+  FileReply,
+  fileReply,
+  type FileRouteOptions,
+  OWN_FILE_PATH,
+  ownFile,
+  OwnFileParams,
+} from '../file-resource.ts'
 import { Bytes } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { requireUser } from '../access-token.ts'
-import { expectsContinue, tellToContinue } from '../../server/plugins/expect-continue.ts'
+import { expectsContinue, tellToContinue } from '../../server/unread-body.ts'
 import { minFileSize, openFileForm } from '../../multipart/plugin.ts'
 import { openRawBody } from '../../body/raw-body.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
-import { requestSignal } from '../../server/request-signal.ts'
+import { requestSignal } from '../../server/request-outcome.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { FORM_UPLOAD, RAW_UPLOAD } from './upload.openapi.ts'
-
-export interface UploadOptions {
-  readonly repository: Repository
-  readonly shutdown: AbortSignal
-  /** How long a body may stop coming, in milliseconds. */
-  readonly idleTimeoutMs: number
-}
-
-const Params = Type.Object({ file_name: Type.String() })
 
 const Query = Type.Object({ visibility: Type.Optional(Type.Unknown()) })
 
@@ -53,21 +46,20 @@ const Reply = Type.Intersect(
  * `POST /users/me/repo/{file_name}`: a form with one file part. `PUT` of the same: the file as the body. Either is
  * streamed to the object store as it comes.
  */
-export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app, options) => {
+export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository, shutdown, idleTimeoutMs } = options
-  const url = '/users/me/repo/:file_name'
-  const schema = { params: Params, querystring: Query, response: { 200: Reply } }
+  const schema = { params: OwnFileParams, querystring: Query, response: { 200: Reply } }
 
-  app.post(url, { schema, config: FORM_UPLOAD }, async (request, reply) => {
-    const target = targetOf(request, request.params.file_name)
+  app.post(OWN_FILE_PATH, { schema, config: FORM_UPLOAD }, async (request, reply) => {
+    const target = targetOf(request)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
     async function onStart(): Promise<void> {
-      if (!expectsContinue(request)) return
       await repository.admit({ ...target, min: minFileSize(request) })
       tellToContinue(request, reply)
     }
-    using incoming = await openFileForm(request, { signal, idleTimeoutMs, onStart })
+    const form = { signal, idleTimeoutMs, ...(expectsContinue(request) && { onStart }) }
+    using incoming = await openFileForm(request, form)
     const visibility = () => agree(asked, parseVisibility(incoming.field('visibility')))
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
@@ -75,8 +67,8 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
   // What is stored has no type, so not even one that is malformed refuses it.
   const onRequest = async ({ raw }: FastifyRequest) => void delete raw.headers['content-type']
 
-  app.put(url, { schema, onRequest, config: RAW_UPLOAD }, async (request, reply) => {
-    const target = targetOf(request, request.params.file_name)
+  app.put(OWN_FILE_PATH, { schema, onRequest, config: RAW_UPLOAD }, async (request, reply) => {
+    const target = targetOf(request)
     const asked = parseVisibility(request.query.visibility)
     const signal = requestSignal(reply, shutdown)
     using incoming = openRawBody(request, { signal, idleTimeoutMs })
@@ -93,18 +85,11 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<UploadOptions> = async (app
 }
 
 /** Whose file it becomes under which name, and what the client demands and says of it. */
-function targetOf(
-  request: FastifyRequest,
-  segment: string,
-): AuthorizedCaller & Pick<UploadFile, 'name' | 'precondition' | 'sha256'> {
-  const caller = requireUser(request)
-  const name = fileNameParam(segment)
-  const precondition = parseWritePrecondition(request.headers)
-  return { ...caller, name, precondition, sha256: digestOf(request) }
-}
-
-function digestOf({ headers }: FastifyRequest): string | undefined {
-  return parseReprDigest(headers['repr-digest']?.toString())
+function targetOf(request: FastifyRequest) {
+  const { headers } = request
+  const file = ownFile(request)
+  const precondition = parseWritePrecondition(headers)
+  return { ...file, precondition, sha256: parseReprDigest(headers['repr-digest']?.toString()) }
 }
 
 /** The query and the form may both name the visibility, but not two. */

@@ -1,7 +1,34 @@
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../core/errors.ts'
 import { type File, VISIBILITIES } from '../../core/files/file.ts'
+import { type FileName, parseFileName } from '../../core/files/file-name.ts'
+import type { Repository } from '../../core/files/repository.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
+import type { AuthorizedCaller } from '../../core/users/caller.ts'
+import type { TakeJsonOptions } from '../body/json-body.ts'
 import { Bytes, OneOf, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
+import { requireUser } from './access-token.ts'
+
+/** What a route that writes a file needs. */
+export interface FileRouteOptions extends TakeJsonOptions {
+  readonly repository: Repository
+}
+
+export const OWN_FILE_PATH = '/users/me/repo/:file_name'
+export const OwnFileParams = Type.Object({ file_name: Type.String() })
+
+/** The file of the caller that the path names. Throws as `requireUser` and `fileNameParam` do. */
+export function ownFile(request: FastifyRequest): AuthorizedCaller & { readonly name: FileName } {
+  const { file_name } = request.params as { readonly file_name: string }
+  return { ...requireUser(request), name: fileNameParam(file_name) }
+}
+
+/** The file name in a path. The router takes an empty segment for a match, but a path without a name is not ours. */
+export function fileNameParam(segment: string): FileName {
+  if (segment === '') throw new AppError('not_found', 'There is nothing under this path.')
+  return parseFileName(segment)
+}
 
 /** A file as replies describe it; sizes in bytes, times RFC 3339 in UTC, `etag` without its quotes. */
 export const FileReply = Type.Object(

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type FileName, parseFileName } from '../../../src/core/files/file-name.ts'
-import { contentDisposition } from '../../../src/http/headers/content-disposition.ts'
+import { contentDisposition } from '../../../src/http/headers/content-headers.ts'
 
 const VALUE =
   /^attachment; filename="([^"\\]*)"; filename\*=UTF-8''((?:[A-Za-z0-9!#$&+.^_`|~-]|%[0-9A-F]{2})*)$/
