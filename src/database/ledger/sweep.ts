@@ -38,7 +38,12 @@ export async function listAbortedUploads(
       AND (remove_at, version) > (${after?.removeAt ?? -1}, ${after?.version ?? ''})
     ORDER BY remove_at, version LIMIT ${limit}
   `.execute(db)
-  return rows.map(({ is_last: isLast, ...upload }) => ({ ...upload, isLast: isLast === 1 }))
+  return rows.map(({ version, objectKey, removeAt, is_last: isLast }) => ({
+    version,
+    objectKey,
+    removeAt,
+    isLast: isLast === 1,
+  }))
 }
 
 export async function noteAbortedRemovals(

@@ -96,7 +96,8 @@ function assertSendable(queries: readonly CompiledQuery[]): void {
 }
 
 async function commitTogether(connection: PostgresConnection, queries: readonly CompiledQuery[]) {
-  const answers = queries.map((query) => connection.executeQuery(query))
+  const answers: Promise<QueryResult<unknown>>[] = []
+  for (const query of queries) answers.push(connection.executeQuery(query))
   const committed = connection.executeQuery(COMMIT)
   const [end, ...ended] = await Promise.allSettled([committed, ...answers])
   if (end.status === 'rejected' && end.reason instanceof RolledBack) {

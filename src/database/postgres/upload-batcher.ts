@@ -87,12 +87,16 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
       take(locked) {
         users = []
         entries = []
+        const queries: CompiledQuery[] = []
         for (const row of locked) {
           const { user_id: userId } = row as LockedRow
           users.push(userId)
-          entries.push(...(batch.get(userId) ?? []))
+          for (const entry of batch.get(userId) ?? []) {
+            entries.push(entry)
+            queries.push(entry.query)
+          }
         }
-        return entries.map(({ query }) => query)
+        return queries
       },
     })
     if (answers === undefined) return []
