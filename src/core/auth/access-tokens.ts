@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createTokenCache, createTokenVerification, sha256 } from './token-verification.ts'
+import { createTokenVerification, sha256 } from './token-verification.ts'
 import {
   accessTokenInvalid,
   type AuthorizedCaller,
@@ -83,7 +83,6 @@ const MAX_LABEL_LENGTH = 200
 
 /** With it a revocation is in force on every instance. */
 const CACHE_MS = 5_000
-const MAX_CACHED = 10_000
 
 /** Controls and halves of surrogate pairs: not every database takes them, and a terminal obeys them. */
 const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
@@ -92,12 +91,11 @@ const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { users, jwtUsers, failedAttempts } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options
-  const cache = createTokenCache({ maxAgeMs: cacheMs, maxEntries: MAX_CACHED, clock })
   const uses = createLastUsed({ users, clock })
 
   const onUse = uses.note
   const ports = { users, jwtUsers, failedAttempts }
-  const lookup = createTokenVerification({ ...ports, cache, onUse, clock })
+  const lookup = createTokenVerification({ ...ports, cacheMs, onUse, clock })
 
   async function verify(secret: string, ip?: string): Promise<User> {
     const user = await lookup.find(secret, ip)
@@ -161,11 +159,11 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
         await users.revokeAccessToken(token)
       } finally {
         // Also when it failed, since what fails unanswered may have happened.
-        cache.forgetUser(token.userId)
+        lookup.forgetUser(token.userId)
       }
     },
 
-    forgetUser: (userId) => cache.forgetUser(userId),
+    forgetUser: (userId) => lookup.forgetUser(userId),
     recordUses: () => uses.record(),
   }
 }

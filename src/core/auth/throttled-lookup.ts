@@ -57,3 +57,23 @@ export function createThrottledLookup(users: UserStore): ThrottledLookup {
     },
   }
 }
+
+interface BudgetOptions {
+  readonly max: number
+  readonly everyMs: number
+  readonly clock: () => number
+}
+
+/** Lets `max` be taken in each stretch of `everyMs`. */
+export function createBudget({ max, everyMs, clock }: BudgetOptions) {
+  let endsAt = Number.NEGATIVE_INFINITY
+  let left = 0
+  return {
+    take(): boolean {
+      const now = clock()
+      if (now >= endsAt) [endsAt, left] = [now + everyMs, max]
+      left -= 1
+      return left >= 0
+    },
+  }
+}

@@ -5,14 +5,15 @@ import type { UserId } from '../users/user-id.ts'
 import { parseClientAddress } from './client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
-import { createThrottledLookup } from './throttled-lookup.ts'
+import { createBudget, createThrottledLookup } from './throttled-lookup.ts'
 import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 
 export interface TokenVerificationOptions {
   readonly users: UserStore
   /** Without it a JWT is an invalid token. */
   readonly jwtUsers: JwtUsers | undefined
-  readonly cache: TokenCache
+  /** How long an answer may be repeated, in milliseconds; 0 for never. */
+  readonly cacheMs: number
   /** Told of each use of a token of an active user. Costs no input or output. */
   readonly onUse: (sha256: string) => void
   /** Without it nobody is limited. */
@@ -41,11 +42,15 @@ export interface TokenVerification {
     secret: string,
     options?: { readonly evenExpired: boolean },
   ): Promise<AccessTokenUser | undefined>
+
+  /** See `TokenCache`. */
+  forgetUser(userId: UserId): void
 }
 
 const SECRET = /^crt_[A-Za-z0-9_-]{43}$/
 const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const MAX_JWT_LENGTH = 8192
+const MAX_CACHED = 10_000
 
 /** JWTs of blocked addresses that are verified, all addresses together: at most some percents of a core. */
 const JWTS_ON_PROBATION = { max: 10, everyMs: 100 }
@@ -59,7 +64,8 @@ interface ShownToken {
 }
 
 export function createTokenVerification(options: TokenVerificationOptions): TokenVerification {
-  const { users, jwtUsers, cache, onUse, failedAttempts, clock } = options
+  const { users, jwtUsers, onUse, failedAttempts, clock } = options
+  const cache = createTokenCache({ maxAgeMs: options.cacheMs, maxEntries: MAX_CACHED, clock })
   const throttled = createThrottledLookup(users)
   const jwtBudget = createBudget({ ...JWTS_ON_PROBATION, clock })
 
@@ -105,6 +111,8 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
       return user
     },
 
+    forgetUser: (userId) => cache.forgetUser(userId),
+
     async read(secret, options) {
       if (SECRET.test(secret)) return await users.findAccessTokenUser(sha256(secret), options)
       return await jwtUsers?.find(secret, options)
@@ -115,26 +123,6 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
 /** The secret is 256 random bits, so a plain hash can't be guessed back and needs no salt. */
 export function sha256(secret: string): string {
   return hash('sha256', secret)
-}
-
-interface BudgetOptions {
-  readonly max: number
-  readonly everyMs: number
-  readonly clock: () => number
-}
-
-/** Lets `max` be taken in each stretch of `everyMs`. */
-function createBudget({ max, everyMs, clock }: BudgetOptions) {
-  let endsAt = Number.NEGATIVE_INFINITY
-  let left = 0
-  return {
-    take(): boolean {
-      const now = clock()
-      if (now >= endsAt) [endsAt, left] = [now + everyMs, max]
-      left -= 1
-      return left >= 0
-    },
-  }
 }
 
 export interface TokenCacheOptions {

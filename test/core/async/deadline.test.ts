@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { MessageChannel } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { Deadline, settledWithin, timeoutSignal } from '../../../src/core/async/deadline.ts'
+import {
+  Deadline,
+  settledUnlessAborted,
+  settledWithin,
+  timeoutSignal,
+} from '../../../src/core/async/deadline.ts'
 import { stall } from '../../support/stall.ts'
 
 describe('a deadline', () => {
@@ -41,6 +46,19 @@ describe('a deadline', () => {
     expect(await settled).toBe('done')
     expect(await settledWithin(0, new Promise(() => {}))).toBe(undefined)
     await expect(settledWithin(20, Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+  })
+
+  it('gives up on work when a signal aborts, whether before or after it began', async () => {
+    const controller = new AbortController()
+    const { signal } = controller
+    expect(await settledUnlessAborted(Promise.resolve('done'), signal)).toBe('done')
+    await expect(settledUnlessAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow(
+      'broken',
+    )
+    const waiting = settledUnlessAborted(new Promise(() => {}), signal)
+    controller.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    await expect(settledUnlessAborted(new Promise(() => {}), signal)).rejects.toThrow('gone')
   })
 
   it('aborts a signal as AbortSignal.timeout does, but for what has arrived', async () => {

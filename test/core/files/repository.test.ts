@@ -382,3 +382,15 @@ function notFound(error: unknown): 'not_found' {
   expect(error).toMatchObject({ code: 'not_found' })
   return 'not_found'
 }
+
+describe('reportCapacity', () => {
+  it('tells a caller who was deleted since from one who has nothing', async () => {
+    await using core = await openTestCore({ baseCapacity: 100 })
+    const { repository, caller, upload } = await openTestRepository(core)
+    await upload('a', 'hello')
+    expect(await repository.reportCapacity(caller)).toMatchObject({ usage: { used: 5 } })
+    await core.users.deleteUser(caller.userId)
+    const refused = repository.reportCapacity(caller)
+    await expect(refused).rejects.toMatchObject({ code: 'access_token_invalid' })
+  })
+})

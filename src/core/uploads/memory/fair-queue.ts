@@ -84,9 +84,14 @@ export class MemoryPool {
 
   /** The request that is served next: of the users with the lowest turn, the one that came first. */
   get first(): Readonly<Waiting> | undefined {
-    const [oldest] = this.#queue
-    const earlier = (a: Waiting, b: Waiting) => (this.#turnOf(b) < this.#turnOf(a) ? b : a)
-    return oldest && this.#queue.reduce(earlier, oldest)
+    let [first] = this.#queue
+    for (const waiting of this.#queue) {
+      const turn = this.#turnOf(waiting)
+      // None is lower, so a long queue is seldom gone through.
+      if (turn === this.#turn) return waiting
+      if (first !== undefined && turn < this.#turnOf(first)) first = waiting
+    }
+    return first
   }
 
   /** Bytes that are missing for the first of the requests, and for all of them. */
