@@ -7,7 +7,7 @@ import type {
   OpenedObject,
   OpenObject,
 } from '../../core/objects/object-store.ts'
-import { storeError, translated } from '../store-error.ts'
+import { storeError } from '../store-error.ts'
 import { findBucket, hasName, isMissing, type S3Bucket } from './bucket.ts'
 import type { DirectRequest } from './client.ts'
 import type { S3Headers, S3Response } from './transport.ts'
@@ -71,22 +71,25 @@ async function findObject(
   request: DirectRequest,
 ): Promise<FoundObject | undefined> {
   const deadline = { ms: bucket.deadlines.callMs, signal: request.signal }
-  const found = withDeadline(deadline, async (signal) => {
-    let denial: unknown
-    for (const direct of [bucket.direct, bucket.unkept]) {
-      try {
-        const answer = await direct.send({ ...request, signal })
-        return { ...answer, length: lengthIn(answer) }
-      } catch (error) {
-        if (!isMissing(error)) throw error
-        denial = error
+  try {
+    return await withDeadline(deadline, async (signal) => {
+      let denial: unknown
+      for (const direct of [bucket.direct, bucket.unkept]) {
+        try {
+          const answer = await direct.send({ ...request, signal })
+          return { ...answer, length: lengthIn(answer) }
+        } catch (error) {
+          if (!isMissing(error)) throw error
+          denial = error
+        }
       }
-    }
-    // An answer to HEAD has no body, so it cannot say whether the object or the bucket is missing.
-    if (hasName(denial, 'NotFound')) await findBucket(bucket, signal)
-    return undefined
-  })
-  return await translated(found)
+      // An answer to HEAD has no body, so it cannot say whether the object or the bucket is missing.
+      if (hasName(denial, 'NotFound')) await findBucket(bucket, signal)
+      return undefined
+    })
+  } catch (error) {
+    throw storeError(error)
+  }
 }
 
 function lengthIn({ headers: { 'content-length': length }, body }: S3Response): number {
