@@ -1,5 +1,30 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import fp from 'fastify-plugin'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** How its chunked body is read. A body that has a Content-Length is read as it comes. */
+    intake: Intake | undefined
+  }
+}
+
+/** Has the chunked bodies of all connections share the work for small chunks. */
+export const chunkThrottlePlugin = fp(
+  async (app) => {
+    const throttle = new ChunkThrottle()
+    app.decorateRequest('intake', undefined)
+    app.addHook('onRequest', (request, reply, done) => {
+      if (request.headers['transfer-encoding'] === undefined) return done()
+      const intake = throttle.intakeOf(request.raw.socket)
+      request.intake = intake
+      // Until somebody reads the body: Node would hold up to 64 KiB of it, in as many chunks as the client likes.
+      intake.pause()
+      reply.raw.once('close', () => intake.resume())
+      done()
+    })
+  },
+  { name: 'chunk-throttle', fastify: '5.x', dependencies: [], decorators: {} },
+)
 
 /** A chunk of at least this size costs little more than its bytes do. */
 const SMALL_BYTES = 256
@@ -15,7 +40,7 @@ const FREE_CHUNKS = 16
 /** All connections together; Node's parser takes about 1 us for each, so this is some 2 % of a core. */
 const CHUNKS_PER_SECOND = 20_000
 
-/** Reading a body, which stops while its reader wants no more; a chunked one also while the throttle has it wait. */
+/** Reading a chunked body, which stops while its reader wants no more, or while the throttle has it wait. */
 export interface Intake {
   /** Bytes that its reader should hold before it pauses: what the request would, if it and not its connection were paused. */
   readonly readAheadBytes: number
@@ -38,9 +63,7 @@ export class ChunkThrottle {
   #throttled = 0
 
   /** Chunked bodies share that of their connection: what one of them owes, the next waits for. */
-  intakeOf(raw: IncomingMessage): Intake {
-    const { headers, socket } = raw
-    if (headers['transfer-encoding'] === undefined) return intakeWithoutChunks(raw)
+  intakeOf(socket: Socket): Intake {
     const known = this.#intakes.get(socket)
     if (known !== undefined) return known
     const intake = this.#createIntake(socket)
@@ -101,15 +124,5 @@ export class ChunkThrottle {
       },
       isPaused,
     }
-  }
-}
-
-function intakeWithoutChunks(raw: IncomingMessage): Intake {
-  return {
-    readAheadBytes: 0,
-    count: () => {},
-    pause: () => void raw.pause(),
-    resume: () => void raw.resume(),
-    isPaused: () => raw.isPaused(),
   }
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../core/errors.ts'
-import { atMost } from './body-limit.ts'
-import { RequestBody, type RequestBodyOptions } from './request-body.ts'
+import { atMost, RequestBody, type RequestBodyOptions } from './request-body.ts'
 import { assertIdentity } from '../headers/content-headers.ts'
 import { tellToContinue } from '../server/plugins/expect-continue.ts'
 

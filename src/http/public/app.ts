@@ -10,7 +10,6 @@ import { describeRoutes } from '../openapi/document.ts'
 import type { Json } from '../openapi/operation.ts'
 import { ALWAYS } from '../openapi/problem-responses.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
-import { multipartUploadPlugin } from '../multipart/plugin.ts'
 import { preflightPlugin } from '../server/plugins/preflight.ts'
 import { sameSitePlugin } from '../server/plugins/same-site.ts'
 import { PUBLIC_API } from './api.ts'
@@ -117,7 +116,6 @@ async function usersScope(
 ): Promise<void> {
   await app.register(sameSitePlugin, options)
   await app.register(accessTokenPlugin, options)
-  await app.register(multipartUploadPlugin)
   await app.register(uploadRoutes, options)
   await app.register(downloadRoutes, options)
   await app.register(deleteRoutes, options)

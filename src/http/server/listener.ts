@@ -10,7 +10,7 @@ import { AppError } from '../../core/errors.ts'
 import { createConnections } from './pipelining-guard.ts'
 import { shareAnswer } from './cors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
-import { chunkThrottlePlugin } from './plugins/chunk-throttle.ts'
+import { chunkThrottlePlugin } from '../body/chunk-throttle.ts'
 import { expectContinuePlugin } from './plugins/expect-continue.ts'
 import { lingeringClosePlugin } from './plugins/lingering-close.ts'
 import { requestHeadPlugin } from './plugins/request-head.ts'
@@ -44,7 +44,7 @@ export interface ListenerOptions {
   /** How long a request's head may take to come, in milliseconds; 20 s when left out. */
   readonly headTimeoutMs?: number | undefined
   /** Fastify's own options that the listener wants otherwise. */
-  readonly server?: Pick<FastifyHttpOptions<Server>, 'bodyLimit' | 'requestTimeout'>
+  readonly server?: Pick<FastifyHttpOptions<Server>, 'requestTimeout'>
 }
 
 /**

@@ -56,7 +56,7 @@ function drain({ raw, intake }: FastifyRequest, limits: LingeringCloseOptions): 
     let smallChunks = 0
     const timer = setTimeout(finish, maxMs)
     function count(chunk: Buffer): void {
-      intake.count(chunk)
+      intake?.count(chunk)
       bytes += chunk.length
       if (isSmall(chunk)) smallChunks += 1
       if (bytes >= maxBytes || smallChunks >= maxSmallChunks) finish()
@@ -65,11 +65,11 @@ function drain({ raw, intake }: FastifyRequest, limits: LingeringCloseOptions): 
       clearTimeout(timer)
       raw.off('data', count).off('end', finish).off('close', finish)
       // The chunks that one read has brought already go by; paused, the request would keep them until the connection closes.
-      if (!raw.complete) intake.pause()
+      if (!raw.complete) (intake ?? raw).pause()
       resolve()
     }
     raw.unpipe()
-    intake.resume()
+    intake?.resume()
     raw.on('data', count).once('end', finish).once('close', finish).once('error', finish).resume()
   })
 }
