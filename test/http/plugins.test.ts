@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { bearerPlugin, type BearerOptions } from '../../src/http/admin/plugins/bearer.ts'
-import { strictBodyPlugin } from '../../src/http/admin/plugins/strict-body.ts'
 import { createConnections } from '../../src/http/server/pipelining-guard.ts'
 import {
   accessTokenPlugin,
@@ -51,7 +50,6 @@ const TOO_EARLY: readonly (readonly [string, string, Register])[] = [
       await app.register(accessTokenPlugin, {} as AccessTokenOptions)
     },
   ],
-  ['strict-body', 'expect-continue', (app) => app.register(strictBodyPlugin)],
 ]
 
 describe('the plugins that cross all routes', () => {
