@@ -13,7 +13,6 @@ import { migrate } from '../src/database/migrate.ts'
 import { openSqlite } from '../src/database/sqlite/sqlite.ts'
 import { createKeyedSemaphore } from '../src/database/ledger/keyed-semaphore.ts'
 import { Writer } from '../src/database/sqlite/writer/writer.ts'
-import { ChunkThrottle } from '../src/http/body/chunk-throttle.ts'
 import { discardBody } from '../src/http/body/discard-body.ts'
 import { createJwtVerifier } from '../src/jwt/jwt-verifier.ts'
 import { createScrape } from '../src/metrics/scrape.ts'
@@ -119,8 +118,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
     const raw = new IncomingMessage(new Socket())
     const headers = { 'content-length': '5' }
     raw.headers = headers
-    const intake = new ChunkThrottle().intakeOf(raw)
-    const request = { raw, headers, intake } as unknown as FastifyRequest
+    const request = { raw, headers } as unknown as FastifyRequest
     const reply = {} as FastifyReply
     const passed = discardBody({ request, reply }, { signal, idleTimeoutMs: LIMIT_MS })
     const received = arrival.message.then((text) => {

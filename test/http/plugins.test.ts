@@ -4,7 +4,6 @@ import fastifyCookie from '@fastify/cookie'
 import fastify, { type FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { bearerPlugin, type BearerOptions } from '../../src/http/admin/plugins/bearer.ts'
-import { strictBodyPlugin } from '../../src/http/admin/plugins/strict-body.ts'
 import {
   accessTokenPlugin,
   type AccessTokenOptions,
@@ -27,7 +26,6 @@ const WITHOUT_LISTENER: readonly (readonly [string, string, Register])[] = [
     (app) =>
       app.register(accessTokenPlugin, { allowedOrigins: [] } as unknown as AccessTokenOptions),
   ],
-  ['strict-body', 'intake', (app) => app.register(strictBodyPlugin)],
   [
     'bearer',
     'problem',

@@ -5,6 +5,7 @@ import type { Grants } from '../../core/quota/grants.ts'
 import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Users } from '../../core/users/users.ts'
+import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
@@ -17,7 +18,6 @@ import { ADMIN_API, ANY_CALL } from './api.ts'
 import { type AdminSessions, createAdminSessions } from './admin-session.ts'
 import { type AdminToken, createAdminToken } from './admin-token.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
-import { strictBodyPlugin } from './plugins/strict-body.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { grantRoutes } from './routes/grants.ts'
@@ -56,7 +56,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   const sessions = page && createAdminSessions(options)
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { adminToken, sessions })
-  await app.register(strictBodyPlugin)
+  takeJson(app, { ...BODIES, shutdown: options.shutdown ?? new AbortController().signal })
   await app.register(healthRoutes, options)
   const access = { credentials: 'required', problems: ANY_CALL } as const
   await app.register(openApiRoutes, { document, access })
@@ -114,8 +114,8 @@ async function pageScope(
   })
 }
 
-const SERVER = {
-  bodyLimit: 16 * 1024,
-  // Bodies are small here, so one that does not come has no right to more.
-  requestTimeout: 20_000,
-} as const
+// Bodies are small here, so one that does not come has no right to more.
+const SERVER = { requestTimeout: 20_000 } as const
+
+// The request's own timeout is over before.
+const BODIES = { idleTimeoutMs: 60_000, isOptional: true } as const

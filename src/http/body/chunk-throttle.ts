@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** A chunk of at least this size costs little more than its bytes do. */
@@ -15,7 +14,7 @@ const FREE_CHUNKS = 16
 /** All connections together; Node's parser takes about 1 us for each, so this is some 2 % of a core. */
 const CHUNKS_PER_SECOND = 20_000
 
-/** Reading a body, which stops while its reader wants no more; a chunked one also while the throttle has it wait. */
+/** Reading a chunked body, which stops while its reader wants no more, or while the throttle has it wait. */
 export interface Intake {
   /** Bytes that its reader should hold before it pauses: what the request would, if it and not its connection were paused. */
   readonly readAheadBytes: number
@@ -38,9 +37,7 @@ export class ChunkThrottle {
   #throttled = 0
 
   /** Chunked bodies share that of their connection: what one of them owes, the next waits for. */
-  intakeOf(raw: IncomingMessage): Intake {
-    const { headers, socket } = raw
-    if (headers['transfer-encoding'] === undefined) return intakeWithoutChunks(raw)
+  intakeOf(socket: Socket): Intake {
     const known = this.#intakes.get(socket)
     if (known !== undefined) return known
     const intake = this.#createIntake(socket)
@@ -101,15 +98,5 @@ export class ChunkThrottle {
       },
       isPaused,
     }
-  }
-}
-
-function intakeWithoutChunks(raw: IncomingMessage): Intake {
-  return {
-    readAheadBytes: 0,
-    count: () => {},
-    pause: () => void raw.pause(),
-    resume: () => void raw.resume(),
-    isPaused: () => raw.isPaused(),
   }
 }

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Deadline } from '../../core/async/deadline.ts'
 import { AppError } from '../../core/errors.ts'
-import { atMost } from './body-limit.ts'
-import { RequestBody, type RequestBodyOptions } from './request-body.ts'
+import { atMost, RequestBody, type RequestBodyOptions } from './request-body.ts'
 import { tellToContinue } from '../server/unread-body.ts'
 
 export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>

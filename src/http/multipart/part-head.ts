@@ -6,9 +6,11 @@ export interface PartHead {
   readonly name: string
   /** Whether there is a `filename` parameter, also an empty one. The file's name itself is nobody's business. */
   readonly isFile: boolean
+  /** Whether it says that its content is JSON. */
+  readonly isJson: boolean
 }
 
-export const MAX_PART_HEADERS = 32
+const MAX_PART_HEADERS = 32
 
 /**
  * Reads the header block of a part, without the empty line that ends it, one character a byte.
@@ -18,36 +20,36 @@ export const MAX_PART_HEADERS = 32
  */
 export function parsePartHead(text: string): PartHead {
   const headers = parseHeaders(text)
-  const encoding = onlyOne(headers, 'content-transfer-encoding') ?? 'binary'
+  const encoding = headers.get('content-transfer-encoding') ?? 'binary'
   if (!IDENTITY_ENCODING.test(encoding)) throw malformed('is encoded')
-  const disposition = parseParameters(onlyOne(headers, 'content-disposition') ?? '')
+  const disposition = parseParameters(headers.get('content-disposition') ?? '')
   if (disposition?.value !== 'form-data') throw malformed('has no Content-Disposition of form-data')
-  return describe(disposition)
+  const isJson = /^application\/json/i.test(headers.get('content-type') ?? '')
+  return { ...describe(disposition), isJson }
 }
-
-type Header = readonly [name: string, value: string]
 
 const IDENTITY_ENCODING = /^(?:7bit|8bit|binary)[ \t]*$/i
 
-const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*)$/
-
-function parseHeaders(text: string): Header[] {
+/** By their names in lower case. Of a header that may be repeated the first counts. */
+function parseHeaders(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\r\n', MAX_PART_HEADERS + 1)
   if (lines.length > MAX_PART_HEADERS) throw malformed(`has over ${MAX_PART_HEADERS} headers`)
-  return lines.map((line) => {
-    const [, name, value] = HEADER.exec(line) ?? []
-    if (name === undefined || value === undefined) throw malformed('has a line that is no header')
-    return [name.toLowerCase(), value]
-  })
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const [, given, value] = HEADER.exec(line) ?? []
+    if (given === undefined || value === undefined) throw malformed('has a line that is no header')
+    const name = given.toLowerCase()
+    if (!headers.has(name)) headers.set(name, value)
+    else if (ONCE.has(name)) throw malformed(`has more than one header ${name}`)
+  }
+  return headers
 }
 
-function onlyOne(headers: readonly Header[], name: string): string | undefined {
-  const found = headers.filter((header) => header[0] === name)
-  if (found.length > 1) throw malformed(`has more than one header ${name}`)
-  return found[0]?.[1]
-}
+const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*)$/
 
-function describe({ parameters }: ParameterizedValue): PartHead {
+const ONCE = new Set(['content-disposition', 'content-transfer-encoding'])
+
+function describe({ parameters }: ParameterizedValue): Omit<PartHead, 'isJson'> {
   const seen = new Map<string, string>()
   for (const [name, value] of parameters) {
     if (seen.has(name)) throw malformed('repeats a parameter')
@@ -61,7 +63,7 @@ function describe({ parameters }: ParameterizedValue): PartHead {
   return { name, isFile: seen.has('filename') || seen.has('filename*') }
 }
 
-/** Some clients add this one for older servers. Line breaks in it would make the form's parser skip the part. */
+/** Some clients add this one for older servers. Line breaks in it make some parsers skip the part. */
 function isExtendedFileName(name: string, value: string): boolean {
   return name === 'filename*' && EXTENDED_VALUE.test(value) && !/%0[ad]/i.test(value)
 }

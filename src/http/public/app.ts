@@ -9,7 +9,6 @@ import { describeRoutes } from '../openapi/document.ts'
 import type { Json } from '../openapi/operation.ts'
 import { ALWAYS } from '../openapi/problem-responses.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
-import { multipartUploadPlugin } from '../multipart/plugin.ts'
 import { assertSameSite } from '../server/cors.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
@@ -112,7 +111,6 @@ async function usersScope(
   options: AppOptions & { readonly downloads: DownloadSlots },
 ): Promise<void> {
   await app.register(accessTokenPlugin, options)
-  await app.register(multipartUploadPlugin)
   await app.register(uploadRoutes, options)
   await app.register(downloadRoutes, options)
   await app.register(deleteRoutes, options)

@@ -49,7 +49,7 @@ export interface ListenerOptions {
   /** How long a request's head may take to come, in milliseconds; 20 s when left out. */
   readonly headTimeoutMs?: number | undefined
   /** Fastify's own options that the listener wants otherwise. */
-  readonly server?: Pick<FastifyHttpOptions<Server>, 'bodyLimit' | 'requestTimeout'>
+  readonly server?: Pick<FastifyHttpOptions<Server>, 'requestTimeout'>
 }
 
 /**

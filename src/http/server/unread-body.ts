@@ -6,17 +6,18 @@ import { ChunkThrottle, type Intake, isSmall } from '../body/chunk-throttle.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How its body is read; the same each time. */
-    readonly intake: Intake
+    /** How its chunked body is read; the same each time. A body that has a Content-Length is read as it comes. */
+    readonly intake: Intake | undefined
   }
 }
 
-/** Has the bodies of all connections share the work for small chunks. */
+/** Has the chunked bodies of all connections share the work for small chunks. */
 export function shareIntake(app: FastifyInstance): void {
   const throttle = new ChunkThrottle()
   app.decorateRequest('intake', {
     getter() {
-      return throttle.intakeOf(this.raw)
+      const { headers, socket } = this.raw
+      return headers['transfer-encoding'] === undefined ? undefined : throttle.intakeOf(socket)
     },
   })
 }
@@ -32,9 +33,8 @@ export function leaveContinueToHandlers(app: FastifyInstance): void {
 
 /** Leaves a body unread until somebody wants it. Throws `format_error` for any other expectation than `100-continue`. */
 export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
-  const { headers } = request
-  if (headers['transfer-encoding'] !== undefined) {
-    const { intake } = request
+  const { headers, intake } = request
+  if (intake !== undefined) {
     // Node would hold up to 64 KiB of it, in as many chunks as the client likes.
     intake.pause()
     reply.raw.once('close', () => intake.resume())
@@ -105,7 +105,7 @@ function drain({ request: { raw, intake }, maxMs }: EarlyAnswer): Promise<void> 
     let smallChunks = 0
     const timer = setTimeout(finish, maxMs)
     function count(chunk: Buffer): void {
-      intake.count(chunk)
+      intake?.count(chunk)
       bytes += chunk.length
       if (isSmall(chunk)) smallChunks += 1
       if (bytes >= MAX_BYTES || smallChunks >= MAX_SMALL_CHUNKS) finish()
@@ -114,11 +114,11 @@ function drain({ request: { raw, intake }, maxMs }: EarlyAnswer): Promise<void> 
       clearTimeout(timer)
       raw.off('data', count).off('end', finish).off('close', finish)
       // The chunks that one read has brought already go by; paused, the request would keep them until the connection closes.
-      if (!raw.complete) intake.pause()
+      if (!raw.complete) (intake ?? raw).pause()
       resolve()
     }
     raw.unpipe()
-    intake.resume()
+    intake?.resume()
     raw.on('data', count).once('end', finish).once('close', finish).once('error', finish).resume()
   })
 }

@@ -4,11 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import { shareIntake } from '../../../src/http/server/unread-body.ts'
-import {
-  multipartUploadPlugin,
-  openFileForm,
-  type FileForm,
-} from '../../../src/http/multipart/plugin.ts'
+import { openFileForm, type FileForm } from '../../../src/http/multipart/file-form.ts'
 import type { RawExchange } from '../../support/raw-http.ts'
 
 export interface FormAppOptions {
@@ -37,7 +33,6 @@ export async function startFormApp(options: FormAppOptions = {}) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   shareIntake(app)
-  await app.register(multipartUploadPlugin)
   app.setErrorHandler((error, request, reply) => {
     request.raw.resume()
     const code = isAppError(error) ? error.code : `internal: ${String(error)}`

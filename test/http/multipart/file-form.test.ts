@@ -4,11 +4,10 @@ import { AppError, isAppError } from '../../../src/core/errors.ts'
 import { shareIntake } from '../../../src/http/server/unread-body.ts'
 import {
   minFileSize,
-  multipartUploadPlugin,
   openFileForm,
   type OpenFileFormOptions,
-} from '../../../src/http/multipart/plugin.ts'
-import { BOUNDARY, fileBody } from '../../support/multipart-body.ts'
+} from '../../../src/http/multipart/file-form.ts'
+import { BOUNDARY, fileBody, filePart, multipartBody } from '../../support/multipart-body.ts'
 
 const FORM = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
 const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 2_000 }
@@ -27,7 +26,8 @@ async function handle(
   { headers = FORM, payload = big }: { headers?: Record<string, string>; payload?: Buffer } = {},
 ) {
   shareIntake(app)
-  await app.register(multipartUploadPlugin)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.post('/', async (request) => {
     const result = await outcome(work(request))
     request.raw.resume()
@@ -133,6 +133,43 @@ describe('a form that is given up', () => {
   })
 })
 
+test('a form that is malformed right behind its head is not opened', async () => {
+  const payload = fileBody(`abc\r\n--${BOUNDARY}x`)
+  const reply = await handle(async (request) => void (await open(request)), { payload })
+  expect(reply).toEqual({ result: 'format_error', listeners: 0 })
+})
+
+test.each([undefined, '1'])(
+  'a field that comes once or not at all has the value %s',
+  async (value) => {
+    const fields = value === undefined ? [] : [{ name: 'x', content: value }]
+    const reply = await handle(
+      async (request) => {
+        using form = await open(request)
+        await discard(form.content)
+        await form.end()
+        return [form.field('x')]
+      },
+      { payload: multipartBody([filePart('abc'), ...fields]) },
+    )
+    expect(reply).toEqual({ result: [value ?? null], listeners: 0 })
+  },
+)
+
+test('a field that comes twice has no value', async () => {
+  const field = { name: 'x', content: '1' }
+  const reply = await handle(
+    async (request) => {
+      using form = await open(request)
+      await discard(form.content)
+      await form.end()
+      return form.field('x')
+    },
+    { payload: multipartBody([field, filePart('abc'), field]) },
+  )
+  expect(reply).toEqual({ result: 'invalid_parameter', listeners: 0 })
+})
+
 describe('the signal', () => {
   test('stops a form before it begins', async () => {
     const signal = AbortSignal.abort(new AppError('unavailable', 'Shutting down.'))
@@ -166,7 +203,8 @@ test('ending twice is as good as once', async () => {
 
 test('a request that is gone before it is opened is refused', async () => {
   shareIntake(app)
-  await app.register(multipartUploadPlugin)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.post('/', async (request, reply) => {
     request.raw.destroy()
     return reply.send({ result: await outcome(open(request)) })

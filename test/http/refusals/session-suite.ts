@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { NO_BUILD } from '../../support/page.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../../support/test-service.ts'
-import type { RawExchange } from '../../support/raw-http.ts'
+import { type RawExchange, rawRequest } from '../../support/raw-http.ts'
 import {
   ask,
   download,
@@ -126,6 +126,16 @@ export function sessionSuite(open: OpenService): void {
       const reply = await ask(service, body === undefined ? what : { ...what, body })
       expectProblem(reply, { status: 400, code })
     })
+
+    it.each([16 * 1024 + 1, '9007199254740992', '18446744073709551615'])(
+      'is refused with 400 for a body of %s bytes, before it comes',
+      async (length) => {
+        const lines = ['Host: x', 'Content-Type: application/json', `Content-Length: ${length}`]
+        const send = [['POST /session HTTP/1.1', ...lines, '', ''].join('\r\n')]
+        const reply = await rawRequest({ port: service.port, send })
+        expectProblem(reply, { status: 400, code: 'format_error' })
+      },
+    )
 
     it('is refused with 400 for a form, which any site could have sent', async () => {
       const headers = { 'Content-Type': 'text/plain' }

@@ -233,6 +233,18 @@ export function refusedChangesSuite(open: OpenService): void {
       expectNothingChanged(placed)
     })
 
+    it.each([16 * 1024 + 1, '9007199254740992', '18446744073709551615'])(
+      'that announces a body of %s bytes is refused before it is told to send it',
+      async (length) => {
+        const lines = [`Content-Length: ${length}`, 'Expect: 100-continue']
+        const send = [headOfChange(placed.user.cookie, lines)]
+        const reply = await rawRequest({ port: service.port, send })
+        expect(reply.all).toHaveLength(1)
+        expectProblem(reply, { status: 400, code: 'format_error' })
+        expectNothingChanged(placed)
+      },
+    )
+
     it('whose client leaves in its body changes nothing (I2)', async () => {
       const head = headOfChange(placed.user.cookie, ['Content-Length: 20'])
       const send = [head, '{"name":"b"}']

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
-import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/framing.ts'
+import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/form-parser.ts'
 import { FILE_EXAMPLE } from '../file-resource.ts'
 import type { Operation, Parameter } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'

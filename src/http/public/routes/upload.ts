@@ -14,7 +14,7 @@ import {
 import { Bytes } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { expectsContinue, tellToContinue } from '../../server/unread-body.ts'
-import { minFileSize, openFileForm } from '../../multipart/plugin.ts'
+import { minFileSize, openFileForm } from '../../multipart/file-form.ts'
 import { openRawBody } from '../../body/raw-body.ts'
 import { parseReprDigest } from '../../headers/repr-digest.ts'
 import { requestSignal } from '../../server/request-outcome.ts'

@@ -4,7 +4,11 @@ import * as fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { cpuMsOf } from '../../support/cpu-time.ts'
 import { isAppError } from '../../../src/core/errors.ts'
-import { MAX_OVERHEAD_BYTES, MultipartFraming } from '../../../src/http/multipart/framing.ts'
+import {
+  FormParser,
+  type FormField,
+  MAX_OVERHEAD_BYTES,
+} from '../../../src/http/multipart/form-parser.ts'
 import {
   BOUNDARY,
   fileBody,
@@ -20,21 +24,53 @@ const END = `\r\n${D}--\r\n`
 
 interface Verdict {
   readonly verdict: string
+  /** Of the file's content. */
   readonly offset: number | undefined
+  /** Of the file's content, when its end was found. */
   readonly size: number | undefined
+  readonly content: string
+  readonly fields: readonly FormField[]
+}
+
+/** What a parser finds, and an outlet for the file's content. */
+class Parsed {
+  readonly parser: FormParser
+  offset: number | undefined
+  readonly pieces: Buffer[] = []
+  hasEnded = false
+
+  constructor(boundary = BOUNDARY) {
+    this.parser = new FormParser(boundary, (offset) => (this.offset = offset))
+  }
+
+  write(chunk: Buffer): void {
+    this.parser.write(chunk, this)
+  }
+
+  push(bytes: Buffer): void {
+    if (this.hasEnded) throw new Error('content after its end')
+    this.pieces.push(bytes)
+  }
+
+  end(): void {
+    this.hasEnded = true
+  }
 }
 
 function judge(chunks: readonly Buffer[], boundary = BOUNDARY): Verdict {
-  const framing = new MultipartFraming(boundary)
+  const parsed = new Parsed(boundary)
   let verdict = 'accepted'
   try {
-    for (const chunk of chunks) framing.write(chunk)
-    framing.end()
+    for (const chunk of chunks) parsed.write(chunk)
+    parsed.parser.end()
   } catch (error) {
     if (!isAppError(error)) throw error
     verdict = error.code
   }
-  return { verdict, offset: framing.fileOffset, size: framing.fileSize }
+  const { offset, pieces, hasEnded } = parsed
+  const content = Buffer.concat(pieces).toString('latin1')
+  const size = hasEnded ? content.length : undefined
+  return { verdict, offset, size, content, fields: parsed.parser.fields }
 }
 
 function judgeText(body: string): string {
@@ -86,9 +122,10 @@ describe('accepted', () => {
       'abc',
     ],
   ])('%s', (_what, body, content) => {
-    const { verdict, offset = -1, size = -1 } = judge([Buffer.from(body, 'latin1')])
+    const { verdict, offset = -1, size = -1, content: found } = judge([Buffer.from(body, 'latin1')])
     expect(verdict).toBe('accepted')
     expect(body.slice(offset, offset + size)).toBe(content)
+    expect(found).toBe(content)
   })
 
   test('fields before and after the file, eight in all', () => {
@@ -205,23 +242,23 @@ describe('refused', () => {
   })
 
   test('an epilogue is refused as soon as it passes the budget, not at its end', () => {
-    const framing = new MultipartFraming(BOUNDARY)
-    framing.write(fileBody('abc'))
+    const parsed = new Parsed()
+    parsed.write(fileBody('abc'))
     const piece = Buffer.alloc(1024, 'e')
     expect(() => {
-      for (let i = 0; i < 64; i += 1) framing.write(piece)
+      for (let i = 0; i < 64; i += 1) parsed.write(piece)
     }).toThrow('beside the file')
   })
 })
 
 test('the offset of the content is known as soon as the head has passed', () => {
-  const framing = new MultipartFraming(BOUNDARY)
+  const parsed = new Parsed()
   const head = Buffer.from(FILE)
-  framing.write(head.subarray(0, -1))
-  expect(framing.fileOffset).toBeUndefined()
-  framing.write(head.subarray(-1))
-  expect(framing.fileOffset).toBe(head.length)
-  expect(framing.fileSize).toBeUndefined()
+  parsed.write(head.subarray(0, -1))
+  expect(parsed.offset).toBeUndefined()
+  parsed.write(head.subarray(-1))
+  expect(parsed.offset).toBe(head.length)
+  expect(parsed.hasEnded).toBe(false)
 })
 
 test('A25: near-boundary bytes pass, fast', () => {
@@ -233,14 +270,17 @@ test('A25: near-boundary bytes pass, fast', () => {
 })
 
 test('speed', () => {
-  const framing = new MultipartFraming(`----WebKitFormBoundary${'x'.repeat(16)}`)
-  framing.write(Buffer.from(FILE.replace(BOUNDARY, `----WebKitFormBoundary${'x'.repeat(16)}`)))
+  const parsed = new Parsed(`----WebKitFormBoundary${'x'.repeat(16)}`)
+  parsed.write(Buffer.from(FILE.replace(BOUNDARY, `----WebKitFormBoundary${'x'.repeat(16)}`)))
   const chunk = crypto.getRandomValues(Buffer.alloc(64 * 1024))
   const started = performance.now()
-  for (let i = 0; i < 16 * 1024; i += 1) framing.write(chunk)
+  for (let i = 0; i < 16 * 1024; i += 1) {
+    parsed.write(chunk)
+    parsed.pieces.length = 0
+  }
   const seconds = (performance.now() - started) / 1000
-  expect(framing.fileSize).toBeUndefined()
-  console.log(`framing: ${(2 ** 30 / 1e9 / seconds).toFixed(1)} GB/s in chunks of 64 KiB`)
+  expect(parsed.hasEnded).toBe(false)
+  console.log(`form parser: ${(2 ** 30 / 1e9 / seconds).toFixed(1)} GB/s in chunks of 64 KiB`)
 })
 
 /** Pieces that are likely to meet badly at their seams. */
@@ -283,7 +323,8 @@ const legalForm = fc
     const field = (text: string) => ({ name: 'x', content: Buffer.from(text, 'latin1') })
     const file = filePart(Buffer.from(content, 'latin1'))
     const parts = [...before.map(field), file, ...after.map(field)]
-    return { content, body: multipartBody(parts, { preamble, epilogue }) }
+    const texts = [...before, ...after].map((text) => Buffer.from(text, 'latin1').toString())
+    return { content, texts, body: multipartBody(parts, { preamble, epilogue }) }
   })
 
 const hostileBody = fc.oneof(
@@ -304,18 +345,20 @@ function cutAt(body: Buffer, cuts: readonly number[]): Buffer[] {
   return [...places, body.length].map((place, i) => body.subarray(places[i - 1] ?? 0, place))
 }
 
-test('every legal form is accepted, and the content found', () => {
+test('every legal form is accepted, and the content and the fields found', () => {
   fc.assert(
-    fc.property(legalForm, ({ body, content }) => {
-      const { verdict, offset = -1, size = -1 } = judge([body])
+    fc.property(legalForm, ({ body, content, texts }) => {
+      const { verdict, offset = -1, size = -1, fields, content: found } = judge([body])
       expect(verdict).toBe('accepted')
       expect(body.toString('latin1', offset, offset + size)).toBe(content)
+      expect(found).toBe(content)
+      expect(fields).toEqual(texts.map((value) => ({ name: 'x', value })))
     }),
     { numRuns: 1000 },
   )
 })
 
-test('verdict and offsets do not depend on how the bytes are cut', () => {
+test('what is found does not depend on how the bytes are cut', () => {
   const body = fc.oneof(
     hostileBody,
     legalForm.map(({ body }) => body),
@@ -330,22 +373,24 @@ test('verdict and offsets do not depend on how the bytes are cut', () => {
   )
 })
 
-describe('compared with the parser', async () => {
+describe('compared with @fastify/multipart', async () => {
   const app = fastify({ bodyLimit: 2 ** 30 })
   await app.register(fastifyMultipart, {
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     limits: { fileSize: Infinity },
   })
   app.post('/', async (request) => {
-    const contents: Buffer[] = []
+    const contents: string[] = []
+    const fields: FormField[] = []
     for await (const part of request.parts()) {
-      if (part.type === 'file') contents.push(await part.toBuffer())
+      if (part.type === 'file') contents.push((await part.toBuffer()).toString('latin1'))
+      else fields.push({ name: part.fieldname, value: String(part.value) })
     }
-    return contents.map((content) => content.toString('latin1'))
+    return { contents, fields }
   })
   afterAll(() => app.close())
 
-  test('whatever is accepted, the parser delivers as the same one file', async () => {
+  test('whatever is accepted, that delivers as the same fields and one file', async () => {
     const headers = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
     let accepted = 0
     const body = fc.oneof(
@@ -354,11 +399,11 @@ describe('compared with the parser', async () => {
     )
     await fc.assert(
       fc.asyncProperty(body, async (body) => {
-        const { verdict, offset = -1, size = -1 } = judge([body])
+        const { verdict, content, fields } = judge([body])
         if (verdict !== 'accepted') return
         accepted += 1
         const reply = await app.inject({ method: 'POST', url: '/', headers, payload: body })
-        expect(reply.json()).toEqual([body.toString('latin1', offset, offset + size)])
+        expect(reply.json()).toEqual({ contents: [content], fields })
       }),
       { numRuns: 1500 },
     )

@@ -1,0 +1,260 @@
+import { AppError } from '../../core/errors.ts'
+import type { BodyCheck, ContentOutlet } from '../body/request-body.ts'
+import { parsePartHead } from './part-head.ts'
+
+/** Everything in a form but the file's content: preamble, delimiters, part heads, other fields, epilogue. */
+export const MAX_OVERHEAD_BYTES = 64 * 1024
+
+export const MAX_PART_HEAD_BYTES = 16 * 1024
+
+/** Fields beside the file. */
+export const MAX_FIELDS = 8
+
+/** Of the value of a field, which is cut there. */
+export const MAX_FIELD_BYTES = 4 * 1024
+
+export interface FormField {
+  readonly name: string
+  readonly value: string
+}
+
+/** Where the parser is; `mark` is the two bytes after a delimiter, `closing` the two after the last one's. */
+type State = ContentState | 'mark' | 'head' | 'closing'
+
+/** Where a delimiter is looked for. */
+type ContentState = 'preamble' | 'field' | 'file' | 'epilogue'
+
+/**
+ * Parses a form with exactly one file, the part `file` (RFC 7578, RFC 2046 section 5.1), and hands on the content of that
+ * file. What it accepts cannot be read in two ways: a boundary line inside a content or after the closing one, a part head
+ * that is none, a line that ends in LF alone, space after a boundary and a form without its end are errors. The result
+ * does not depend on how the bytes are cut into chunks. Its memory is bounded; it does no I/O.
+ *
+ * `write` and `end` throw `format_error`, `missing_file_part`, `multiple_file_parts` or `truncated_body`, after
+ * which the object must not be used any more.
+ */
+export class FormParser implements BodyCheck {
+  /** The fields that have come so far. */
+  readonly fields: FormField[] = []
+  readonly #delimiter: Buffer
+  #scanner: DelimiterScanner
+  readonly #onFile: (offset: number) => void
+  #state: State = 'preamble'
+  #mark = ''
+  /** The line break that ends the delimiter's line, then what has come of the part's head; one character a byte. */
+  #head = ''
+  #field = { name: '', isJson: false, text: '' }
+  #fieldCount = 0
+  #hasFile = false
+  #overheadBytes = 0
+
+  /** `onFile` is called when the file's content begins, with the bytes of the body before it. What it throws `write` throws. */
+  constructor(boundary: string, onFile: (offset: number) => void) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
+    this.#scanner = new DelimiterScanner(this.#delimiter)
+    this.#onFile = onFile
+  }
+
+  /** Takes the next bytes of the body. */
+  write(chunk: Buffer, outlet: ContentOutlet): void {
+    let at = 0
+    // A reader may detach a chunk that is nothing but content; then its length is 0.
+    while (at < chunk.length) {
+      const rest = chunk.subarray(at)
+      const state = this.#state
+      if (state === 'head') at += this.#readHead(rest)
+      else if (state === 'mark' || state === 'closing') at += this.#readMark(rest, state)
+      else at += this.#readContent(rest, state, outlet)
+    }
+  }
+
+  /** Takes the end of the body. */
+  end(): void {
+    if (this.#state === 'epilogue' || (this.#state === 'closing' && this.#mark === '')) return
+    throw new AppError('truncated_body', 'The body ended before the form did.')
+  }
+
+  /** Reads up to the end of a delimiter. As `#readMark` and `#readHead` do, it returns how many bytes it has taken. */
+  #readContent(bytes: Buffer, state: ContentState, outlet: ContentOutlet): number {
+    const { content, end } = this.#scanner.scan(bytes)
+    const taken = end ?? bytes.length
+    if (state === 'file') {
+      if (content.length > 0) outlet.push(content)
+      if (end !== undefined) this.#count(this.#delimiter.length)
+    } else {
+      this.#count(taken)
+      if (state === 'field') this.#keep(content)
+    }
+    if (end !== undefined) this.#onDelimiter(state, outlet)
+    return taken
+  }
+
+  #onDelimiter(state: ContentState, outlet: ContentOutlet): void {
+    if (state === 'epilogue') {
+      throw malformed('A boundary line follows the one that closes the form.')
+    }
+    if (state !== 'preamble' && this.#scanner.borrowed > 0) throw malformed(HEAD_CUT)
+    if (state === 'file') outlet.end()
+    if (state === 'field') this.#endField()
+    this.#state = 'mark'
+  }
+
+  /** Reads what follows a boundary on its line. Space may not: no client sends it, and some parsers would skip the part. */
+  #readMark(bytes: Buffer, state: 'mark' | 'closing'): number {
+    const before = this.#mark.length
+    const mark = this.#mark + bytes.toString('latin1', 0, 2 - before)
+    this.#count(mark.length - before)
+    if (!'\r\n'.startsWith(mark) && !(state === 'mark' && '--'.startsWith(mark))) {
+      throw malformed('A line begins with the boundary but is no boundary line.')
+    }
+    this.#mark = mark.length === 2 ? '' : mark
+    if (mark === '--') {
+      if (!this.#hasFile) {
+        throw new AppError('missing_file_part', 'The form has no part named "file".')
+      }
+      this.#state = 'closing'
+    } else if (mark === '\r\n') {
+      this.#state = state === 'mark' ? 'head' : 'epilogue'
+      this.#head = mark
+      this.#scanner = new DelimiterScanner(this.#delimiter)
+    }
+    return mark.length - before
+  }
+
+  #readHead(bytes: Buffer): number {
+    const before = this.#head.length
+    const head = this.#head + bytes.toString('latin1', 0, 2 + MAX_PART_HEAD_BYTES - before)
+    const end = head.indexOf('\r\n\r\n', before - 3)
+    const cut = head.indexOf(this.#delimiter.toString('latin1'), before - this.#delimiter.length)
+    if (cut !== -1 && (end === -1 || cut < end)) throw malformed(HEAD_CUT)
+    if (end === -1 && head.length === 2 + MAX_PART_HEAD_BYTES) {
+      throw malformed(`A part's headers exceed ${MAX_PART_HEAD_BYTES} bytes.`)
+    }
+    this.#head = head
+    const taken = (end === -1 ? head.length : end + 4) - before
+    this.#count(taken)
+    if (end !== -1) this.#onHead(head.slice(2, Math.max(2, end)))
+    return taken
+  }
+
+  #onHead(text: string): void {
+    const { name, isFile, isJson } = parsePartHead(text)
+    this.#scanner = new DelimiterScanner(this.#delimiter)
+    if (!isFile && name !== 'file') return this.#beginField(name, isJson)
+    if (this.#hasFile) {
+      throw new AppError('multiple_file_parts', 'The form has more than one file.')
+    }
+    if (name !== 'file') {
+      throw new AppError('missing_file_part', 'A file must be in the part named "file".')
+    }
+    if (!isFile) {
+      throw new AppError('missing_file_part', 'The part "file" has no filename, so it is no file.')
+    }
+    this.#hasFile = true
+    this.#state = 'file'
+    this.#onFile(this.#overheadBytes)
+  }
+
+  #beginField(name: string, isJson: boolean): void {
+    this.#fieldCount += 1
+    if (this.#fieldCount > MAX_FIELDS) {
+      throw malformed(`The form has over ${MAX_FIELDS} fields beside the file.`)
+    }
+    // No honest client has such a field, and a program that keeps fields in an object breaks on it.
+    if (name in Object.prototype) throw malformed('The form is malformed.')
+    this.#state = 'field'
+    this.#field = { name, isJson, text: '' }
+  }
+
+  #keep(content: Buffer): void {
+    const { text } = this.#field
+    // A byte too many tells that the value is cut.
+    this.#field.text += content.toString('latin1', 0, MAX_FIELD_BYTES + 1 - text.length)
+  }
+
+  #endField(): void {
+    const { name, isJson, text } = this.#field
+    if (isJson && text.length > MAX_FIELD_BYTES) throw malformed('The form is malformed.')
+    const value = Buffer.from(text.slice(0, MAX_FIELD_BYTES), 'latin1').toString()
+    this.fields.push({ name, value: isJson ? textOfJson(value) : value })
+  }
+
+  /** Counts bytes that are not the file's. */
+  #count(bytes: number): void {
+    this.#overheadBytes += bytes
+    if (this.#overheadBytes > MAX_OVERHEAD_BYTES) {
+      throw malformed(`The form has over ${MAX_OVERHEAD_BYTES} bytes beside the file.`)
+    }
+  }
+}
+
+const HEAD_CUT = "A part's headers do not end before the next boundary line."
+
+function malformed(detail: string): AppError {
+  return new AppError('format_error', detail)
+}
+
+/** The value of a field that a client sends as JSON. */
+function textOfJson(text: string): string {
+  try {
+    return String(JSON.parse(text))
+  } catch (cause) {
+    throw new AppError('format_error', 'The form is malformed.', { cause })
+  }
+}
+
+const CR = 0x0d
+
+/** Bytes of the line break with which a delimiter begins. */
+const LINE_BREAK_BYTES = 2
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * Parts content from the delimiter that ends it, in chunks that are cut anywhere. Content is handed on as soon as it
+ * cannot be the beginning of the delimiter, which is nearly all of it at once and without a copy. What is withheld is not
+ * kept: it is the delimiter's own beginning, and that has its only CR at its first byte, since a boundary has none.
+ */
+class DelimiterScanner {
+  readonly #delimiter: Buffer
+  /** How many of the bytes that were seen last could begin the delimiter: at first the line break before the content. */
+  #matched = LINE_BREAK_BYTES
+  /** How many of the delimiter's bytes stood before the content. */
+  borrowed = LINE_BREAK_BYTES
+
+  constructor(delimiter: Buffer) {
+    this.#delimiter = delimiter
+  }
+
+  /**
+   * Returns what is content for certain, and how many bytes of `chunk` there are up to the end of the delimiter, or
+   * `undefined` when it does not end there. After a find there is nothing more to scan.
+   */
+  scan(chunk: Buffer): { readonly content: Buffer; readonly end: number | undefined } {
+    const delimiter = this.#delimiter
+    const begun = this.#matched
+    if (begun > 0) {
+      const next = chunk.subarray(0, delimiter.length - begun)
+      this.#matched += next.length
+      if (delimiter.subarray(begun, this.#matched).equals(next)) {
+        return {
+          content: NOTHING,
+          end: this.#matched === delimiter.length ? next.length : undefined,
+        }
+      }
+    }
+    const withheld = delimiter.subarray(this.borrowed, begun)
+    this.borrowed = 0
+    const at = chunk.indexOf(delimiter)
+    const tail = chunk.subarray(Math.max(0, chunk.length - delimiter.length + 1))
+    // Without a CR that is the last byte, with which no delimiter begins.
+    const beginning = tail.subarray(tail.lastIndexOf(CR))
+    const isBegun = at === -1 && delimiter.subarray(0, beginning.length).equals(beginning)
+    this.#matched = isBegun ? beginning.length : 0
+    const content = chunk.subarray(0, at === -1 ? chunk.length - this.#matched : at)
+    return {
+      content: withheld.length === 0 ? content : Buffer.concat([withheld, content]),
+      end: at === -1 ? undefined : at + delimiter.length,
+    }
+  }
+}
