@@ -13,9 +13,9 @@ import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
 import type { WebPage } from '../pages/static-assets.ts'
-import { ADMIN_API, ANY_CALL } from './api.ts'
+import { ADMIN_API } from './api.ts'
 import { type AdminSessions, createAdminSessions } from './admin-session.ts'
-import { type AdminToken, createAdminToken } from './admin-token.ts'
+import { createOperatorAuth, type OperatorAuth } from './operator-auth.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { strictBodyPlugin } from './plugins/strict-body.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
@@ -51,15 +51,14 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
   const document = describeRoutes(app, ADMIN_API)
-  const adminToken = createAdminToken(options)
   const { page } = options
   const sessions = page && createAdminSessions(options)
+  const operatorAuth = createOperatorAuth({ ...options, sessions })
   await app.register(fastifyCookie, { hook: false })
-  await app.register(bearerPlugin, { adminToken, sessions })
+  await app.register(bearerPlugin, { operatorAuth })
   await app.register(strictBodyPlugin)
   await app.register(healthRoutes, options)
-  const access = { credentials: 'required', problems: ANY_CALL } as const
-  await app.register(openApiRoutes, { document, access })
+  await app.register(openApiRoutes, { document, credentials: 'required' })
   await app.register(userRoutes, options)
   await app.register(accessTokenRoutes, options)
   await app.register(deviceRoutes, options)
@@ -83,7 +82,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
     },
   })
   if (page !== undefined && sessions !== undefined) {
-    await app.register((scope) => pageScope(scope, { page, adminToken, sessions }))
+    await app.register((scope) => pageScope(scope, { page, operatorAuth, sessions }))
   }
   return app
 }
@@ -93,7 +92,7 @@ async function pageScope(
   app: FastifyInstance,
   options: {
     readonly page: WebPage
-    readonly adminToken: AdminToken
+    readonly operatorAuth: OperatorAuth
     readonly sessions: AdminSessions
   },
 ): Promise<void> {

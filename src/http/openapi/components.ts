@@ -1,5 +1,4 @@
-import { mapMembers, sortMembers } from './members.ts'
-import type { Json } from './operation.ts'
+import { type Json, mapMembers, sortMembers } from './json.ts'
 
 /** What the operations of a document refer to, each of it there once. */
 export class Components {

@@ -1,4 +1,4 @@
-import type { Json } from './operation.ts'
+import type { Json } from './json.ts'
 
 /** The headers of answers that clients have a use for, as the documents describe them. */
 export const HEADERS = {

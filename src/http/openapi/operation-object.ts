@@ -1,15 +1,20 @@
 import type { RouteOptions } from 'fastify'
+import type { ErrorCode } from '../../core/errors.ts'
 import type { Components } from './components.ts'
 import { headerRefs } from './headers.ts'
-import { mapMembers } from './members.ts'
-import type { Answer, Json, Operation, Parameter } from './operation.ts'
+import { type Json, mapMembers } from './json.ts'
+import type { Answer, Operation, Schemas } from './operation.ts'
 import { problemResponses } from './problem-responses.ts'
 
 export interface DescribedRoute {
   readonly route: RouteOptions
   readonly operation: Operation
+  /** As the document has it, with segments that vary in braces. */
+  readonly path: string
   /** The name of the credentials that operations take. */
   readonly scheme: string
+  /** The codes of all refusals. */
+  readonly problems: readonly ErrorCode[]
   readonly components: Components
 }
 
@@ -19,11 +24,12 @@ export function operationObject(described: DescribedRoute, method: string): Json
 }
 
 function objectOf(described: DescribedRoute): Json {
-  const { route, operation, components } = described
-  const { requestBody, responses, problems } = operation
+  const { route, operation, problems, components } = described
   const schemas = (route.schema?.response ?? {}) as Readonly<Record<string, unknown>>
+  const requestBody =
+    operation.requestBody ?? (route.schema?.body && jsonRequestBody(route.schema.body as Json))
   const body = requestBody === undefined ? {} : { requestBody: components.schema(requestBody) }
-  const answers = mapMembers(responses, (answer, status) =>
+  const answers = mapMembers(operation.responses, (answer, status) =>
     answerOf(answer, components.schema(schemas[status])),
   )
   const refusals = mapMembers(problemResponses(problems), (problem, status) =>
@@ -34,8 +40,8 @@ function objectOf(described: DescribedRoute): Json {
 
 /** `HEAD` answers the head of what `GET` would, the whole file's in place of a range's. */
 function headOf(described: DescribedRoute): Json {
-  const { operation, components } = described
-  const { operationId, summary, responses, problems } = operation
+  const { operation, problems, components } = described
+  const { operationId, summary, responses } = operation
   const { 206: _range, ...whole } = responses
   const answers = mapMembers(whole, ({ content: _content, ...answer }) =>
     answerOf(answer, undefined),
@@ -55,21 +61,63 @@ function headOf(described: DescribedRoute): Json {
   return { ...heading, responses: { ...answers, ...refusals } }
 }
 
-function headingOf({ operation, scheme }: DescribedRoute): Json {
-  const { operationId, summary, description, tag, credentials, parameters = [] } = operation
+function headingOf(described: DescribedRoute): Json {
+  const { operation, scheme } = described
+  const { operationId, summary, description, tag, credentials = 'required' } = operation
   const security = { required: [{ [scheme]: [] }], optional: [{}, { [scheme]: [] }], none: [] }
+  const parameters = parametersOf(described)
   return {
     operationId,
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
     security: security[credentials],
-    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameterOf) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
   }
 }
 
-function parameterOf(parameter: Parameter): Json {
-  return parameter.in === 'path' ? { ...parameter, required: true } : { ...parameter }
+/**
+ * Every segment of the path that varies, every member of the query, and headers. Throws for one that has no description,
+ * and for a description of what no request can bring.
+ */
+function parametersOf({ route, operation, path }: DescribedRoute): readonly Json[] {
+  const { operationId, parameters = {} } = operation
+  const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const query = propertiesOf(route.schema?.querystring)
+  const places = [
+    ['path', segments, { ...propertiesOf(route.schema?.params), ...parameters.path }],
+    ['query', Object.keys(query), { ...query, ...parameters.query }],
+    ['header', Object.keys(parameters.header ?? {}), parameters.header ?? {}],
+  ] as const
+  for (const name of Object.keys({ ...parameters.path, ...parameters.query })) {
+    if (!segments.includes(name) && !(name in query))
+      throw new Error(`${operationId} takes no ${name}`)
+  }
+  return places.flatMap(([place, names, schemas]) =>
+    names.map((name) => {
+      const { description, examples, ...schema } = schemas[name] ?? {}
+      if (description === undefined) throw new Error(`${operationId} does not describe ${name}`)
+      const example = Array.isArray(examples) ? { example: examples[0] as unknown } : {}
+      const required = place === 'path' ? { required: true } : {}
+      return { name, in: place, description, schema, ...example, ...required }
+    }),
+  )
+}
+
+function propertiesOf(schema: unknown): Schemas {
+  return (schema as { readonly properties?: Schemas } | undefined)?.properties ?? {}
+}
+
+/** A body of JSON that a route takes. The first of the schema's `examples` becomes that of the body. */
+export function jsonRequestBody({
+  examples,
+  ...schema
+}: Json & { readonly examples?: readonly unknown[] }): Json {
+  const media = { schema, ...(examples && { example: examples[0] }) }
+  return {
+    required: 'required' in schema || 'anyOf' in schema,
+    content: { 'application/json': media },
+  }
 }
 
 function answerOf({ description, headers = [], example, content }: Answer, schema: unknown): Json {

@@ -1,3 +1,5 @@
+import type { Usage } from '../../core/ledger/ledger.ts'
+import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
 import { Type } from './type.ts'
 
 /** Bytes, in an answer. */
@@ -33,4 +35,29 @@ export const NextCursor = Type.Unsafe<string | null>({
 /** One of these texts, in an answer. */
 export function OneOf<T extends string>(values: readonly T[], description: string) {
   return Type.Unsafe<T>({ type: 'string', enum: values, description })
+}
+
+/** The members of an answer that say how full a repository is. */
+export const USAGE = {
+  capacity: Bytes('Bytes that all files may have together: what the grants add up to.'),
+  used: Bytes('Bytes of the files.'),
+  reserved: Bytes('Bytes that uploads under way have reserved.'),
+  available: Bytes('Bytes that are left: max(0, capacity - used - reserved).'),
+  file_count: Count('How many files there are.'),
+  state: OneOf(
+    CAPACITY_STATES,
+    '`nearing` from 90 % of the capacity, `critical` from 99 %, `exceeded` above it.',
+  ),
+}
+
+export function usageReply(usage: Usage) {
+  const { capacity, used, reserved, fileCount } = usage
+  return {
+    capacity,
+    used,
+    reserved,
+    available: availableBytes(usage),
+    file_count: fileCount,
+    state: capacityState(usage),
+  }
 }

@@ -1,7 +1,6 @@
 import type { Type as TypeBox } from 'typebox'
 
 export type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-export type { Static } from 'typebox'
 
 type Name =
   | 'Array'

@@ -7,8 +7,7 @@ import type { Repository } from '../../core/files/repository.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { accessTokenPlugin } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import type { Json } from '../openapi/operation.ts'
-import { ALWAYS } from '../openapi/problem-responses.ts'
+import type { Json } from '../openapi/json.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
 import { multipartUploadPlugin } from '../multipart/plugin.ts'
 import { preflightPlugin } from '../server/plugins/preflight.ts'
@@ -84,8 +83,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
 /** What this listener says of itself. */
 async function docsScope(app: FastifyInstance, document: () => Json): Promise<void> {
-  const access = { credentials: 'none', problems: ALWAYS } as const
-  await app.register(openApiRoutes, { document, access })
+  await app.register(openApiRoutes, { document, credentials: 'none' })
   await app.register(methodNotAllowedRoutes, {
     allowed: { '/openapi.json': ['GET', 'HEAD'], '/docs': ['GET', 'HEAD'] },
   })

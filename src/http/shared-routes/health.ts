@@ -1,7 +1,6 @@
 import type { FastifyContextConfig, FastifyPluginAsync } from 'fastify'
 import { AppError, isDatabaseFull } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
-import { ALWAYS } from '../openapi/problem-responses.ts'
 import { Type } from '../openapi/type.ts'
 
 export interface HealthOptions {
@@ -58,7 +57,6 @@ const LIVE = {
       responses: {
         200: { description: 'It does.', headers: ['Cache-Control'], example: { status: 'live' } },
       },
-      problems: ALWAYS,
     },
   } satisfies FastifyContextConfig,
 } as const
@@ -89,7 +87,6 @@ const READY = {
           example: { status: 'ready', database: 'ok', object_store: 'ok' },
         },
       },
-      problems: ALWAYS,
     },
   } satisfies FastifyContextConfig,
 } as const

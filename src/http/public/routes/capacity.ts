@@ -1,11 +1,9 @@
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../../core/quota/capacity.ts'
-import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../../core/ledger/ledger.ts'
 import { inactiveUser } from '../../../core/users/inactive-user.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
-import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
-import { Bytes, Count, OneOf, TimeOrNull } from '../../openapi/reply-schemas.ts'
+import { described } from '../../openapi/operation.ts'
+import { Bytes, Count, TimeOrNull, USAGE, usageReply } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 
@@ -15,19 +13,14 @@ export interface CapacityOptions {
   readonly maxFiles: number
 }
 
+const { state, ...FIGURES } = USAGE
+
 const Reply = Type.Object(
   {
     user_id: Type.String({ description: 'Whose it is.' }),
-    capacity: Bytes('Bytes that all files may have together: what the grants add up to.'),
-    used: Bytes('Bytes of the files.'),
-    reserved: Bytes('Bytes that uploads under way have reserved.'),
-    available: Bytes('Bytes that are left: max(0, capacity - used - reserved).'),
-    file_count: Count('How many files there are.'),
+    ...FIGURES,
     max_files: Count('How many there may be.'),
-    state: OneOf(
-      CAPACITY_STATES,
-      '`nearing` from 90 % of the capacity, `critical` from 99 %, `exceeded` above it.',
-    ),
+    state,
     grants: Type.Array(
       Type.Object(
         {
@@ -52,31 +45,21 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
   app.route({
     method: ['GET', 'HEAD'],
     url: '/users/me/capacity',
-    schema: { response: { 200: Reply } },
-    config: CAPACITY,
+    ...CAPACITY,
     handler: async (request, reply) => {
       const { userId, userCreatedAt } = requireUser(request)
       const report = await ledger.reportCapacity(userId, userCreatedAt)
       // Deleted since its token was verified.
-      if (report === undefined) {
-        throw inactiveUser(undefined)
-      }
+      if (report === undefined) throw inactiveUser(undefined)
       void reply.header('cache-control', 'no-store')
-      return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
+      return {
+        user_id: userId,
+        ...usageReply(report.usage),
+        max_files: maxFiles,
+        grants: grantsOf(report),
+      }
     },
   })
-}
-
-function figures({ usage }: CapacityReport) {
-  const { capacity, used, reserved, fileCount } = usage
-  return {
-    capacity,
-    used,
-    reserved,
-    available: availableBytes(usage),
-    file_count: fileCount,
-    state: capacityState(usage),
-  }
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {
@@ -96,12 +79,12 @@ function toGrant({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
   }
 }
 
-const CAPACITY = {
-  operation: {
+const CAPACITY = described(
+  { response: { 200: Reply } },
+  {
     operationId: 'getCapacity',
     summary: 'Capacity of the own repository, and the grants that add up to it',
     tag: 'capacity',
-    credentials: 'required',
     responses: {
       200: {
         description: 'The figures of one moment, in bytes.',
@@ -135,6 +118,5 @@ const CAPACITY = {
         },
       },
     },
-    problems: [...ALWAYS, ...TOKEN, 'access_token_missing'],
   },
-} as const satisfies FastifyContextConfig
+)

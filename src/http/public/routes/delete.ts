@@ -1,14 +1,11 @@
-import type { FastifyContextConfig } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import type { Repository } from '../../../core/files/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { requireUser } from '../access-token.ts'
-import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
+import { described } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
-import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { discardBody } from '../../body/discard-body.ts'
-
-const Params = Type.Object({ file_name: Type.String() })
 
 export interface DeleteOptions {
   readonly repository: Repository
@@ -18,13 +15,13 @@ export interface DeleteOptions {
 }
 
 /** `DELETE /users/me/repo/{file_name}`: the file is gone and its bytes are free again. */
-export const deleteRoutes: FastifyPluginAsyncTypebox<DeleteOptions> = async (
+export const deleteRoutes: FastifyPluginAsync<DeleteOptions> = async (
   app,
   { repository, idleTimeoutMs, shutdown },
 ) => {
-  app.delete(
+  app.delete<{ Params: { file_name: string } }>(
     '/users/me/repo/:file_name',
-    { schema: { params: Params }, config: REMOVAL },
+    REMOVAL,
     async (request, reply) => {
       const caller = requireUser(request)
       const name = fileNameParam(request.params.file_name)
@@ -36,14 +33,14 @@ export const deleteRoutes: FastifyPluginAsyncTypebox<DeleteOptions> = async (
   )
 }
 
-const REMOVAL = {
-  operation: {
+const REMOVAL = described(
+  {},
+  {
     operationId: 'deleteFile',
     summary: 'Delete an own file',
     tag: 'files',
-    credentials: 'required',
-    parameters: [FILE_NAME, ...PRECONDITIONS],
+    parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
     responses: { 204: { description: 'The file is gone and its bytes are free again.' } },
-    problems: [...ALWAYS, ...OWN_WRITE, 'truncated_body', 'not_found'],
+    problems: ['not_found'],
   },
-} as const satisfies FastifyContextConfig
+)

@@ -1,16 +1,16 @@
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { AuthorizedCaller } from '../../../core/users/caller.ts'
 import { AppError } from '../../../core/errors.ts'
-import { parseVisibility, VISIBILITIES } from '../../../core/files/file.ts'
+import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
 import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
-import { jsonRequestBody } from '../../openapi/json-request-body.ts'
+import { described } from '../../openapi/operation.ts'
+import { jsonRequestBody } from '../../openapi/operation-object.ts'
 import { FILE_NAME, FILE_NAME_SCHEMA, PRECONDITIONS } from '../../openapi/parameters.ts'
-import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
-import { Type, type FastifyPluginAsyncTypebox, type Static } from '../../openapi/type.ts'
+import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
@@ -18,34 +18,40 @@ export interface UpdateOptions extends TakeJsonOptions {
   readonly repository: Repository
 }
 
-const Params = Type.Object({ file_name: Type.String() })
-
 const Body = Type.Object(
   {
-    name: Type.Optional(Type.String()),
-    visibility: Type.Optional(Type.String()),
-    overwrite: Type.Optional(Type.Boolean()),
+    name: Type.Optional(Type.String({ description: 'The new name, of at most 255 bytes.' })),
+    visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
+    overwrite: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether a file that has the new name is replaced; else 409.',
+      }),
+    ),
   },
-  { additionalProperties: false },
+  {
+    title: 'Change',
+    description: 'Names a name, a visibility, or both.',
+    additionalProperties: false,
+    examples: [{ name: 'notes.md', visibility: 'users' }],
+  },
 )
 
 /** `PATCH /users/me/repo/{file_name}`: renames the file or changes who may see it; its content is not touched. */
 export const updateRoutes: FastifyPluginAsyncTypebox<UpdateOptions> = async (app, options) => {
   const { repository } = options
   takeJson(app, options)
-  const schema = { params: Params, body: Body, response: { 200: FileReply } }
 
   // Who has no token, or names no file, learns nothing of how the body should look.
   const onRequest = async (request: FastifyRequest) => void fileOf(request)
 
-  const route = { schema, onRequest, config: CHANGE }
-  app.patch('/users/me/repo/:file_name', route, async (request) => {
+  app.patch('/users/me/repo/:file_name', { ...CHANGE, onRequest }, async (request) => {
     const { name: newName, visibility, overwrite = false } = request.body
     if (newName === undefined && visibility === undefined) throw nothingToChange()
     const changed = await repository.change({
       ...fileOf(request),
       newName: newName === undefined ? undefined : parseFileName(newName),
-      visibility: parseVisibility(visibility),
+      visibility,
       overwrite,
       precondition: parseWritePrecondition(request.headers),
     })
@@ -55,7 +61,7 @@ export const updateRoutes: FastifyPluginAsyncTypebox<UpdateOptions> = async (app
 
 function fileOf(request: FastifyRequest): AuthorizedCaller & { readonly name: FileName } {
   const caller = requireUser(request)
-  const { file_name } = request.params as Static<typeof Params>
+  const { file_name } = request.params as { readonly file_name: string }
   return { ...caller, name: fileNameParam(file_name) }
 }
 
@@ -63,34 +69,23 @@ function nothingToChange(): AppError {
   return new AppError('format_error', 'The body names neither a name nor a visibility.')
 }
 
-const CHANGE = {
-  operation: {
+const CHANGE = described(
+  { body: Body, response: { 200: FileReply } },
+  {
     operationId: 'changeFile',
     summary: 'Rename an own file, or change who may read it',
     description:
       'The content, its version and its etag stay. A body of JSON in UTF-8, of at most 16 KiB.',
     tag: 'files',
-    credentials: 'required',
-    parameters: [FILE_NAME, ...PRECONDITIONS],
+    parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
+    // A name that is none, and a body that names nothing, have codes of their own.
     requestBody: jsonRequestBody({
-      required: true,
-      schema: {
-        title: 'Change',
-        type: 'object',
-        description: 'Names a name, a visibility, or both.',
-        additionalProperties: false,
-        anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
-        properties: {
-          name: { ...FILE_NAME_SCHEMA, description: 'The new name, of at most 255 bytes.' },
-          visibility: { type: 'string', enum: VISIBILITIES },
-          overwrite: {
-            type: 'boolean',
-            default: false,
-            description: 'Whether a file that has the new name is replaced; else 409.',
-          },
-        },
+      ...Body,
+      anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
+      properties: {
+        ...Body.properties,
+        name: { ...FILE_NAME_SCHEMA, ...Body.properties.name },
       },
-      example: { name: 'notes.md', visibility: 'users' },
     }),
     responses: {
       200: {
@@ -98,6 +93,6 @@ const CHANGE = {
         example: { ...FILE_EXAMPLE, name: 'notes.md', visibility: 'users' },
       },
     },
-    problems: [...ALWAYS, ...OWN_WRITE, 'truncated_body', 'not_found', 'file_exists'],
+    problems: ['not_found', 'file_exists'],
   },
-} as const satisfies FastifyContextConfig
+)
