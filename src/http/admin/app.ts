@@ -7,7 +7,7 @@ import type { Readiness } from '../../core/readiness.ts'
 import type { Users } from '../../core/users/users.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
+import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { sameSitePlugin } from '../server/plugins/same-site.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
@@ -51,6 +51,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
   const document = describeRoutes(app, ADMIN_API)
+  const others = otherMethods(app)
   const { page } = options
   const sessions = page && createAdminSessions(options)
   const operatorAuth = createOperatorAuth({ ...options, sessions })
@@ -64,26 +65,10 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   await app.register(deviceRoutes, options)
   await app.register(grantRoutes, options)
   await app.register(metricsRoutes, options)
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/livez': ['GET', 'HEAD'],
-      '/readyz': ['GET', 'HEAD'],
-      '/metrics': ['GET'],
-      '/openapi.json': ['GET', 'HEAD'],
-      '/docs': ['GET', 'HEAD'],
-      '/admin/users': ['GET', 'POST'],
-      '/admin/users/:user_id': ['GET', 'PUT', 'PATCH', 'DELETE'],
-      '/admin/users/:user_id/access-tokens': ['GET', 'POST'],
-      '/admin/users/:user_id/access-tokens/:token_id': ['DELETE'],
-      '/admin/users/:user_id/devices': ['GET'],
-      '/admin/users/:user_id/devices/:device_id': ['PUT', 'DELETE'],
-      '/admin/users/:user_id/grants': ['GET'],
-      '/admin/users/:user_id/grants/:source/:reference': ['PUT', 'DELETE'],
-    },
-  })
   if (page !== undefined && sessions !== undefined) {
     await app.register((scope) => pageScope(scope, { page, operatorAuth, sessions }))
   }
+  await app.register(others)
   return app
 }
 
@@ -99,18 +84,13 @@ async function pageScope(
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, needsNoToken: true }
   })
+  const others = otherMethods(app)
   await app.register(pageRoutes, options)
   await app.register(async (scope) => {
     await scope.register(sameSitePlugin, { allowedOrigins: [] })
     await scope.register(sessionRoutes, options)
   })
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/': ['GET', 'HEAD'],
-      '/assets/:name': ['GET', 'HEAD'],
-      '/session': ['POST', 'DELETE'],
-    },
-  })
+  await app.register(others)
 }
 
 const SERVER = {

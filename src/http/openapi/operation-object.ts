@@ -25,13 +25,14 @@ export function operationObject(described: DescribedRoute, method: string): Json
 
 function objectOf(described: DescribedRoute): Json {
   const { route, operation, problems, components } = described
-  const schemas = (route.schema?.response ?? {}) as Readonly<Record<string, unknown>>
+  const schemas = (route.schema?.response ?? {}) as Schemas
   const requestBody =
     operation.requestBody ?? (route.schema?.body && jsonRequestBody(route.schema.body as Json))
   const body = requestBody === undefined ? {} : { requestBody: components.schema(requestBody) }
-  const answers = mapMembers(operation.responses, (answer, status) =>
-    answerOf(answer, components.schema(schemas[status])),
-  )
+  const answers = mapMembers(operation.responses, (answer, status) => {
+    const { content = jsonOf(answer, schemas[status]), ...head } = answerOf(answer)
+    return content === undefined ? head : { ...head, content: components.schema(content) }
+  })
   const refusals = mapMembers(problemResponses(problems), (problem, status) =>
     components.response(problem, status),
   )
@@ -43,9 +44,10 @@ function headOf(described: DescribedRoute): Json {
   const { operation, problems, components } = described
   const { operationId, summary, responses } = operation
   const { 206: _range, ...whole } = responses
-  const answers = mapMembers(whole, ({ content: _content, ...answer }) =>
-    answerOf(answer, undefined),
-  )
+  const answers = mapMembers(whole, (answer) => {
+    const { content: _content, ...head } = answerOf(answer)
+    return head
+  })
   const codes = problems.filter((code) => code !== 'range_not_satisfiable')
   const refusals = mapMembers(problemResponses(codes), ({ content: _content, ...head }, status) =>
     components.response(head, `${status}Head`),
@@ -108,25 +110,32 @@ function propertiesOf(schema: unknown): Schemas {
   return (schema as { readonly properties?: Schemas } | undefined)?.properties ?? {}
 }
 
-/** A body of JSON that a route takes. The first of the schema's `examples` becomes that of the body. */
-export function jsonRequestBody({
-  examples,
-  ...schema
-}: Json & { readonly examples?: readonly unknown[] }): Json {
-  const media = { schema, ...(examples && { example: examples[0] }) }
-  return {
-    required: 'required' in schema || 'anyOf' in schema,
-    content: { 'application/json': media },
-  }
+/** A body of JSON that a route takes. */
+export function jsonRequestBody(schema: Json): Json {
+  const required = 'required' in schema || 'anyOf' in schema
+  return { required, content: { 'application/json': { schema, example: exampleOf(schema) } } }
 }
 
-function answerOf({ description, headers = [], example, content }: Answer, schema: unknown): Json {
-  const media = { schema, ...(example && { example }) }
-  const json = schema === undefined ? undefined : { 'application/json': media }
-  const body = content ?? json
-  return {
-    description,
-    headers: headerRefs(['X-Request-Id', ...headers]),
-    ...(body === undefined ? {} : { content: body }),
-  }
+function answerOf(answer: string | Answer): Json {
+  const { description, headers = [], content } = fullAnswer(answer)
+  const refs = headerRefs(['X-Request-Id', ...headers])
+  return { description, headers: refs, ...(content && { content }) }
+}
+
+function jsonOf(answer: string | Answer, schema: Json | undefined): Json | undefined {
+  if (schema === undefined) return undefined
+  const example = { ...(exampleOf(schema) as Json), ...fullAnswer(answer).example }
+  return { 'application/json': { schema, example } }
+}
+
+function fullAnswer(answer: string | Answer): Answer {
+  return typeof answer === 'string' ? { description: answer } : answer
+}
+
+/** An example of what a schema describes, made of those of its parts. */
+function exampleOf({ examples, const: only, items, allOf, properties }: Json): unknown {
+  if (Array.isArray(examples)) return examples[0]
+  if (items !== undefined) return [exampleOf(items as Json)]
+  if (Array.isArray(allOf)) return Object.assign({}, ...allOf.map(exampleOf)) as unknown
+  return properties === undefined ? only : mapMembers(properties as Schemas, exampleOf)
 }

@@ -29,24 +29,33 @@ export interface Operation {
   /** Likewise; else the body is what the route's schema says, and may be left out if that has no required member. */
   readonly requestBody?: Json
   /** What is answered where nothing is wrong, by status. */
-  readonly responses: Readonly<Record<number, Answer>>
+  readonly responses: Readonly<Record<number, string | Answer>>
   /** The codes of refusals beyond those that `problemsOf` derives. */
   readonly problems?: readonly ErrorCode[]
 }
 
-/** By name. A `description`, and the first of the `examples`, become those of the parameter. */
+/** By name. The `description` and the example become those of the parameter. */
 export type Schemas = Readonly<Record<string, Json>>
 
+/** What an answer is; a text is the description. */
 export interface Answer {
   readonly description: string
   readonly headers?: readonly HeaderName[]
-  /** An example of the JSON that the route's schema for this status describes. */
+  /** Members that the example has otherwise than the route's schema for this status says. */
   readonly example?: Json
   /** By media type, for what is not JSON. */
   readonly content?: Json
 }
 
-/** The options of a route with these schemas, of which the document says this. */
-export function described<const S extends FastifySchema>(schema: S, operation: Operation) {
-  return { schema, config: { operation } }
+/** The options of a route that takes and answers what these schemas say, and of which the document says the rest. */
+export function described<const S extends FastifySchema>(
+  route: S & Operation,
+): {
+  readonly schema: Pick<S, keyof FastifySchema & keyof S>
+  readonly config: { readonly operation: Operation }
+} {
+  const { params, querystring, body, response, ...operation }: FastifySchema & Operation = route
+  const parts = Object.entries({ params, querystring, body, response })
+  const schema = Object.fromEntries(parts.filter(([, part]) => part !== undefined))
+  return { schema: schema as Pick<S, keyof FastifySchema & keyof S>, config: { operation } }
 }

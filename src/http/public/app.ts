@@ -16,7 +16,7 @@ import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
 import { downloadRoutes } from './routes/download.ts'
-import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
+import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
@@ -65,28 +65,23 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const prefix = options.basePath
   await app.register(preflightPlugin, options)
   const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
+  const others = otherMethods(app)
   const downloads = new DownloadSlots(options.downloadLimits)
   const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { ...options, isRefusing, prefix })
-  await app.register(methodNotAllowedRoutes, {
-    prefix,
-    allowed: { '/livez': ['GET', 'HEAD'], '/readyz': ['GET', 'HEAD'] },
-  })
   if (options.apiDocs) await app.register((scope) => docsScope(scope, document), { prefix })
   await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
   const { page } = options
   if (page !== undefined) {
     await app.register((scope) => pageScope(scope, { ...options, page }), { prefix })
   }
+  await app.register(others)
   return app
 }
 
 /** What this listener says of itself. */
 async function docsScope(app: FastifyInstance, document: () => Json): Promise<void> {
   await app.register(openApiRoutes, { document, credentials: 'none' })
-  await app.register(methodNotAllowedRoutes, {
-    allowed: { '/openapi.json': ['GET', 'HEAD'], '/docs': ['GET', 'HEAD'] },
-  })
 }
 
 /** What a person's browser is served: the page, and the session by which it works under the user's name. */
@@ -94,18 +89,13 @@ async function pageScope(
   app: FastifyInstance,
   options: AppOptions & { readonly page: WebPage },
 ): Promise<void> {
+  const others = otherMethods(app)
   await app.register(pageRoutes, options)
   await app.register(async (scope) => {
     await scope.register(sameSitePlugin, options)
     await scope.register(sessionRoutes, options)
   })
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/': ['GET', 'HEAD'],
-      '/assets/:name': ['GET', 'HEAD'],
-      '/session': ['POST', 'DELETE'],
-    },
-  })
+  await app.register(others)
 }
 
 /** Everything under `/users`: whoever writes here is no other site's page, and whoever has a token is known. */
@@ -116,6 +106,8 @@ async function usersScope(
   await app.register(sameSitePlugin, options)
   await app.register(accessTokenPlugin, options)
   await app.register(multipartUploadPlugin)
+  // An own file is downloaded by the route of any user's.
+  const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   await app.register(uploadRoutes, options)
   await app.register(downloadRoutes, options)
   await app.register(deleteRoutes, options)
@@ -123,14 +115,7 @@ async function usersScope(
   await app.register(listRoutes, options)
   await app.register(capacityRoutes, options)
   await app.register(nestedNameRoutes)
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      '/users/:user_id/repo/:file_name': ['GET', 'HEAD'],
-      '/users/:user_id/repo': ['GET', 'HEAD'],
-      '/users/me/capacity': ['GET', 'HEAD'],
-    },
-  })
+  await app.register(others)
 }
 
 /** The router refuses a path that is not valid UTF-8 before any route sees it; mostly that is a file's name. */

@@ -4,10 +4,10 @@ import {
   MAX_LABEL_LENGTH,
 } from '../../../core/auth/access-tokens.ts'
 import { described } from '../../openapi/operation.ts'
-import { NextCursor, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
+import { Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, readLimit } from '../../shared-routes/pagination.ts'
-import { NO_QUERY, OF_USER } from '../api.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { OF_USER } from '../api.ts'
 
 const OfToken = Type.Object({
   ...OF_USER.params.properties,
@@ -25,6 +25,7 @@ const Terms = Type.Object(
         maxLength: MAX_LABEL_LENGTH,
         pattern: LABEL_PATTERN,
         description: `What it is for: at most ${MAX_LABEL_LENGTH} characters, none of them a control.`,
+        examples: ['phone'],
       }),
     ),
     expires_in: Type.Optional(
@@ -32,25 +33,22 @@ const Terms = Type.Object(
         minimum: 1,
         maximum: MAX_EXPIRES_IN_SECONDS,
         description: 'Seconds that it is valid; for ever without.',
+        examples: [2_592_000],
       }),
     ),
   },
-  {
-    title: 'AccessTokenTerms',
-    additionalProperties: false,
-    examples: [{ label: 'phone', expires_in: 2_592_000 }],
-  },
+  { title: 'AccessTokenTerms', additionalProperties: false },
 )
 
 const common = {
-  token_id: Type.String({ description: 'Names the token; it is not its secret.' }),
-  label: Type.String({ description: 'What the token is for; may be empty.' }),
+  token_id: Text('Names the token; it is not its secret.', '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'),
+  label: Text('What the token is for; may be empty.', 'phone'),
   created_at: Time('When it was issued.'),
-  expires_at: TimeOrNull('When it ends by itself.'),
+  expires_at: TimeOrNull('When it ends by itself.', '2026-12-21T12:00:00.000Z'),
 }
 
 const IssuedAccessToken = Type.Object(
-  { ...common, access_token: Type.String({ description: 'The token, shown this once.' }) },
+  { ...common, access_token: Text('The token, shown this once.', `crt_${'A'.repeat(43)}`) },
   { title: 'IssuedAccessToken' },
 )
 
@@ -63,63 +61,33 @@ const AccessToken = Type.Object(
   { title: 'AccessToken', description: 'An access token without its secret.' },
 )
 
-const AccessTokenPage = Type.Object(
-  { access_tokens: Type.Array(AccessToken), next_cursor: NextCursor },
-  { title: 'AccessTokenPage' },
-)
+const AccessTokenPage = Page('AccessTokenPage', { access_tokens: Type.Array(AccessToken) })
 
-const EXAMPLE = {
-  token_id: '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44',
-  label: 'phone',
-  created_at: '2026-11-21T12:00:00.000Z',
-  expires_at: '2026-12-21T12:00:00.000Z',
-} as const
-
-const every = { tag: 'access tokens', problems: ['not_found'] } as const
+const every = { ...OF_USER, tag: 'access tokens', problems: ['not_found'] } as const
 
 /** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
 export const ACCESS_TOKENS = {
-  issue: described(
-    { ...OF_USER, body: Terms, response: { 201: IssuedAccessToken } },
-    {
-      ...every,
-      operationId: 'issueAccessToken',
-      summary: 'Issue an access token',
-      responses: {
-        201: {
-          description: 'The token, which is shown this once.',
-          example: { ...EXAMPLE, access_token: `crt_${'A'.repeat(43)}` },
-        },
-      },
-    },
-  ),
-  list: {
-    preValidation: readLimit,
-    ...described(
-      { ...OF_USER, querystring: PAGE_QUERY, response: { 200: AccessTokenPage } },
-      {
-        ...every,
-        operationId: 'listAccessTokens',
-        summary: "List a user's access tokens, oldest first, without their secrets",
-        responses: {
-          200: {
-            description: 'A page of access tokens.',
-            example: {
-              access_tokens: [{ ...EXAMPLE, revoked_at: null, last_used_at: null }],
-              next_cursor: null,
-            },
-          },
-        },
-      },
-    ),
-  },
-  revoke: described(
-    { params: OfToken, querystring: NO_QUERY },
-    {
-      ...every,
-      operationId: 'revokeAccessToken',
-      summary: 'Revoke an access token',
-      responses: { 204: { description: 'It is revoked, on every instance within 5 s.' } },
-    },
-  ),
+  issue: described({
+    ...every,
+    operationId: 'issueAccessToken',
+    summary: 'Issue an access token',
+    body: Terms,
+    response: { 201: IssuedAccessToken },
+    responses: { 201: 'The token, which is shown this once.' },
+  }),
+  list: described({
+    ...every,
+    operationId: 'listAccessTokens',
+    summary: "List a user's access tokens, oldest first, without their secrets",
+    querystring: PAGE_QUERY,
+    response: { 200: AccessTokenPage },
+    responses: { 200: 'A page of access tokens.' },
+  }),
+  revoke: described({
+    ...every,
+    operationId: 'revokeAccessToken',
+    summary: 'Revoke an access token',
+    params: OfToken,
+    responses: { 204: 'It is revoked, on every instance within 5 s.' },
+  }),
 }

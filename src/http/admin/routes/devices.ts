@@ -2,7 +2,7 @@ import type { Grants } from '../../../core/quota/grants.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { DEVICES } from './devices.openapi.ts'
 
@@ -35,7 +35,7 @@ export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = asyn
     return reply.code(204).send()
   })
 
-  app.get(collection, DEVICES.list, async ({ params, query }) => {
+  app.get(collection, { ...DEVICES.list, preValidation: readLimit }, async ({ params, query }) => {
     const { entries, next_cursor } = await readPage(query, {
       read: (key) => textsOf(key, 1)?.map((reference) => ({ source: 'device', reference }))[0],
       list: (page) => grants.listDevices(params.user_id, page),

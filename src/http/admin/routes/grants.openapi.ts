@@ -1,112 +1,87 @@
 import { SOURCE_PATTERN } from '../../../core/quota/grants.ts'
 import { described } from '../../openapi/operation.ts'
-import { Bytes, NextCursor, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
+import { Bytes, Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, readLimit } from '../../shared-routes/pagination.ts'
-import { NO_QUERY, OF_USER, REFERENCE } from '../api.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { OF_USER, REFERENCE } from '../api.ts'
 
-const OfGrant = {
-  params: Type.Object({
-    ...OF_USER.params.properties,
-    source: Type.String({
-      pattern: SOURCE_PATTERN,
-      description:
-        'Where the grant came from: 1 to 32 of `a-z 0-9 _ -`, a letter first, not `base` or `device`.',
-      examples: ['promotion'],
-    }),
-    reference: Type.String({
-      ...REFERENCE,
-      description: 'Unique among the grants of that source: 1 to 128 of `A-Z a-z 0-9 . _ : @ -`.',
-      examples: ['spring-2027'],
-    }),
+const OfGrant = Type.Object({
+  ...OF_USER.params.properties,
+  source: Type.String({
+    pattern: SOURCE_PATTERN,
+    description:
+      'Where the grant came from: 1 to 32 of `a-z 0-9 _ -`, a letter first, not `base` or `device`.',
+    examples: ['promotion'],
   }),
-  querystring: NO_QUERY,
-} as const
-
-const TIME = { type: 'string', format: 'date-time' } as const
+  reference: Type.String({
+    ...REFERENCE,
+    description: 'Unique among the grants of that source: 1 to 128 of `A-Z a-z 0-9 . _ : @ -`.',
+    examples: ['spring-2027'],
+  }),
+})
 
 const Terms = Type.Object(
   {
-    bytes: Bytes('What it adds to the capacity while it is in force.'),
+    bytes: Bytes('What it adds to the capacity while it is in force.', 2_147_483_648),
     starts_at: Type.Optional(
-      Type.String({ ...TIME, description: 'When it comes into force; at once without.' }),
+      Type.String({
+        format: 'date-time',
+        description: 'When it comes into force; at once without.',
+      }),
     ),
     ends_at: Type.Optional(
-      Type.String({ ...TIME, description: 'When it ends, after `starts_at`; never without.' }),
+      Type.String({
+        format: 'date-time',
+        description: 'When it ends, after `starts_at`; never without.',
+        examples: ['2027-07-01T00:00:00Z'],
+      }),
     ),
   },
-  {
-    title: 'GrantTerms',
-    additionalProperties: false,
-    examples: [{ bytes: 2_147_483_648, ends_at: '2027-07-01T00:00:00Z' }],
-  },
+  { title: 'GrantTerms', additionalProperties: false },
 )
 
 const Grant = Type.Object(
   {
-    source: Type.String({ description: '`device`, or what else it came from.' }),
-    reference: Type.String({ description: 'Unique among those of its source.' }),
-    bytes: Bytes('What it adds to the capacity while it is in force.'),
-    model: Type.Optional(Type.String({ description: 'Of the device.' })),
+    source: Text('`device`, or what else it came from.', 'promotion'),
+    reference: Text('Unique among those of its source.', 'spring-2027'),
+    bytes: Bytes('What it adds to the capacity while it is in force.', 2_147_483_648),
+    model: Type.Optional(Text('Of the device.')),
     starts_at: TimeOrNull('When it comes into force.'),
-    ends_at: TimeOrNull('When it ends.'),
+    ends_at: TimeOrNull('When it ends.', '2027-07-01T00:00:00.000Z'),
     created_at: Time('When it was made.'),
   },
   { title: 'Grant' },
 )
 
-const GrantPage = Type.Object(
-  { grants: Type.Array(Grant), next_cursor: NextCursor },
-  { title: 'GrantPage' },
-)
+const GrantPage = Page('GrantPage', { grants: Type.Array(Grant) })
 
-const EXAMPLE = {
-  source: 'promotion',
-  reference: 'spring-2027',
-  bytes: 2_147_483_648,
-  starts_at: null,
-  ends_at: '2027-07-01T00:00:00.000Z',
-  created_at: '2026-11-21T12:00:00.000Z',
-} as const
-
-const every = { tag: 'grants', problems: ['not_found'] } as const
+const every = { ...OF_USER, tag: 'grants', problems: ['not_found'] } as const
 
 /** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
 export const GRANTS = {
-  put: described(
-    { ...OfGrant, body: Terms, response: { 200: Grant, 201: Grant } },
-    {
-      ...every,
-      operationId: 'putGrant',
-      summary: 'Grant capacity',
-      description: 'Repeating it counts once; the last terms count.',
-      responses: {
-        200: { description: 'It was there already and has these terms now.', example: EXAMPLE },
-        201: { description: 'It is granted.', example: EXAMPLE },
-      },
-    },
-  ),
-  revoke: described(OfGrant, {
+  put: described({
+    ...every,
+    operationId: 'putGrant',
+    summary: 'Grant capacity',
+    description: 'Repeating it counts once; the last terms count.',
+    params: OfGrant,
+    body: Terms,
+    response: { 200: Grant, 201: Grant },
+    responses: { 200: 'It was there already and has these terms now.', 201: 'It is granted.' },
+  }),
+  revoke: described({
     ...every,
     operationId: 'revokeGrant',
     summary: 'Revoke a grant, which shrinks the capacity and deletes nothing',
-    responses: { 204: { description: 'It is not there, or not any more.' } },
+    params: OfGrant,
+    responses: { 204: 'It is not there, or not any more.' },
   }),
-  list: {
-    preValidation: readLimit,
-    ...described(
-      { ...OF_USER, querystring: PAGE_QUERY, response: { 200: GrantPage } },
-      {
-        ...every,
-        operationId: 'listGrants',
-        summary: "List a user's grants, the devices among them",
-        responses: {
-          200: {
-            description: 'A page of grants.',
-            example: { grants: [EXAMPLE], next_cursor: null },
-          },
-        },
-      },
-    ),
-  },
+  list: described({
+    ...every,
+    operationId: 'listGrants',
+    summary: "List a user's grants, the devices among them",
+    querystring: PAGE_QUERY,
+    response: { 200: GrantPage },
+    responses: { 200: 'A page of grants.' },
+  }),
 }

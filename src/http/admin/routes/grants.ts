@@ -2,7 +2,7 @@ import type { Grants } from '../../../core/quota/grants.ts'
 import { formatTimestamp, parseTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { type Key, readPage, textsOf } from '../../shared-routes/pagination.ts'
+import { type Key, readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { GRANTS } from './grants.openapi.ts'
 
@@ -41,7 +41,7 @@ export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async 
     return reply.code(204).send()
   })
 
-  app.get(collection, GRANTS.list, async ({ params, query }) => {
+  app.get(collection, { ...GRANTS.list, preValidation: readLimit }, async ({ params, query }) => {
     const { entries, next_cursor } = await readPage(query, {
       read: placeOf,
       list: (page) => grants.listGrants(params.user_id, page),

@@ -44,7 +44,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   })
 }
 
-const common = { tag: 'session', credentials: 'none' } as const
+const common = { tag: 'session', credentials: 'none', querystring: NO_QUERY } as const
 
 const Session = Type.Object(
   { admin_token: Type.String() },
@@ -55,29 +55,22 @@ const Session = Type.Object(
   },
 )
 
-const OPEN = described(
-  { body: Session, querystring: NO_QUERY },
-  {
-    ...common,
-    operationId: 'openSession',
-    summary: 'Open a session of a browser with the admin token',
-    description:
-      'For the page of this listener. For 12 hours the cookie does what the bearer token does where none is shown, but ' +
-      'for no page of another site. It holds a signed time and not the token; another `ADMIN_TOKEN` ends it. Over HTTPS it ' +
-      'is sent by HTTPS alone.',
-    responses: {
-      204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] },
-    },
-    problems: ['unauthorized'],
-  },
-)
+const OPEN = described({
+  ...common,
+  operationId: 'openSession',
+  summary: 'Open a session of a browser with the admin token',
+  description:
+    'For the page of this listener. For 12 hours the cookie does what the bearer token does where none is shown, but ' +
+    'for no page of another site. It holds a signed time and not the token; another `ADMIN_TOKEN` ends it. Over HTTPS it ' +
+    'is sent by HTTPS alone.',
+  body: Session,
+  responses: { 204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] } },
+  problems: ['unauthorized'],
+})
 
-const CLOSE = described(
-  { querystring: NO_QUERY },
-  {
-    ...common,
-    operationId: 'closeSession',
-    summary: 'Have the browser forget the session',
-    responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
-  },
-)
+const CLOSE = described({
+  ...common,
+  operationId: 'closeSession',
+  summary: 'Have the browser forget the session',
+  responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
+})

@@ -3,7 +3,7 @@ import { inactiveUser } from '../../../core/users/inactive-user.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
 import { described } from '../../openapi/operation.ts'
-import { Bytes, Count, TimeOrNull, USAGE, usageReply } from '../../openapi/reply-schemas.ts'
+import { Bytes, Count, Text, TimeOrNull, USAGE, usageReply } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 
@@ -13,27 +13,43 @@ export interface CapacityOptions {
   readonly maxFiles: number
 }
 
+const GrantInForce = Type.Object(
+  {
+    source: Text('`base`, `device`, or what else it came from.'),
+    reference: Text('Unique among those of its source.'),
+    bytes: Bytes('What it adds to the capacity.'),
+    model: Type.Optional(Text('Of the device.')),
+    starts_at: TimeOrNull('When it came into force.'),
+    ends_at: TimeOrNull('When it ends.'),
+  },
+  { title: 'GrantInForce' },
+)
+
+const ALWAYS = { starts_at: null, ends_at: null } as const
+const BASE = { ...ALWAYS, source: 'base', reference: 'base' } as const
+
 const { state, ...FIGURES } = USAGE
 
 const Reply = Type.Object(
   {
-    user_id: Type.String({ description: 'Whose it is.' }),
+    user_id: Text('Whose it is.', 'alice'),
     ...FIGURES,
-    max_files: Count('How many there may be.'),
+    max_files: Count('How many there may be.', 100_000),
     state,
-    grants: Type.Array(
-      Type.Object(
-        {
-          source: Type.String({ description: '`base`, `device`, or what else it came from.' }),
-          reference: Type.String({ description: 'Unique among those of its source.' }),
-          bytes: Bytes('What it adds to the capacity.'),
-          model: Type.Optional(Type.String({ description: 'Of the device.' })),
-          starts_at: TimeOrNull('When it came into force.'),
-          ends_at: TimeOrNull('When it ends.'),
-        },
-        { title: 'GrantInForce' },
-      ),
-    ),
+    grants: Type.Array(GrantInForce, {
+      examples: [
+        [
+          { ...BASE, bytes: 1_073_741_824 },
+          {
+            ...ALWAYS,
+            source: 'device',
+            reference: 'camera-17',
+            bytes: 5_368_709_120,
+            model: 'camera-2',
+          },
+        ],
+      ],
+    }),
   },
   { title: 'Capacity', description: 'The figures of a repository at one moment.' },
 )
@@ -63,9 +79,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {
-  const always = { starts_at: null, ends_at: null }
-  const base = { source: 'base', reference: 'base', bytes: baseCapacity, ...always }
-  return [base, ...grants.map(toGrant)]
+  return [{ ...BASE, bytes: baseCapacity }, ...grants.map(toGrant)]
 }
 
 function toGrant({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
@@ -79,44 +93,16 @@ function toGrant({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
   }
 }
 
-const CAPACITY = described(
-  { response: { 200: Reply } },
-  {
-    operationId: 'getCapacity',
-    summary: 'Capacity of the own repository, and the grants that add up to it',
-    tag: 'capacity',
-    responses: {
-      200: {
-        description: 'The figures of one moment, in bytes.',
-        headers: ['Cache-Control'],
-        example: {
-          user_id: 'alice',
-          capacity: 6_442_450_944,
-          used: 6143,
-          reserved: 0,
-          available: 6_442_444_801,
-          file_count: 1,
-          max_files: 100_000,
-          state: 'normal',
-          grants: [
-            {
-              source: 'base',
-              reference: 'base',
-              bytes: 1_073_741_824,
-              starts_at: null,
-              ends_at: null,
-            },
-            {
-              source: 'device',
-              reference: 'camera-17',
-              bytes: 5_368_709_120,
-              model: 'camera-2',
-              starts_at: null,
-              ends_at: null,
-            },
-          ],
-        },
-      },
+const CAPACITY = described({
+  operationId: 'getCapacity',
+  summary: 'Capacity of the own repository, and the grants that add up to it',
+  tag: 'capacity',
+  response: { 200: Reply },
+  responses: {
+    200: {
+      description: 'The figures of one moment, in bytes.',
+      headers: ['Cache-Control'],
+      example: { capacity: 6_442_450_944, available: 6_442_444_801 },
     },
   },
-)
+})

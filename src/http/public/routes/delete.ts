@@ -33,14 +33,11 @@ export const deleteRoutes: FastifyPluginAsync<DeleteOptions> = async (
   )
 }
 
-const REMOVAL = described(
-  {},
-  {
-    operationId: 'deleteFile',
-    summary: 'Delete an own file',
-    tag: 'files',
-    parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
-    responses: { 204: { description: 'The file is gone and its bytes are free again.' } },
-    problems: ['not_found'],
-  },
-)
+const REMOVAL = described({
+  operationId: 'deleteFile',
+  summary: 'Delete an own file',
+  tag: 'files',
+  parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
+  responses: { 204: 'The file is gone and its bytes are free again.' },
+  problems: ['not_found'],
+})

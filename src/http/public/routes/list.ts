@@ -10,10 +10,10 @@ import { FILE_ORDERS, type FileOrder, type FilePosition } from '../../../core/fi
 import { DEFAULT_PAGE_LIMIT } from '../../../core/page-limit.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { isUserId, type UserId } from '../../../core/users/user-id.ts'
-import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
+import { FileReply, fileReply } from '../file-reply.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { USER_ID } from '../../openapi/parameters.ts'
-import { NextCursor } from '../../openapi/reply-schemas.ts'
+import { Page } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import {
   formatCursor,
@@ -48,10 +48,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-const Reply = Type.Object(
-  { files: Type.Array(FileReply), next_cursor: NextCursor },
-  { title: 'FilePage', description: 'A page of a listing.' },
-)
+const Reply = Page('FilePage', { files: Type.Array(FileReply) }, 'A page of a listing.')
 
 /** `GET /users/{me|user_id}/repo`: a page of the files that the caller may see. */
 export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
@@ -119,7 +116,6 @@ const LISTING = {
     200: {
       description: 'A page of the files that the caller may see.',
       headers: ['Cache-Control'],
-      example: { files: [FILE_EXAMPLE], next_cursor: null },
     },
   },
 } as const satisfies Partial<Operation>

@@ -63,29 +63,22 @@ const Session = Type.Object(
   { title: 'Session', additionalProperties: false, examples: [{ access_token: 'crt_...' }] },
 )
 
-const OPEN = described(
-  { body: Session },
-  {
-    ...common,
-    operationId: 'openSession',
-    summary: 'Have a browser keep an access token',
-    description:
-      'For pages of the same origin. The cookie lives as long as the token, and 30 days at most; over HTTPS it is sent by ' +
-      'HTTPS alone. A body of JSON in UTF-8, of at most 16 KiB.',
-    responses: {
-      204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] },
-    },
-    problems: TOKEN,
-  },
-)
+const OPEN = described({
+  ...common,
+  operationId: 'openSession',
+  summary: 'Have a browser keep an access token',
+  description:
+    'For pages of the same origin. The cookie lives as long as the token, and 30 days at most; over HTTPS it is sent by ' +
+    'HTTPS alone. A body of JSON in UTF-8, of at most 16 KiB.',
+  body: Session,
+  responses: { 204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] } },
+  problems: TOKEN,
+})
 
-const CLOSE = described(
-  {},
-  {
-    ...common,
-    operationId: 'closeSession',
-    summary: 'Have the browser forget the access token',
-    description: 'The token itself stays good; only an operator revokes it.',
-    responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
-  },
-)
+const CLOSE = described({
+  ...common,
+  operationId: 'closeSession',
+  summary: 'Have the browser forget the access token',
+  description: 'The token itself stays good; only an operator revokes it.',
+  responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
+})

@@ -5,7 +5,7 @@ import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { fileNameParam } from '../file-name-param.ts'
-import { FILE_EXAMPLE, FileReply, fileReply } from '../file-reply.ts'
+import { FileReply, fileReply } from '../file-reply.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
 import { described } from '../../openapi/operation.ts'
 import { jsonRequestBody } from '../../openapi/operation-object.ts'
@@ -69,30 +69,26 @@ function nothingToChange(): AppError {
   return new AppError('format_error', 'The body names neither a name nor a visibility.')
 }
 
-const CHANGE = described(
-  { body: Body, response: { 200: FileReply } },
-  {
-    operationId: 'changeFile',
-    summary: 'Rename an own file, or change who may read it',
-    description:
-      'The content, its version and its etag stay. A body of JSON in UTF-8, of at most 16 KiB.',
-    tag: 'files',
-    parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
-    // A name that is none, and a body that names nothing, have codes of their own.
-    requestBody: jsonRequestBody({
-      ...Body,
-      anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
-      properties: {
-        ...Body.properties,
-        name: { ...FILE_NAME_SCHEMA, ...Body.properties.name },
-      },
-    }),
-    responses: {
-      200: {
-        description: 'The file as it is now.',
-        example: { ...FILE_EXAMPLE, name: 'notes.md', visibility: 'users' },
-      },
+const CHANGE = described({
+  operationId: 'changeFile',
+  summary: 'Rename an own file, or change who may read it',
+  description:
+    'The content, its version and its etag stay. A body of JSON in UTF-8, of at most 16 KiB.',
+  tag: 'files',
+  parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
+  body: Body,
+  // A name that is none, and a body that names nothing, have codes of their own.
+  requestBody: jsonRequestBody({
+    ...Body,
+    anyOf: [{ required: ['name'] }, { required: ['visibility'] }],
+    properties: { ...Body.properties, name: { ...FILE_NAME_SCHEMA, ...Body.properties.name } },
+  }),
+  response: { 200: FileReply },
+  responses: {
+    200: {
+      description: 'The file as it is now.',
+      example: { name: 'notes.md', visibility: 'users' },
     },
-    problems: ['not_found', 'file_exists'],
   },
-)
+  problems: ['not_found', 'file_exists'],
+})

@@ -1,7 +1,6 @@
 import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/framing.ts'
-import { FILE_EXAMPLE } from '../file-reply.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 
@@ -38,7 +37,6 @@ const UPLOAD = {
 const STORED = {
   description: 'The file is stored and replaces the one of that name, if there was one.',
   example: {
-    ...FILE_EXAMPLE,
     replaced: false,
     capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
   },
