@@ -33,7 +33,7 @@ export function otherMethods(
     if (config?.allowedMethods !== undefined) known.delete(url)
   })
   return async (scope) => {
-    for (const [url, methods] of [...known]) {
+    for (const [url, methods] of known) {
       const allowed = METHODS.filter((method) => methods.includes(method))
       const others = METHODS.filter((method) => !methods.includes(method))
       if (others.length > 0)

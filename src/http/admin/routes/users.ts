@@ -4,7 +4,7 @@ import { isUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
 import type { Users } from '../../../core/users/users.ts'
 import { usageReply } from '../../openapi/reply-schemas.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
-import { readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { USERS } from './users.openapi.ts'
 
@@ -32,7 +32,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
   app.get(collection, { ...USERS.list, preValidation: readLimit }, async ({ query }) => {
     const prefix = parseUserIdPrefix(query.prefix ?? '')
     const { entries, next_cursor } = await readPage(query, {
-      read: ([userId]) => (typeof userId === 'string' && isUserId(userId) ? userId : undefined),
+      read: (key) => textsOf(key, 1)?.find(isUserId),
       list: (page) => users.list({ prefix, ...page }),
       keyOf: ({ user }) => [user.userId],
     })
