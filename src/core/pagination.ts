@@ -1,17 +1,17 @@
 import { AppError } from './errors.ts'
 
-const DEFAULT = 100
-const MAX = 1000
+export const DEFAULT_PAGE_LIMIT = 100
+export const MAX_PAGE_LIMIT = 1000
 
 /**
  * Reads how many entries a page of a list may have: 1 to 1000 in decimal digits, 100 when `undefined`. Throws
  * `invalid_parameter` with the fact `parameter` for anything else.
  */
 export function parsePageLimit(text: string | undefined): number {
-  if (text === undefined) return DEFAULT
+  if (text === undefined) return DEFAULT_PAGE_LIMIT
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
-  if (limit <= MAX) return limit
-  throw new AppError('invalid_parameter', `limit is a whole number from 1 to ${MAX}.`, {
+  if (limit <= MAX_PAGE_LIMIT) return limit
+  throw new AppError('invalid_parameter', `limit is a whole number from 1 to ${MAX_PAGE_LIMIT}.`, {
     facts: { parameter: 'limit' },
   })
 }

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { ErrorCode } from '../../src/core/errors.ts'
-import type { Json } from '../../src/http/openapi/operation.ts'
+import type { Json } from '../../src/http/openapi/json.ts'
 import { closed, closedInside, mapValues } from './closed-schema.ts'
 
 /** An answer of the service, and what it answers. */

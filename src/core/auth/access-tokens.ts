@@ -79,13 +79,16 @@ export interface AccessTokensOptions {
   readonly clock?: () => number
 }
 
-const MAX_LABEL_LENGTH = 200
+/** In UTF-16 code units. */
+export const MAX_LABEL_LENGTH = 200
 
 /** With it a revocation is in force on every instance. */
 const CACHE_MS = 5_000
 
-/** Controls and halves of surrogate pairs: not every database takes them, and a terminal obeys them. */
-const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
+/** A label, as JSON Schema takes it: without controls, which a terminal obeys. */
+export const LABEL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
+
+const LABEL = new RegExp(LABEL_PATTERN)
 
 /** Makes the use cases of access tokens (README, "Users, tokens, devices"). */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
@@ -170,7 +173,8 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
 function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {
   const { label, expiresInSeconds } = terms
-  if (label.length > MAX_LABEL_LENGTH || UNPRINTABLE.test(label)) {
+  // Nor halves of surrogate pairs, which not every database takes.
+  if (label.length > MAX_LABEL_LENGTH || !LABEL.test(label) || !label.isWellFormed()) {
     throw new AppError(
       'invalid_parameter',
       `A label has at most ${MAX_LABEL_LENGTH} characters, none of them a control.`,
@@ -188,7 +192,7 @@ function assertTerms(terms: { label: string; expiresInSeconds: number | undefine
 }
 
 /** A hundred years, so that an expiry stays a date that every client can read. */
-const MAX_EXPIRES_IN_SECONDS = 100 * 366 * 24 * 3600
+export const MAX_EXPIRES_IN_SECONDS = 100 * 366 * 24 * 3600
 
 export interface LastUsed {
   /** Notes that the token was used now. Costs no input or output. */

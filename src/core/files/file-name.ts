@@ -8,6 +8,13 @@ export type FileName = string & { readonly [brand]: 'FileName' }
 
 export const MAX_FILE_NAME_BYTES = 255
 
+/** The characters that no file name has, inside the brackets of a regular expression. */
+const FORBIDDEN_CHARACTERS = '/\\\\\\u0000-\\u001f\\u007f'
+
+/** What names are but for their length, and what they can begin with, as JSON Schema takes it. */
+export const FILE_NAME_PATTERN = `^(?!\\.{1,2}$)[^${FORBIDDEN_CHARACTERS}]+$`
+export const FILE_NAME_PREFIX_PATTERN = `^[^${FORBIDDEN_CHARACTERS}]*$`
+
 /**
  * Returns `text` as a file name, unchanged: no case folding and no Unicode normalisation, since folding
  * could overwrite a file that its owner takes for another (README, "The API").
@@ -32,8 +39,7 @@ export function parseFileNamePrefix(text: string): FileNamePrefix {
   })
 }
 
-// oxlint-disable-next-line no-control-regex -- the controls are what is looked for
-const FORBIDDEN = /[/\\\u0000-\u001f\u007f]/
+const FORBIDDEN = new RegExp(`[${FORBIDDEN_CHARACTERS}]`)
 
 function faultOf(text: string): string | undefined {
   if (text === '') return 'is empty'

@@ -94,16 +94,25 @@ export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOpti
   }
 }
 
-const SOURCE = /^[a-z][a-z0-9_-]{0,31}$/
-const REFERENCE = /^[A-Za-z0-9._:@-]{1,128}$/
-const MODEL = /^[\u0020-\u007e]{1,128}$/
+/** Where a grant that is made by hand can come from, as JSON Schema takes it. */
+export const SOURCE_PATTERN = '^(?!(base|device)$)[a-z][a-z0-9_-]{0,31}$'
+
+/** Of a grant, or the id of a device. */
+export const REFERENCE_PATTERN = '^[A-Za-z0-9._:@-]{1,128}$'
+
+export const MODEL_PATTERN = '^[ -~]{1,128}$'
+
+const SOURCE = new RegExp(SOURCE_PATTERN)
+const REFERENCE = new RegExp(REFERENCE_PATTERN)
+const MODEL = new RegExp(MODEL_PATTERN)
 
 function assertSource(source: string): void {
-  assert(SOURCE.test(source), 'source', 'is 1 to 32 of a-z, 0-9, "_" and "-", a letter first')
   assert(
-    source !== 'base' && source !== DEVICE,
+    SOURCE.test(source),
     'source',
-    '"base" and "device" are not granted by hand',
+    source === 'base' || source === DEVICE
+      ? '"base" and "device" are not granted by hand'
+      : 'is 1 to 32 of a-z, 0-9, "_" and "-", a letter first',
   )
 }
 

@@ -1,6 +1,8 @@
+import type { UserId } from '../../core/users/user-id.ts'
 import type { ApiDescription } from '../openapi/document.ts'
-import type { Operation, Parameter } from '../openapi/operation.ts'
-import { ALWAYS } from '../openapi/problem-responses.ts'
+import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
+import { USER_ID } from '../openapi/parameters.ts'
+import { Type } from '../openapi/type.ts'
 
 /** What the OpenAPI document of the admin listener says of it as a whole. */
 export const ADMIN_API = {
@@ -24,49 +26,17 @@ export const ADMIN_API = {
     { name: 'health', description: 'Probes.' },
     { name: 'about', description: 'The API itself.' },
   ],
+  problems: { credentials: [], required: ['unauthorized'], write: ['cross_site_request'] },
 } as const satisfies ApiDescription
 
-/** What any call can be refused with. */
-export const ANY_CALL = [...ALWAYS, 'unauthorized'] as const satisfies Operation['problems']
+/** The query of a call that takes none. */
+export const NO_QUERY = Type.Object({}, { additionalProperties: false })
 
-/** What a call that changes something can: `cross_site_request` where a session is shown. */
-export const ANY_WRITE = [
-  ...ANY_CALL,
-  'cross_site_request',
-] as const satisfies Operation['problems']
+/** What a call says of the user it is about. */
+export const OF_USER = {
+  params: Type.Object({ user_id: Type.Unsafe<UserId>(USER_ID) }),
+  querystring: NO_QUERY,
+} as const
 
 /** The reference of a grant, or the id of a device, which is one. */
-export const REFERENCE_SCHEMA = { type: 'string', pattern: '^[A-Za-z0-9._:@-]{1,128}$' } as const
-
-/** One of the sources that grants can be made for by hand. */
-export const SOURCE: Parameter = {
-  name: 'source',
-  in: 'path',
-  description:
-    'Where the grant came from: 1 to 32 of `a-z 0-9 _ -`, a letter first, not `base` or `device`.',
-  schema: { type: 'string', pattern: '^(?!(base|device)$)[a-z][a-z0-9_-]{0,31}$' },
-  example: 'promotion',
-}
-
-export const REFERENCE: Parameter = {
-  name: 'reference',
-  in: 'path',
-  description: 'Unique among the grants of that source: 1 to 128 of `A-Z a-z 0-9 . _ : @ -`.',
-  schema: REFERENCE_SCHEMA,
-  example: 'spring-2027',
-}
-
-export const DEVICE_ID: Parameter = {
-  name: 'device_id',
-  in: 'path',
-  description: 'The id of a device: 1 to 128 of `A-Z a-z 0-9 . _ : @ -`.',
-  schema: REFERENCE_SCHEMA,
-  example: 'camera-17',
-}
-
-export const TOKEN_ID: Parameter = {
-  name: 'token_id',
-  in: 'path',
-  description: 'The id of an access token, which is not its secret.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
-}
+export const REFERENCE = { type: 'string', pattern: REFERENCE_PATTERN } as const

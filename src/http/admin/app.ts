@@ -8,15 +8,15 @@ import type { Users } from '../../core/users/users.ts'
 import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
+import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { assertSameSite } from '../server/cors.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
 import type { WebPage } from '../pages/static-assets.ts'
-import { ADMIN_API, ANY_CALL } from './api.ts'
+import { ADMIN_API } from './api.ts'
 import { type AdminSessions, createAdminSessions } from './admin-session.ts'
-import { type AdminToken, createAdminToken } from './admin-token.ts'
+import { createOperatorAuth, type OperatorAuth } from './operator-auth.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
@@ -51,40 +51,24 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })
   const document = describeRoutes(app, ADMIN_API)
-  const adminToken = createAdminToken(options)
+  const others = otherMethods(app)
   const { page } = options
   const sessions = page && createAdminSessions(options)
+  const operatorAuth = createOperatorAuth({ ...options, sessions })
   await app.register(fastifyCookie, { hook: false })
-  await app.register(bearerPlugin, { adminToken, sessions })
+  await app.register(bearerPlugin, { operatorAuth })
   takeJson(app, { ...BODIES, shutdown: options.shutdown ?? new AbortController().signal })
   await app.register(healthRoutes, options)
-  const access = { credentials: 'required', problems: ANY_CALL } as const
-  await app.register(openApiRoutes, { document, access })
+  await app.register(openApiRoutes, { document, credentials: 'required' })
   await app.register(userRoutes, options)
   await app.register(accessTokenRoutes, options)
   await app.register(deviceRoutes, options)
   await app.register(grantRoutes, options)
   await app.register(metricsRoutes, options)
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/livez': ['GET', 'HEAD'],
-      '/readyz': ['GET', 'HEAD'],
-      '/metrics': ['GET'],
-      '/openapi.json': ['GET', 'HEAD'],
-      '/docs': ['GET', 'HEAD'],
-      '/admin/users': ['GET', 'POST'],
-      '/admin/users/:user_id': ['GET', 'PUT', 'PATCH', 'DELETE'],
-      '/admin/users/:user_id/access-tokens': ['GET', 'POST'],
-      '/admin/users/:user_id/access-tokens/:token_id': ['DELETE'],
-      '/admin/users/:user_id/devices': ['GET'],
-      '/admin/users/:user_id/devices/:device_id': ['PUT', 'DELETE'],
-      '/admin/users/:user_id/grants': ['GET'],
-      '/admin/users/:user_id/grants/:source/:reference': ['PUT', 'DELETE'],
-    },
-  })
   if (page !== undefined && sessions !== undefined) {
-    await app.register((scope) => pageScope(scope, { page, adminToken, sessions }))
+    await app.register((scope) => pageScope(scope, { page, operatorAuth, sessions }))
   }
+  await app.register(others)
   return app
 }
 
@@ -93,25 +77,20 @@ async function pageScope(
   app: FastifyInstance,
   options: {
     readonly page: WebPage
-    readonly adminToken: AdminToken
+    readonly operatorAuth: OperatorAuth
     readonly sessions: AdminSessions
   },
 ): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, needsNoToken: true }
   })
+  const others = otherMethods(app)
   await app.register(pageRoutes, options)
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply))
     await scope.register(sessionRoutes, options)
   })
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/': ['GET', 'HEAD'],
-      '/assets/:name': ['GET', 'HEAD'],
-      '/session': ['POST', 'DELETE'],
-    },
-  })
+  await app.register(others)
 }
 
 // Bodies are small here, so one that does not come has no right to more.

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Readiness } from '../../core/readiness.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
-import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
+import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 
@@ -22,15 +22,10 @@ export async function buildMonitoring(options: MonitoringOptions): Promise<Fasti
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('cache-control', 'no-store')
   })
+  const others = otherMethods(app)
   await app.register(healthRoutes, options)
   await app.register(metricsRoutes, options)
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/livez': ['GET', 'HEAD'],
-      '/readyz': ['GET', 'HEAD'],
-      '/metrics': ['GET'],
-    },
-  })
+  await app.register(others)
   return app
 }
 

@@ -1,4 +1,4 @@
-import type { Json } from '../openapi/operation.ts'
+import type { Json } from '../openapi/json.ts'
 
 /** What the page reads of an OpenAPI document that `describeRoutes` made. */
 export interface ApiDocument {

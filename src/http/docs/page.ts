@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Json } from '../openapi/operation.ts'
+import type { Json } from '../openapi/json.ts'
 import type { ApiDocument } from './api-document.ts'
 import { html, type Html, NOTHING } from './html.ts'
 import { operationSection, type PlacedOperation } from './operation-section.ts'

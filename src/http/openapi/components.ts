@@ -1,5 +1,4 @@
-import { mapMembers, sortMembers } from './members.ts'
-import type { Json } from './operation.ts'
+import { type Json, mapMembers, sortMembers } from './json.ts'
 
 /** What the operations of a document refer to, each of it there once. */
 export class Components {
@@ -10,12 +9,12 @@ export class Components {
 
   /**
    * A schema in which every one that has a `title` has become a reference, so that programs that make clients have a
-   * name for each.
+   * name for each. Their examples are those of the whole.
    */
   schema(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((entry) => this.schema(entry))
     if (typeof schema !== 'object' || schema === null) return schema
-    const { title, ...members } = schema as Json
+    const { title, examples: _examples, ...members } = schema as Json
     const plain = mapMembers(members, (member) => this.schema(member))
     if (typeof title !== 'string') return plain
     this.#schemas.set(title, plain)

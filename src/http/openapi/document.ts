@@ -1,10 +1,15 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Components } from './components.ts'
 import { HEADERS } from './headers.ts'
-import { sortMembers } from './members.ts'
-import type { Json, Operation } from './operation.ts'
+import { type Json, sortMembers } from './json.ts'
+import type { Operation } from './operation.ts'
 import { operationObject } from './operation-object.ts'
-import { PROBLEM_SCHEMA, problemExamples } from './problem-responses.ts'
+import {
+  type CommonProblems,
+  PROBLEM_SCHEMA,
+  problemExamples,
+  problemsOf,
+} from './problem-responses.ts'
 
 /** What a document says of its API as a whole. */
 export interface ApiDescription {
@@ -15,11 +20,12 @@ export interface ApiDescription {
   /** The name of the credentials that operations take, and what they are. */
   readonly credentials: readonly [name: string, scheme: Json]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
+  readonly problems: CommonProblems
 }
 
 /**
  * Makes the OpenAPI 3.1 document of the routes that `app` gets from now on, those that have an `operation` in their
- * config. Call what it returns when all are there; it throws for a route that takes what its operation does not name.
+ * config. Call what it returns when all are there; it throws for a route that takes what is nowhere described.
  */
 export function describeRoutes(app: FastifyInstance, api: ApiDescription): () => Json {
   const routes: RouteOptions[] = []
@@ -30,16 +36,18 @@ export function describeRoutes(app: FastifyInstance, api: ApiDescription): () =>
 }
 
 function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json {
-  const { title, description, basePath, credentials, tags } = api
+  const { title, description, basePath, credentials, tags, problems } = api
   const [scheme, credentialsObject] = credentials
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { route, operation } of routes.flatMap(operationsOf)) {
     const path = operation.path ?? pathOf(route, basePath)
-    assertDescribed(route, { path, operation })
+    const methods = [route.method].flat()
+    const refusals = problemsOf({ methods, path, operation }, problems)
+    const described = { route, operation, path, scheme, problems: refusals, components }
     const item = (paths[path] ??= {})
-    for (const method of [route.method].flat().map((method) => method.toLowerCase())) {
-      item[method] = operationObject({ route, operation, scheme, components }, method)
+    for (const method of methods.map((method) => method.toLowerCase())) {
+      item[method] = operationObject(described, method)
     }
   }
   const { schemas, responses } = components.toJson()
@@ -73,23 +81,4 @@ function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Op
 
 function pathOf({ url }: RouteOptions, basePath: string): string {
   return url.slice(basePath.length).replaceAll(/:(\w+)/g, '{$1}')
-}
-
-/** What a request may bring is described, or the document would keep silent of it. */
-function assertDescribed(
-  { schema }: RouteOptions,
-  { path, operation }: { readonly path: string; readonly operation: Operation },
-): void {
-  const query = (schema?.querystring ?? {}) as { readonly properties?: object }
-  const expected = [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `path ${name}`),
-    ...Object.keys(query.properties ?? {}).map((name) => `query ${name}`),
-  ]
-  const described = (operation.parameters ?? [])
-    .filter((parameter) => parameter.in !== 'header')
-    .map((parameter) => `${parameter.in} ${parameter.name}`)
-  if (expected.sort().join() === described.sort().join()) return
-  throw new Error(
-    `${operation.operationId} takes ${expected.join(', ')} and describes ${described.join(', ')}`,
-  )
 }

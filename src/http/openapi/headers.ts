@@ -1,41 +1,34 @@
-import type { Json } from './operation.ts'
+import { type Json, mapMembers } from './json.ts'
 
-/** The headers of answers that clients have a use for, as the documents describe them. */
-export const HEADERS = {
+const DESCRIBED = {
   'X-Request-Id': {
     description: 'Finds the request in the log of the service.',
-    required: true,
     schema: { type: 'string', format: 'uuid' },
     example: '6f1c1c0e-52c4-4f0e-9d0b-3a7d5f4f2a11',
   },
   ETag: {
     description:
       'Names this version of the content, in double quotes; for `If-Match`, `If-None-Match` and `If-Range`.',
-    required: true,
     schema: { type: 'string', pattern: '^"[!#-~]+"$' },
     example: '"019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a"',
   },
   'Last-Modified': {
     description: 'When the file was last written or changed.',
-    required: true,
     schema: { type: 'string' },
     example: 'Sat, 21 Nov 2026 12:00:00 GMT',
   },
   'Accept-Ranges': {
     description: 'One range of bytes can be asked for.',
-    required: true,
     schema: { type: 'string', const: 'bytes' },
   },
   'Content-Range': {
     description:
       'Which bytes these are, first and last, and of how many; of a 416 only of how many.',
-    required: true,
     schema: { type: 'string', pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' },
     example: 'bytes 0-1023/6143',
   },
   'Content-Disposition': {
     description: 'Always an attachment, with the name of the file (RFC 6266).',
-    required: true,
     schema: { type: 'string', pattern: '^attachment; filename' },
     example: 'attachment; filename="README.md"',
   },
@@ -47,13 +40,11 @@ export const HEADERS = {
   },
   'Cache-Control': {
     description: 'Who may keep the answer: a cache asks again before each use, or keeps none.',
-    required: true,
     schema: { type: 'string', enum: ['private, no-cache', 'no-store'] },
     example: 'private, no-cache',
   },
   'Retry-After': {
     description: 'Seconds after which the request can be sent again.',
-    required: true,
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },
@@ -61,19 +52,27 @@ export const HEADERS = {
     description:
       'The cookie of the session: HttpOnly, and SameSite=Strict; over HTTPS and without a base path with `__Host-` before its ' +
       'name. Others of its names, at other paths, are expired.',
-    required: true,
     schema: { type: 'string', pattern: '^(__Host-)?(access_token|admin_session)=' },
     example: 'access_token=crt_...; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict',
   },
   'WWW-Authenticate': {
     description: 'The scheme of the token that is asked for.',
-    required: true,
     schema: { type: 'string' },
     example: 'Bearer',
   },
 } as const satisfies Record<string, Json>
 
-export type HeaderName = keyof typeof HEADERS
+export type HeaderName = keyof typeof DESCRIBED
+
+/** The headers of answers that clients have a use for, as the documents describe them; most are always there. */
+export const HEADERS = mapMembers<Json>(
+  DESCRIBED,
+  ({ description, required = true, ...header }) => ({
+    description,
+    required,
+    ...header,
+  }),
+)
 
 /** Headers of an answer, by reference. */
 export function headerRefs(names: readonly HeaderName[]): Json {

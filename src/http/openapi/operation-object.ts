@@ -1,15 +1,20 @@
 import type { RouteOptions } from 'fastify'
+import type { ErrorCode } from '../../core/errors.ts'
 import type { Components } from './components.ts'
 import { headerRefs } from './headers.ts'
-import { mapMembers } from './members.ts'
-import type { Answer, Json, Operation, Parameter } from './operation.ts'
+import { type Json, mapMembers } from './json.ts'
+import type { Answer, Operation, Schemas } from './operation.ts'
 import { problemResponses } from './problem-responses.ts'
 
 export interface DescribedRoute {
   readonly route: RouteOptions
   readonly operation: Operation
+  /** As the document has it, with segments that vary in braces. */
+  readonly path: string
   /** The name of the credentials that operations take. */
   readonly scheme: string
+  /** The codes of all refusals. */
+  readonly problems: readonly ErrorCode[]
   readonly components: Components
 }
 
@@ -19,13 +24,15 @@ export function operationObject(described: DescribedRoute, method: string): Json
 }
 
 function objectOf(described: DescribedRoute): Json {
-  const { route, operation, components } = described
-  const { requestBody, responses, problems } = operation
-  const schemas = (route.schema?.response ?? {}) as Readonly<Record<string, unknown>>
+  const { route, operation, problems, components } = described
+  const schemas = (route.schema?.response ?? {}) as Schemas
+  const requestBody =
+    operation.requestBody ?? (route.schema?.body && jsonRequestBody(route.schema.body as Json))
   const body = requestBody === undefined ? {} : { requestBody: components.schema(requestBody) }
-  const answers = mapMembers(responses, (answer, status) =>
-    answerOf(answer, components.schema(schemas[status])),
-  )
+  const answers = mapMembers(operation.responses, (answer, status) => {
+    const { content = jsonOf(answer, schemas[status]), ...head } = answerOf(answer)
+    return content === undefined ? head : { ...head, content: components.schema(content) }
+  })
   const refusals = mapMembers(problemResponses(problems), (problem, status) =>
     components.response(problem, status),
   )
@@ -34,12 +41,13 @@ function objectOf(described: DescribedRoute): Json {
 
 /** `HEAD` answers the head of what `GET` would, the whole file's in place of a range's. */
 function headOf(described: DescribedRoute): Json {
-  const { operation, components } = described
-  const { operationId, summary, responses, problems } = operation
+  const { operation, problems, components } = described
+  const { operationId, summary, responses } = operation
   const { 206: _range, ...whole } = responses
-  const answers = mapMembers(whole, ({ content: _content, ...answer }) =>
-    answerOf(answer, undefined),
-  )
+  const answers = mapMembers(whole, (answer) => {
+    const { content: _content, ...head } = answerOf(answer)
+    return head
+  })
   const codes = problems.filter((code) => code !== 'range_not_satisfiable')
   const refusals = mapMembers(problemResponses(codes), ({ content: _content, ...head }, status) =>
     components.response(head, `${status}Head`),
@@ -55,30 +63,79 @@ function headOf(described: DescribedRoute): Json {
   return { ...heading, responses: { ...answers, ...refusals } }
 }
 
-function headingOf({ operation, scheme }: DescribedRoute): Json {
-  const { operationId, summary, description, tag, credentials, parameters = [] } = operation
+function headingOf(described: DescribedRoute): Json {
+  const { operation, scheme } = described
+  const { operationId, summary, description, tag, credentials = 'required' } = operation
   const security = { required: [{ [scheme]: [] }], optional: [{}, { [scheme]: [] }], none: [] }
+  const parameters = parametersOf(described)
   return {
     operationId,
     summary,
     ...(description === undefined ? {} : { description }),
     tags: [tag],
     security: security[credentials],
-    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameterOf) }),
+    ...(parameters.length === 0 ? {} : { parameters }),
   }
 }
 
-function parameterOf(parameter: Parameter): Json {
-  return parameter.in === 'path' ? { ...parameter, required: true } : { ...parameter }
+/**
+ * Every segment of the path that varies, every member of the query, and headers. Throws for one that has no description,
+ * and for a description of what no request can bring.
+ */
+function parametersOf({ route, operation, path }: DescribedRoute): readonly Json[] {
+  const { operationId, parameters = {} } = operation
+  const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const query = propertiesOf(route.schema?.querystring)
+  const places = [
+    ['path', segments, { ...propertiesOf(route.schema?.params), ...parameters.path }],
+    ['query', Object.keys(query), { ...query, ...parameters.query }],
+    ['header', Object.keys(parameters.header ?? {}), parameters.header ?? {}],
+  ] as const
+  for (const name of Object.keys({ ...parameters.path, ...parameters.query })) {
+    if (!segments.includes(name) && !(name in query))
+      throw new Error(`${operationId} takes no ${name}`)
+  }
+  return places.flatMap(([place, names, schemas]) =>
+    names.map((name) => {
+      const { description, examples, ...schema } = schemas[name] ?? {}
+      if (description === undefined) throw new Error(`${operationId} does not describe ${name}`)
+      const example = Array.isArray(examples) ? { example: examples[0] as unknown } : {}
+      const required = place === 'path' ? { required: true } : {}
+      return { name, in: place, description, schema, ...example, ...required }
+    }),
+  )
 }
 
-function answerOf({ description, headers = [], example, content }: Answer, schema: unknown): Json {
-  const media = { schema, ...(example && { example }) }
-  const json = schema === undefined ? undefined : { 'application/json': media }
-  const body = content ?? json
-  return {
-    description,
-    headers: headerRefs(['X-Request-Id', ...headers]),
-    ...(body === undefined ? {} : { content: body }),
-  }
+function propertiesOf(schema: unknown): Schemas {
+  return (schema as { readonly properties?: Schemas } | undefined)?.properties ?? {}
+}
+
+/** A body of JSON that a route takes. */
+export function jsonRequestBody(schema: Json): Json {
+  const required = 'required' in schema || 'anyOf' in schema
+  return { required, content: { 'application/json': { schema, example: exampleOf(schema) } } }
+}
+
+function answerOf(answer: string | Answer): Json {
+  const { description, headers = [], content } = fullAnswer(answer)
+  const refs = headerRefs(['X-Request-Id', ...headers])
+  return { description, headers: refs, ...(content && { content }) }
+}
+
+function jsonOf(answer: string | Answer, schema: Json | undefined): Json | undefined {
+  if (schema === undefined) return undefined
+  const example = { ...(exampleOf(schema) as Json), ...fullAnswer(answer).example }
+  return { 'application/json': { schema, example } }
+}
+
+function fullAnswer(answer: string | Answer): Answer {
+  return typeof answer === 'string' ? { description: answer } : answer
+}
+
+/** An example of what a schema describes, made of those of its parts. */
+function exampleOf({ examples, const: only, items, allOf, properties }: Json): unknown {
+  if (Array.isArray(examples)) return examples[0]
+  if (items !== undefined) return [exampleOf(items as Json)]
+  if (Array.isArray(allOf)) return Object.assign({}, ...allOf.map(exampleOf)) as unknown
+  return properties === undefined ? only : mapMembers(properties as Schemas, exampleOf)
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../core/errors.ts'
-import type { Json } from './operation.ts'
+import type { Json } from './json.ts'
 
 export interface ProblemKind {
   /** What the code says, for people. */

@@ -2,11 +2,12 @@ import { STATUS_CODES } from 'node:http'
 import { AppError, ERROR_CODES, type ErrorCode } from '../../core/errors.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf, statusOf } from '../server/problem.ts'
 import { type HeaderName, headerRefs } from './headers.ts'
-import type { Json } from './operation.ts'
+import type { Json } from './json.ts'
+import type { Operation } from './operation.ts'
 import { FACTS, PROBLEM_CATALOG } from './problem-catalog.ts'
 
 /** What any request can be refused with, whatever it asks for. */
-export const ALWAYS = [
+const ALWAYS = [
   'format_error',
   'invalid_parameter',
   'request_timeout',
@@ -22,14 +23,38 @@ export const TOKEN = [
   'user_suspended',
 ] as const satisfies readonly ErrorCode[]
 
-/** What a write to an own file can be refused with, beside that. */
-export const OWN_WRITE = [
-  ...TOKEN,
-  'access_token_missing',
-  'cross_site_request',
-  'invalid_file_name',
-  'precondition_failed',
-] as const satisfies readonly ErrorCode[]
+/** What the operations of an API are refused with beside that for what they have in common. */
+export interface CommonProblems {
+  /** Where credentials are looked at. */
+  readonly credentials: readonly ErrorCode[]
+  /** Where they are needed. */
+  readonly required: readonly ErrorCode[]
+  /** Where something is changed. */
+  readonly write: readonly ErrorCode[]
+}
+
+export interface RefusingOperation {
+  readonly methods: readonly string[]
+  readonly path: string
+  readonly operation: Operation
+}
+
+/** The codes of all refusals of an operation: its own, and those that follow from what it takes. */
+export function problemsOf(
+  { methods, path, operation }: RefusingOperation,
+  common: CommonProblems,
+): readonly ErrorCode[] {
+  const { credentials = 'required', parameters, problems = [] } = operation
+  return [
+    ...ALWAYS,
+    ...problems,
+    ...(credentials === 'none' ? [] : common.credentials),
+    ...(credentials === 'required' ? common.required : []),
+    ...(methods.some((method) => method === 'GET' || method === 'HEAD') ? [] : common.write),
+    ...(path.includes('{file_name}') ? (['invalid_file_name'] as const) : []),
+    ...(parameters?.header?.['If-Match'] ? (['precondition_failed'] as const) : []),
+  ]
+}
 
 /** The responses of an operation that refuses with these codes, by status. */
 export function problemResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Json>> {

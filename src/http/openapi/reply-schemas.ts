@@ -1,36 +1,91 @@
+import type { TProperties } from 'typebox'
+import type { Usage } from '../../core/ledger/ledger.ts'
+import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
 import { Type } from './type.ts'
 
-/** Bytes, in an answer. */
-export function Bytes(description: string) {
-  return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+/** A text. */
+export function Text(description: string, example?: string) {
+  return Type.String({ description, ...exampled(example) })
 }
 
-/** How many there are, in an answer. */
-export function Count(description: string) {
-  return Type.Integer({ minimum: 0, description })
+/** A number of bytes. */
+export function Bytes(description: string, example?: number) {
+  return Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+    ...exampled(example),
+  })
+}
+
+/** How many there are. */
+export function Count(description: string, example?: number) {
+  return Type.Integer({ minimum: 0, description, ...exampled(example) })
 }
 
 /** A time, in an answer. */
 export function Time(description: string) {
-  return Type.String({ format: 'date-time', description: `${description} RFC 3339 in UTC.` })
+  return Type.String({
+    format: 'date-time',
+    description: `${description} RFC 3339 in UTC.`,
+    ...exampled('2026-11-21T12:00:00.000Z'),
+  })
 }
 
 /** A time or `null`, in an answer. One schema of two types, since serialising a union would validate each value. */
-export function TimeOrNull(description: string) {
+export function TimeOrNull(description: string, example: string | null = null) {
   return Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'date-time',
     description: `${description} RFC 3339 in UTC.`,
+    ...exampled(example),
   })
 }
 
-/** The cursor of the next page, or `null` on the last. */
-export const NextCursor = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  description: '`cursor` of the next page; `null` on the last.',
-})
-
 /** One of these texts, in an answer. */
 export function OneOf<T extends string>(values: readonly T[], description: string) {
-  return Type.Unsafe<T>({ type: 'string', enum: values, description })
+  return Type.Unsafe<T>({ type: 'string', enum: values, description, ...exampled(values[0]) })
+}
+
+/** A page of a list: an answer with these members, and the cursor of the next page. */
+export function Page<P extends TProperties>(title: string, members: P, description?: string) {
+  const next_cursor = Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: '`cursor` of the next page; `null` on the last.',
+    ...exampled(null),
+  })
+  const options = description === undefined ? { title } : { title, description }
+  return Type.Object({ ...members, next_cursor }, options)
+}
+
+/** The members of an answer that say how full a repository is. */
+export const USAGE = {
+  capacity: Bytes(
+    'Bytes that all files may have together: what the grants add up to.',
+    1_073_741_824,
+  ),
+  used: Bytes('Bytes of the files.', 6143),
+  reserved: Bytes('Bytes that uploads under way have reserved.', 0),
+  available: Bytes('Bytes that are left: max(0, capacity - used - reserved).', 1_073_735_681),
+  file_count: Count('How many files there are.', 1),
+  state: OneOf(
+    CAPACITY_STATES,
+    '`nearing` from 90 % of the capacity, `critical` from 99 %, `exceeded` above it.',
+  ),
+}
+
+export function usageReply(usage: Usage) {
+  const { capacity, used, reserved, fileCount } = usage
+  return {
+    capacity,
+    used,
+    reserved,
+    available: availableBytes(usage),
+    file_count: fileCount,
+    state: capacityState(usage),
+  }
+}
+
+function exampled(example: unknown): { readonly examples?: readonly unknown[] } {
+  return example === undefined ? {} : { examples: [example] }
 }

@@ -1,7 +1,6 @@
 import type { Type as TypeBox } from 'typebox'
 
 export type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-export type { Static } from 'typebox'
 
 type Name =
   | 'Array'
@@ -9,7 +8,6 @@ type Name =
   | 'Integer'
   | 'Intersect'
   | 'Literal'
-  | 'Number'
   | 'Object'
   | 'Optional'
   | 'String'
@@ -27,7 +25,6 @@ const builders: Record<Name, (...args: never[]) => Schema> = {
   Integer: (options?: Schema) => ({ type: 'integer', ...options }),
   Intersect: (allOf: readonly Schema[], options?: Schema) => ({ allOf, ...options }),
   Literal: (value: unknown) => ({ type: typeof value, const: value }),
-  Number: (options?: Schema) => ({ type: 'number', ...options }),
   Object: (properties: Readonly<Record<string, Schema>>, options?: Schema) => {
     const required = Object.entries(properties).flatMap(([name, member]) =>
       OPTIONAL in member ? [] : [name],

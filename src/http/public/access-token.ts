@@ -63,7 +63,7 @@ export function requireUser(request: FastifyRequest): AuthorizedCaller {
 function tokensDiffer(count: number): AppError {
   return new AppError(
     'access_token_invalid',
-    'The cookies hold two different access tokens, of which another page may have set one. Sign out, or delete the cookies of this address, and sign in again.',
+    'The cookies hold different access tokens, of which another page may have set one. Sign out, or delete the cookies of this address, and sign in again.',
     { facts: { access_tokens: count } },
   )
 }

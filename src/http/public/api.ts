@@ -1,4 +1,5 @@
 import type { ApiDescription } from '../openapi/document.ts'
+import { TOKEN } from '../openapi/problem-responses.ts'
 
 /** What the OpenAPI document of the public listener says of it as a whole. */
 export const PUBLIC_API = {
@@ -26,4 +27,9 @@ export const PUBLIC_API = {
     { name: 'health', description: 'For probes.' },
     { name: 'about', description: 'The API itself.' },
   ],
+  problems: {
+    credentials: TOKEN,
+    required: ['access_token_missing'],
+    write: ['cross_site_request', 'truncated_body'],
+  },
 } as const satisfies Omit<ApiDescription, 'basePath'>

@@ -6,15 +6,14 @@ import type { Repository } from '../../core/files/repository.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import type { Json } from '../openapi/operation.ts'
-import { ALWAYS } from '../openapi/problem-responses.ts'
+import type { Json } from '../openapi/json.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
 import { assertSameSite } from '../server/cors.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
 import { downloadRoutes } from './routes/download.ts'
-import { methodNotAllowedRoutes } from '../shared-routes/method-not-allowed.ts'
+import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
@@ -60,29 +59,23 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, pathFault: nameFault })
   const prefix = options.basePath
   const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
+  const others = otherMethods(app)
   const downloads = new DownloadSlots(options.downloadLimits)
   const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { ...options, isRefusing, prefix })
-  await app.register(methodNotAllowedRoutes, {
-    prefix,
-    allowed: { '/livez': ['GET', 'HEAD'], '/readyz': ['GET', 'HEAD'] },
-  })
   if (options.apiDocs) await app.register((scope) => docsScope(scope, document), { prefix })
   await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
   const { page } = options
   if (page !== undefined) {
     await app.register((scope) => pageScope(scope, { ...options, page }), { prefix })
   }
+  await app.register(others)
   return app
 }
 
 /** What this listener says of itself. */
 async function docsScope(app: FastifyInstance, document: () => Json): Promise<void> {
-  const access = { credentials: 'none', problems: ALWAYS } as const
-  await app.register(openApiRoutes, { document, access })
-  await app.register(methodNotAllowedRoutes, {
-    allowed: { '/openapi.json': ['GET', 'HEAD'], '/docs': ['GET', 'HEAD'] },
-  })
+  await app.register(openApiRoutes, { document, credentials: 'none' })
 }
 
 /** What a person's browser is served: the page, and the session by which it works under the user's name. */
@@ -90,19 +83,14 @@ async function pageScope(
   app: FastifyInstance,
   options: AppOptions & { readonly page: WebPage },
 ): Promise<void> {
+  const others = otherMethods(app)
   await app.register(pageRoutes, options)
   await app.register(async (scope) => {
     const allowed = new Set(options.allowedOrigins)
     scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply, allowed))
     await scope.register(sessionRoutes, options)
   })
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/': ['GET', 'HEAD'],
-      '/assets/:name': ['GET', 'HEAD'],
-      '/session': ['POST', 'DELETE'],
-    },
-  })
+  await app.register(others)
 }
 
 /** Everything under `/users`: whoever writes here is no other site's page, and whoever has a token is known. */
@@ -111,6 +99,8 @@ async function usersScope(
   options: AppOptions & { readonly downloads: DownloadSlots },
 ): Promise<void> {
   await app.register(accessTokenPlugin, options)
+  // An own file is downloaded by the route of any user's.
+  const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   await app.register(uploadRoutes, options)
   await app.register(downloadRoutes, options)
   await app.register(deleteRoutes, options)
@@ -118,14 +108,7 @@ async function usersScope(
   await app.register(listRoutes, options)
   await app.register(capacityRoutes, options)
   refuseNestedNames(app)
-  await app.register(methodNotAllowedRoutes, {
-    allowed: {
-      '/users/me/repo/:file_name': ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      '/users/:user_id/repo/:file_name': ['GET', 'HEAD'],
-      '/users/:user_id/repo': ['GET', 'HEAD'],
-      '/users/me/capacity': ['GET', 'HEAD'],
-    },
-  })
+  await app.register(others)
 }
 
 /**

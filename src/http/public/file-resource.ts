@@ -6,7 +6,7 @@ import type { Repository } from '../../core/files/repository.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import type { TakeJsonOptions } from '../body/json-body.ts'
-import { Bytes, OneOf, Time } from '../openapi/reply-schemas.ts'
+import { Bytes, OneOf, Text, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { requireUser } from './access-token.ts'
 
@@ -16,7 +16,6 @@ export interface FileRouteOptions extends TakeJsonOptions {
 }
 
 export const OWN_FILE_PATH = '/users/me/repo/:file_name'
-export const OwnFileParams = Type.Object({ file_name: Type.String() })
 
 /** The file of the caller that the path names. Throws as `requireUser` and `fileNameParam` do. */
 export function ownFile(request: FastifyRequest): AuthorizedCaller & { readonly name: FileName } {
@@ -30,18 +29,21 @@ export function fileNameParam(segment: string): FileName {
   return parseFileName(segment)
 }
 
+const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
+
 /** A file as replies describe it; sizes in bytes, times RFC 3339 in UTC, `etag` without its quotes. */
 export const FileReply = Type.Object(
   {
-    name: Type.String({ description: 'Unique in its repository, byte by byte.' }),
-    user_id: Type.String({ description: 'Whose it is.' }),
-    size: Bytes('Bytes of its content.'),
+    name: Text('Unique in its repository, byte by byte.', 'README.md'),
+    user_id: Text('Whose it is.', 'alice'),
+    size: Bytes('Bytes of its content.', 6143),
     sha256: Type.String({
       pattern: '^[0-9a-f]{64}$',
       description: 'SHA-256 of its content, in lower-case hexadecimal.',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
-    etag: Type.String({ description: 'The value of the header `ETag`, without its quotes.' }),
-    version: Type.String({ description: 'Names the upload that made the content.' }),
+    etag: Text('The value of the header `ETag`, without its quotes.', VERSION),
+    version: Text('Names the upload that made the content.', VERSION),
     visibility: OneOf(
       VISIBILITIES,
       'Who may read it: its owner, any user with a valid access token, anyone.',
@@ -51,18 +53,6 @@ export const FileReply = Type.Object(
   },
   { title: 'File', description: 'A file, without its content.' },
 )
-
-export const FILE_EXAMPLE = {
-  name: 'README.md',
-  user_id: 'alice',
-  size: 6143,
-  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  etag: '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
-  version: '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
-  visibility: 'private',
-  created_at: '2026-11-21T12:00:00.000Z',
-  updated_at: '2026-11-21T12:00:00.000Z',
-} as const
 
 export function fileReply(file: File) {
   return {

@@ -150,9 +150,15 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
     genReqId: requestIds(trustedProxies),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     exposeHeadRoutes: false,
-    // What is sent is judged, never changed into what would be right: a number in quotes is none.
+    // What is sent is judged, never changed into what would be right: a number in quotes is none. `problem.ts` tells the
+    // rule by the schema at fault, which `verbose` adds to the error.
     ajv: {
-      customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false },
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        verbose: true,
+      },
     },
     // Requests that come while the server drains are served, with `Connection: close`.
     return503OnClosing: false,

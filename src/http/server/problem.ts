@@ -1,5 +1,10 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyError,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaValidationError,
+} from 'fastify'
 import { AppError, type ErrorCode, isAppError, type Part } from '../../core/errors.ts'
 
 declare module 'fastify' {
@@ -159,14 +164,32 @@ function parameterFault(error: unknown): AppError {
   const named = missingProperty ?? additionalProperty ?? fault?.instancePath.slice(1)
   const parameter =
     typeof named === 'string' && named !== '' ? named : (validationContext ?? 'request')
-  const allowed: unknown = fault?.params['allowedValues']
-  const rule = Array.isArray(allowed)
-    ? `is one of ${allowed.join(', ')}`
-    : additionalProperty === undefined
-      ? (fault?.message ?? 'is not valid')
-      : 'is not known here'
+  const rule = fault === undefined ? 'is not valid' : ruleOf(fault)
   return new AppError('invalid_parameter', `The parameter ${parameter} ${rule}.`, {
     cause: error,
     facts: { parameter },
   })
+}
+
+/** What a value has to be, in words, as the schema that it does not fit has it. */
+function ruleOf(fault: FastifySchemaValidationError & { parentSchema?: JsonSchema }): string {
+  const { keyword, message = 'is not valid', parentSchema = {} } = fault
+  const { type, format, minimum, maximum, description } = parentSchema
+  if (keyword === 'additionalProperties') return 'is not known here'
+  if (keyword === 'required') return 'is missing'
+  if (parentSchema.enum !== undefined) return `is one of ${parentSchema.enum.join(', ')}`
+  if (type === 'integer') return `is a whole number from ${minimum} to ${maximum}`
+  if (format === 'date-time') return 'is a time such as 2027-01-31T00:00:00Z'
+  if (keyword === 'type' || description === undefined) return message
+  return `is not valid. ${description.replace(/\.$/, '')}`
+}
+
+/** The members of a schema that tell a rule. */
+interface JsonSchema {
+  readonly type?: string
+  readonly format?: string
+  readonly enum?: readonly unknown[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly description?: string
 }

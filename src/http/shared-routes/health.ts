@@ -1,7 +1,7 @@
-import type { FastifyContextConfig, FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { AppError, isDatabaseFull } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
-import { ALWAYS } from '../openapi/problem-responses.ts'
+import { described } from '../openapi/operation.ts'
 import { Type } from '../openapi/type.ts'
 
 export interface HealthOptions {
@@ -21,7 +21,8 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
   const { readiness, isStopping, isRefusing = () => false } = options
 
   app.route({
-    ...LIVE,
+    schema: LIVE.schema,
+    config: { ...LIVE.config, isProbe: true },
     method: ['GET', 'HEAD'],
     url: '/livez',
     handler: async (_request, reply) => {
@@ -31,7 +32,8 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
   })
 
   app.route({
-    ...READY,
+    schema: READY.schema,
+    config: { ...READY.config, isProbe: true },
     method: ['GET', 'HEAD'],
     url: '/readyz',
     handler: async (_request, reply) => {
@@ -47,52 +49,32 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
 
 const probe = { tag: 'health', credentials: 'none' } as const
 
-const LIVE = {
-  schema: { response: { 200: Type.Object({ status: Type.Literal('live') }) } },
-  config: {
-    isProbe: true,
-    operation: {
-      ...probe,
-      operationId: 'isLive',
-      summary: 'Whether the process lives',
-      responses: {
-        200: { description: 'It does.', headers: ['Cache-Control'], example: { status: 'live' } },
-      },
-      problems: ALWAYS,
-    },
-  } satisfies FastifyContextConfig,
-} as const
+const LIVE = described({
+  ...probe,
+  operationId: 'isLive',
+  summary: 'Whether the process lives',
+  response: { 200: Type.Object({ status: Type.Literal('live') }) },
+  responses: { 200: { description: 'It does.', headers: ['Cache-Control'] } },
+})
 
-const READY = {
-  schema: {
-    response: {
-      200: Type.Object({
-        status: Type.Literal('ready'),
-        database: Type.Literal('ok'),
-        object_store: Type.Literal('ok'),
-      }),
-    },
+const READY = described({
+  ...probe,
+  operationId: 'isReady',
+  summary: 'Whether the service can serve',
+  description:
+    'Answers 503 with the part that fails (a database whose last write found the disk full is one), while downloads are ' +
+    'refused because too many are in progress, and while the service is shutting down.',
+  response: {
+    200: Type.Object({
+      status: Type.Literal('ready'),
+      database: Type.Literal('ok'),
+      object_store: Type.Literal('ok'),
+    }),
   },
-  config: {
-    isProbe: true,
-    operation: {
-      ...probe,
-      operationId: 'isReady',
-      summary: 'Whether the service can serve',
-      description:
-        'Answers 503 with the part that fails (a database whose last write found the disk full is one), while downloads are ' +
-        'refused because too many are in progress, and while the service is shutting down.',
-      responses: {
-        200: {
-          description: 'Database and object store answer.',
-          headers: ['Cache-Control'],
-          example: { status: 'ready', database: 'ok', object_store: 'ok' },
-        },
-      },
-      problems: ALWAYS,
-    },
-  } satisfies FastifyContextConfig,
-} as const
+  responses: {
+    200: { description: 'Database and object store answer.', headers: ['Cache-Control'] },
+  },
+})
 
 function notReady(failures: ReadonlyMap<string, unknown>): AppError {
   const parts = [...failures.keys()].join(', ').replace('_', ' ')

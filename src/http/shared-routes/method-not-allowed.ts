@@ -1,7 +1,7 @@
-import type { FastifyPluginAsync, HTTPMethods } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, HTTPMethods } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 
-const METHODS: readonly HTTPMethods[] = [
+const METHODS: Methods = [
   'GET',
   'HEAD',
   'POST',
@@ -13,27 +13,49 @@ const METHODS: readonly HTTPMethods[] = [
   'QUERY',
 ]
 
-export interface MethodNotAllowedOptions {
-  /** The methods that each path answers, by its pattern. */
-  readonly allowed: Readonly<Record<string, readonly HTTPMethods[]>>
+type Methods = readonly HTTPMethods[]
+
+/**
+ * Watches which routes `app` gets from now on, and returns a plugin that answers every other method on their paths with
+ * 405 and `Allow`. Register that after them, in the same scope. `elsewhere` are methods that a path answers by a route of
+ * another pattern.
+ */
+export function otherMethods(
+  app: FastifyInstance,
+  elsewhere: Readonly<Record<string, Methods>> = {},
+): FastifyPluginAsync {
+  const { prefix } = app
+  const known = new Map<string, Methods>()
+  app.addHook('onRoute', ({ url, method, config }) => {
+    const others = known.get(url) ?? elsewhere[url.slice(prefix.length)] ?? []
+    known.set(url, [...others, ...([method].flat() as Methods)])
+    // An inner scope has seen to it.
+    if (config?.allowedMethods !== undefined) known.delete(url)
+  })
+  return async (scope) => {
+    for (const [url, methods] of known) {
+      const allowed = METHODS.filter((method) => methods.includes(method))
+      const others = METHODS.filter((method) => !methods.includes(method))
+      if (others.length > 0)
+        refuse(scope, { url: url.slice(prefix.length) || '/', allowed, others })
+    }
+  }
 }
 
-/** Answers every other method on a known path with 405 and `Allow`. */
-export const methodNotAllowedRoutes: FastifyPluginAsync<MethodNotAllowedOptions> = async (
-  app,
-  { allowed },
-) => {
-  for (const [url, methods] of Object.entries(allowed)) {
-    app.route({
-      url,
-      config: { allowedMethods: methods },
-      method: METHODS.filter((method) => !methods.includes(method)),
-      // Refused before its body is looked at, whatever type that says it has.
-      onRequest: async (_request, reply) => {
-        void reply.header('allow', methods.join(', '))
-        throw new AppError('method_not_allowed', `Only ${methods.join(', ')} work here.`)
-      },
-      handler: () => undefined,
-    })
-  }
+function refuse(
+  app: FastifyInstance,
+  route: { readonly url: string; readonly allowed: Methods; readonly others: HTTPMethods[] },
+): void {
+  const { url, allowed, others } = route
+  app.route({
+    url,
+    config: { allowedMethods: allowed },
+    method: others,
+    // Refused before its body is looked at, whatever type that says it has.
+    onRequest: async (_request, reply) => {
+      void reply.header('allow', allowed.join(', '))
+      throw new AppError('method_not_allowed', `Only ${allowed.join(', ')} work here.`)
+    },
+    handler: () => undefined,
+  })
 }

@@ -1,18 +1,19 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { docsPage, styleSource } from '../docs/page.ts'
 import { SECURITY_HEADERS } from '../server/cors.ts'
-import type { Json, Operation } from '../openapi/operation.ts'
+import type { Json } from '../openapi/json.ts'
+import type { Operation } from '../openapi/operation.ts'
 
 export interface OpenApiOptions {
   /** Makes the document, once all routes are there. */
   readonly document: () => Json
-  /** Who gets it, and what everyone else is told. */
-  readonly access: Pick<Operation, 'credentials' | 'problems'>
+  /** Who gets it. */
+  readonly credentials: 'required' | 'none'
 }
 
 /** `GET /openapi.json`: what can be asked of this listener, and all that it answers. `GET /docs`: the same for people. */
 export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, options) => {
-  const { document, access } = options
+  const { document, credentials } = options
   let text: string | undefined
   let page: string | undefined
   // As of every answer, so no script and nothing that is loaded, but with the page's own style.
@@ -20,7 +21,7 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
-    config: { operation: { ...OPENAPI, ...access } },
+    config: { operation: { ...OPENAPI, credentials } },
     handler: async (_request, reply) => {
       text ??= JSON.stringify(document())
       return reply.type('application/json; charset=utf-8').send(text)
@@ -29,7 +30,7 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   app.route({
     method: ['GET', 'HEAD'],
     url: '/docs',
-    config: { operation: { ...DOCS, ...access } },
+    config: { operation: { ...DOCS, credentials } },
     handler: async (_request, reply) => {
       page ??= docsPage(document())
       void reply.header('content-security-policy', policy)
@@ -38,9 +39,7 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   })
 }
 
-type Described = Omit<Operation, 'credentials' | 'problems'>
-
-const OPENAPI: Described = {
+const OPENAPI: Operation = {
   operationId: 'getOpenApi',
   summary: 'This document',
   tag: 'about',
@@ -52,7 +51,7 @@ const OPENAPI: Described = {
   },
 }
 
-const DOCS: Described = {
+const DOCS: Operation = {
   operationId: 'getDocs',
   summary: 'This document as a page for people',
   tag: 'about',

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ERROR_CODES } from '../../../src/core/errors.ts'
 import { docsPage } from '../../../src/http/docs/page.ts'
 import { SECURITY_HEADERS } from '../../../src/http/server/cors.ts'
-import type { Json } from '../../../src/http/openapi/operation.ts'
+import type { Json } from '../../../src/http/openapi/json.ts'
 import { openEmbedded } from '../../support/embedded-service.ts'
 import { startService } from '../../support/running-service.ts'
 import type { TestService } from '../../support/test-service.ts'

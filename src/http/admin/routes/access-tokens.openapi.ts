@@ -1,86 +1,93 @@
-import type { FastifyContextConfig } from 'fastify'
-import { jsonRequestBody } from '../../openapi/json-request-body.ts'
-import { CURSOR, LIMIT, USER_ID } from '../../openapi/parameters.ts'
-import { ANY_CALL, ANY_WRITE, TOKEN_ID } from '../api.ts'
+import {
+  LABEL_PATTERN,
+  MAX_EXPIRES_IN_SECONDS,
+  MAX_LABEL_LENGTH,
+} from '../../../core/auth/access-tokens.ts'
+import { described } from '../../openapi/operation.ts'
+import { Page, Text, Time, TimeOrNull } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { OF_USER } from '../api.ts'
+
+const OfToken = Type.Object({
+  ...OF_USER.params.properties,
+  token_id: Type.String({
+    pattern: '^[A-Za-z0-9_-]{1,64}$',
+    description:
+      'The id of an access token, which is not its secret: 1 to 64 of `A-Z a-z 0-9 _ -`.',
+  }),
+})
+
+const Terms = Type.Object(
+  {
+    label: Type.Optional(
+      Type.String({
+        maxLength: MAX_LABEL_LENGTH,
+        pattern: LABEL_PATTERN,
+        description: `What it is for: at most ${MAX_LABEL_LENGTH} characters, none of them a control.`,
+        examples: ['phone'],
+      }),
+    ),
+    expires_in: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_EXPIRES_IN_SECONDS,
+        description: 'Seconds that it is valid; for ever without.',
+        examples: [2_592_000],
+      }),
+    ),
+  },
+  { title: 'AccessTokenTerms', additionalProperties: false },
+)
 
 const common = {
-  tag: 'access tokens',
-  credentials: 'required',
-  problems: [...ANY_CALL, 'not_found'],
-} as const
+  token_id: Text('Names the token; it is not its secret.', '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'),
+  label: Text('What the token is for; may be empty.', 'phone'),
+  created_at: Time('When it was issued.'),
+  expires_at: TimeOrNull('When it ends by itself.', '2026-12-21T12:00:00.000Z'),
+}
 
-const write = { ...common, problems: [...ANY_WRITE, 'not_found'] } as const
+const IssuedAccessToken = Type.Object(
+  { ...common, access_token: Text('The token, shown this once.', `crt_${'A'.repeat(43)}`) },
+  { title: 'IssuedAccessToken' },
+)
 
-const TERMS = {
-  token_id: '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44',
-  label: 'phone',
-  created_at: '2026-11-21T12:00:00.000Z',
-  expires_at: '2026-12-21T12:00:00.000Z',
-} as const
+const AccessToken = Type.Object(
+  {
+    ...common,
+    revoked_at: TimeOrNull('When it was revoked.'),
+    last_used_at: TimeOrNull('When it was last used, to within a minute or so.'),
+  },
+  { title: 'AccessToken', description: 'An access token without its secret.' },
+)
 
-/** What the OpenAPI document says of each call. */
+const AccessTokenPage = Page('AccessTokenPage', { access_tokens: Type.Array(AccessToken) })
+
+const every = { ...OF_USER, tag: 'access tokens', problems: ['not_found'] } as const
+
+/** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
 export const ACCESS_TOKENS = {
-  issue: {
-    operation: {
-      ...write,
-      operationId: 'issueAccessToken',
-      summary: 'Issue an access token',
-      parameters: [USER_ID],
-      requestBody: jsonRequestBody({
-        required: false,
-        schema: {
-          title: 'AccessTokenTerms',
-          type: 'object',
-          additionalProperties: false,
-          properties: {
-            label: {
-              type: 'string',
-              maxLength: 200,
-              pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-              description: 'What it is for, without controls.',
-            },
-            expires_in: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 3_162_240_000,
-              description: 'Seconds that it is valid; for ever without.',
-            },
-          },
-        },
-        example: { label: 'phone', expires_in: 2_592_000 },
-      }),
-      responses: {
-        201: {
-          description: 'The token, which is shown this once.',
-          example: { ...TERMS, access_token: `crt_${'A'.repeat(43)}` },
-        },
-      },
-    },
-  },
-  list: {
-    operation: {
-      ...common,
-      operationId: 'listAccessTokens',
-      summary: "List a user's access tokens, oldest first, without their secrets",
-      parameters: [USER_ID, LIMIT, CURSOR],
-      responses: {
-        200: {
-          description: 'A page of access tokens.',
-          example: {
-            access_tokens: [{ ...TERMS, revoked_at: null, last_used_at: null }],
-            next_cursor: null,
-          },
-        },
-      },
-    },
-  },
-  revoke: {
-    operation: {
-      ...write,
-      operationId: 'revokeAccessToken',
-      summary: 'Revoke an access token',
-      parameters: [USER_ID, TOKEN_ID],
-      responses: { 204: { description: 'It is revoked, on every instance within 5 s.' } },
-    },
-  },
-} as const satisfies Record<string, FastifyContextConfig>
+  issue: described({
+    ...every,
+    operationId: 'issueAccessToken',
+    summary: 'Issue an access token',
+    body: Terms,
+    response: { 201: IssuedAccessToken },
+    responses: { 201: 'The token, which is shown this once.' },
+  }),
+  list: described({
+    ...every,
+    operationId: 'listAccessTokens',
+    summary: "List a user's access tokens, oldest first, without their secrets",
+    querystring: PAGE_QUERY,
+    response: { 200: AccessTokenPage },
+    responses: { 200: 'A page of access tokens.' },
+  }),
+  revoke: described({
+    ...every,
+    operationId: 'revokeAccessToken',
+    summary: 'Revoke an access token',
+    params: OfToken,
+    responses: { 204: 'It is revoked, on every instance within 5 s.' },
+  }),
+}

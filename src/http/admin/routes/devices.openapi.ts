@@ -1,77 +1,78 @@
-import type { FastifyContextConfig } from 'fastify'
-import { jsonRequestBody } from '../../openapi/json-request-body.ts'
-import { CURSOR, LIMIT, USER_ID } from '../../openapi/parameters.ts'
-import { ANY_CALL, ANY_WRITE, DEVICE_ID } from '../api.ts'
+import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
+import { described } from '../../openapi/operation.ts'
+import { Bytes, Page, Text, Time } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { OF_USER, REFERENCE } from '../api.ts'
 
-const common = {
-  tag: 'devices',
-  credentials: 'required',
-  parameters: [USER_ID, DEVICE_ID],
-  problems: [...ANY_CALL, 'not_found'],
-} as const
+const OfDevice = Type.Object({
+  ...OF_USER.params.properties,
+  device_id: Type.String({
+    ...REFERENCE,
+    description: 'The id of a device: 1 to 128 of `A-Z a-z 0-9 . _ : @ -`.',
+    examples: ['camera-17'],
+  }),
+})
 
-const write = { ...common, problems: [...ANY_WRITE, 'not_found'] } as const
-
-const EXAMPLE = {
-  device_id: 'camera-17',
-  model: 'camera-2',
-  bytes: 5_368_709_120,
-  created_at: '2026-11-21T12:00:00.000Z',
-} as const
-
-/** What the OpenAPI document says of each call. */
-export const DEVICES = {
-  join: {
-    operation: {
-      ...write,
-      operationId: 'putDevice',
-      summary: 'Let a device join, which grows the capacity',
-      description: 'Repeating it counts once; the last terms count.',
-      requestBody: jsonRequestBody({
-        required: false,
-        schema: {
-          title: 'DeviceTerms',
-          type: 'object',
-          additionalProperties: false,
-          properties: {
-            model: { type: 'string', pattern: '^[ -~]{1,128}$' },
-            bytes: {
-              type: 'integer',
-              minimum: 0,
-              maximum: Number.MAX_SAFE_INTEGER,
-              description:
-                'What it adds to the capacity; without, what its model or any device does.',
-            },
-          },
-        },
-        example: { model: 'camera-2' },
+const Terms = Type.Object(
+  {
+    model: Type.Optional(
+      Type.String({
+        pattern: MODEL_PATTERN,
+        description: '1 to 128 printable ASCII characters.',
+        examples: ['camera-2'],
       }),
-      responses: {
-        200: { description: 'It was there already and has these terms now.', example: EXAMPLE },
-        201: { description: 'It has joined.', example: EXAMPLE },
-      },
-    },
+    ),
+    bytes: Type.Optional(
+      Bytes('What it adds to the capacity; without, what its model or any device does.'),
+    ),
   },
-  leave: {
-    operation: {
-      ...write,
-      operationId: 'deleteDevice',
-      summary: 'Let a device leave, which shrinks the capacity and deletes nothing',
-      responses: { 204: { description: 'It is not there, or not any more.' } },
-    },
+  { title: 'DeviceTerms', additionalProperties: false },
+)
+
+const Device = Type.Object(
+  {
+    device_id: Text('Unique among those of its user.', 'camera-17'),
+    model: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'If it is known.',
+      examples: ['camera-2'],
+    }),
+    bytes: Bytes('What it adds to the capacity.', 5_368_709_120),
+    created_at: Time('When it joined.'),
   },
-  list: {
-    operation: {
-      ...common,
-      operationId: 'listDevices',
-      summary: "List a user's devices",
-      parameters: [USER_ID, LIMIT, CURSOR],
-      responses: {
-        200: {
-          description: 'A page of devices.',
-          example: { devices: [EXAMPLE], next_cursor: null },
-        },
-      },
-    },
-  },
-} as const satisfies Record<string, FastifyContextConfig>
+  { title: 'Device' },
+)
+
+const DevicePage = Page('DevicePage', { devices: Type.Array(Device) })
+
+const every = { ...OF_USER, tag: 'devices', problems: ['not_found'] } as const
+
+/** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
+export const DEVICES = {
+  join: described({
+    ...every,
+    operationId: 'putDevice',
+    summary: 'Let a device join, which grows the capacity',
+    description: 'Repeating it counts once; the last terms count.',
+    params: OfDevice,
+    body: Terms,
+    response: { 200: Device, 201: Device },
+    responses: { 200: 'It was there already and has these terms now.', 201: 'It has joined.' },
+  }),
+  leave: described({
+    ...every,
+    operationId: 'deleteDevice',
+    summary: 'Let a device leave, which shrinks the capacity and deletes nothing',
+    params: OfDevice,
+    responses: { 204: 'It is not there, or not any more.' },
+  }),
+  list: described({
+    ...every,
+    operationId: 'listDevices',
+    summary: "List a user's devices",
+    querystring: PAGE_QUERY,
+    response: { 200: DevicePage },
+    responses: { 200: 'A page of devices.' },
+  }),
+}

@@ -1,25 +1,19 @@
-import type { FastifyContextConfig } from 'fastify'
-import { jsonRequestBody } from '../../openapi/json-request-body.ts'
-import { ALWAYS } from '../../openapi/problem-responses.ts'
+import { described } from '../../openapi/operation.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { forgetSession, keepSession, shownValues } from '../../pages/session-cookie.ts'
-import { ANY_WRITE } from '../api.ts'
 import {
   ADMIN_SESSION_COOKIE,
   ADMIN_SESSION_SECONDS,
   type AdminSessions,
 } from '../admin-session.ts'
-import type { AdminToken } from '../admin-token.ts'
+import { NO_QUERY } from '../api.ts'
 import { audit } from '../audit.ts'
-import { NoQuery } from '../pagination.ts'
-import { assertRight } from '../plugins/bearer.ts'
+import type { OperatorAuth } from '../operator-auth.ts'
 
 export interface SessionOptions {
-  readonly adminToken: AdminToken
+  readonly operatorAuth: OperatorAuth
   readonly sessions: AdminSessions
 }
-
-const Body = Type.Object({ admin_token: Type.String() }, { additionalProperties: false })
 
 /**
  * `POST /session`: gives the browser of whoever shows the admin token a session to keep, as a cookie that no script can
@@ -28,21 +22,19 @@ const Body = Type.Object({ admin_token: Type.String() }, { additionalProperties:
  */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   app,
-  { adminToken, sessions },
+  { operatorAuth, sessions },
 ) => {
   const url = '/session'
   const cookies = { name: ADMIN_SESSION_COOKIE, basePath: '', pathsBelow: [] }
-  const open = { body: Body, querystring: NoQuery }
-  app.post(url, { schema: open, config: OPEN }, async (request, reply) => {
-    const shown = request.body.admin_token
-    assertRight(adminToken, { shown, request, reply })
+  app.post(url, OPEN, async (request, reply) => {
+    operatorAuth.assertToken(request.body.admin_token, { request, reply })
     audit(request, { action: 'session.open' })
     const session = { value: sessions.open(), maxAge: ADMIN_SESSION_SECONDS }
     keepSession({ request, reply }, { ...cookies, ...session })
     return reply.code(204).send()
   })
 
-  app.delete(url, { schema: { querystring: NoQuery }, config: CLOSE }, async (request, reply) => {
+  app.delete(url, CLOSE, async (request, reply) => {
     // Anyone may ask for it: without a good session nothing ends, and nobody can fill the log.
     const shown = shownValues(request, ADMIN_SESSION_COOKIE)
     const isOpen = shown.some((value) => sessions.judge(value) === 'good')
@@ -52,41 +44,33 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   })
 }
 
-const common = { tag: 'session', credentials: 'none' } as const
+const common = { tag: 'session', credentials: 'none', querystring: NO_QUERY } as const
 
-const OPEN = {
-  operation: {
-    ...common,
-    operationId: 'openSession',
-    summary: 'Open a session of a browser with the admin token',
-    description:
-      'For the page of this listener. For 12 hours the cookie does what the bearer token does where none is shown, but ' +
-      'for no page of another site. It holds a signed time and not the token; another `ADMIN_TOKEN` ends it. Over HTTPS it ' +
-      'is sent by HTTPS alone.',
-    requestBody: jsonRequestBody({
-      required: true,
-      schema: {
-        title: 'Session',
-        type: 'object',
-        additionalProperties: false,
-        required: ['admin_token'],
-        properties: { admin_token: { type: 'string' } },
-      },
-      example: { admin_token: 'the ADMIN_TOKEN of the deployment' },
-    }),
-    responses: {
-      204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] },
-    },
-    problems: ANY_WRITE,
+const Session = Type.Object(
+  { admin_token: Type.String() },
+  {
+    title: 'Session',
+    additionalProperties: false,
+    examples: [{ admin_token: 'the ADMIN_TOKEN of the deployment' }],
   },
-} as const satisfies FastifyContextConfig
+)
 
-const CLOSE = {
-  operation: {
-    ...common,
-    operationId: 'closeSession',
-    summary: 'Have the browser forget the session',
-    responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
-    problems: [...ALWAYS, 'cross_site_request'],
-  },
-} as const satisfies FastifyContextConfig
+const OPEN = described({
+  ...common,
+  operationId: 'openSession',
+  summary: 'Open a session of a browser with the admin token',
+  description:
+    'For the page of this listener. For 12 hours the cookie does what the bearer token does where none is shown, but ' +
+    'for no page of another site. It holds a signed time and not the token; another `ADMIN_TOKEN` ends it. Over HTTPS it ' +
+    'is sent by HTTPS alone.',
+  body: Session,
+  responses: { 204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] } },
+  problems: ['unauthorized'],
+})
+
+const CLOSE = described({
+  ...common,
+  operationId: 'closeSession',
+  summary: 'Have the browser forget the session',
+  responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
+})

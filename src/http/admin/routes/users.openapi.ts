@@ -1,121 +1,108 @@
-import type { FastifyContextConfig } from 'fastify'
-import { jsonRequestBody } from '../../openapi/json-request-body.ts'
-import type { Operation } from '../../openapi/operation.ts'
-import { CURSOR, LIMIT, USER_ID } from '../../openapi/parameters.ts'
-import { ANY_CALL, ANY_WRITE } from '../api.ts'
+import { USER_ID_PREFIX_PATTERN } from '../../../core/users/user-id.ts'
+import { described } from '../../openapi/operation.ts'
+import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { NO_QUERY, OF_USER } from '../api.ts'
 
-const EXAMPLE = {
-  user_id: 'alice',
-  status: 'active',
-  created_at: '2026-11-21T12:00:00.000Z',
-  capacity: {
-    capacity: 1_073_741_824,
-    used: 6143,
-    reserved: 0,
-    available: 1_073_735_681,
-    file_count: 1,
-    state: 'normal',
+const User = Type.Object(
+  {
+    user_id: Text('Names the user for ever.', 'alice'),
+    status: OneOf(
+      ['active', 'suspended', 'deleted'],
+      '`deleted` until all that the user had is purged.',
+    ),
+    created_at: Time('When the user was made.'),
+    capacity: Type.Object(USAGE),
   },
-} as const
+  { title: 'User' },
+)
 
-const EMPTY = jsonRequestBody({
-  required: false,
-  schema: { type: 'object', additionalProperties: false, maxProperties: 0 },
-  example: {},
-})
+const Nothing = Type.Object({}, { additionalProperties: false, examples: [{}] })
 
-const common = { tag: 'users', credentials: 'required' } as const satisfies Partial<Operation>
-
-const PREFIX = {
-  name: 'prefix',
-  in: 'query',
-  description: 'What the ids begin with; compared byte by byte.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{0,64}$' },
-  example: 'ali',
-} as const
-
-const ONE = { ...common, parameters: [USER_ID], problems: [...ANY_CALL, 'not_found'] } as const
-
-const WRITE = { ...ONE, problems: [...ANY_WRITE, 'not_found'] } as const
-
-/** What the OpenAPI document says of each call. */
-export const USERS = {
-  make: {
-    operation: {
-      ...common,
-      operationId: 'createUser',
-      summary: 'Make a user with a generated id',
-      requestBody: EMPTY,
-      responses: { 201: { description: 'The user is made.', example: EXAMPLE } },
-      problems: ANY_WRITE,
-    },
+const Status = Type.Object(
+  {
+    status: Type.Unsafe<'active' | 'suspended'>({ type: 'string', enum: ['active', 'suspended'] }),
   },
-  put: {
-    operation: {
-      ...WRITE,
-      operationId: 'putUser',
-      summary: 'Make a user of this id, if there is none',
-      requestBody: EMPTY,
-      responses: {
-        200: { description: 'The user was there already.', example: EXAMPLE },
-        201: { description: 'The user is made.', example: EXAMPLE },
-      },
-      problems: [...ANY_WRITE, 'user_exists'],
-    },
-  },
-  list: {
-    operation: {
-      ...common,
-      operationId: 'listUsers',
-      summary: 'List users in the order of their ids',
-      parameters: [PREFIX, LIMIT, CURSOR],
-      responses: {
-        200: { description: 'A page of users.', example: { users: [EXAMPLE], next_cursor: null } },
-      },
-      problems: ANY_CALL,
-    },
-  },
-  show: {
-    operation: {
-      ...ONE,
-      operationId: 'getUser',
-      summary: 'Show a user',
-      responses: { 200: { description: 'The user.', example: EXAMPLE } },
-    },
-  },
-  patch: {
-    operation: {
-      ...WRITE,
-      operationId: 'setUserStatus',
-      summary: 'Suspend a user, or let one in again',
-      description: 'In force from the next request on, on other instances within 5 s.',
-      requestBody: jsonRequestBody({
-        required: true,
-        schema: {
-          type: 'object',
-          additionalProperties: false,
-          required: ['status'],
-          properties: { status: { type: 'string', enum: ['active', 'suspended'] } },
-        },
-        example: { status: 'suspended' },
+  { additionalProperties: false, examples: [{ status: 'suspended' }] },
+)
+
+const ListQuery = Type.Object(
+  {
+    prefix: Type.Optional(
+      Type.String({
+        pattern: USER_ID_PREFIX_PATTERN,
+        description:
+          'What the ids begin with: at most 64 of `A-Z a-z 0-9 _ -`. Compared byte by byte.',
+        examples: ['ali'],
       }),
-      responses: {
-        200: {
-          description: 'The user as it is now.',
-          example: { ...EXAMPLE, status: 'suspended' },
-        },
-      },
-    },
+    ),
+    ...PAGE_QUERY.properties,
   },
-  remove: {
-    operation: {
-      ...WRITE,
-      operationId: 'deleteUser',
-      summary: 'Delete a user and all files',
-      description:
-        'No file and no token of the user answers from now on (on other instances within 5 s). Files and rows are purged ' +
-        'later, and then the user is not found.',
-      responses: { 202: { description: 'The user is deleted, and will be purged.' } },
+  { additionalProperties: false },
+)
+
+const UserPage = Page('UserPage', { users: Type.Array(User) })
+
+const ofUser = { ...OF_USER, problems: ['not_found'] } as const
+
+/** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
+export const USERS = {
+  make: described({
+    operationId: 'createUser',
+    summary: 'Make a user with a generated id',
+    tag: 'users',
+    querystring: NO_QUERY,
+    body: Nothing,
+    response: { 201: User },
+    responses: { 201: 'The user is made.' },
+  }),
+  put: described({
+    ...OF_USER,
+    operationId: 'putUser',
+    summary: 'Make a user of this id, if there is none',
+    tag: 'users',
+    body: Nothing,
+    response: { 200: User, 201: User },
+    responses: { 200: 'The user was there already.', 201: 'The user is made.' },
+    problems: ['user_exists'],
+  }),
+  list: described({
+    operationId: 'listUsers',
+    summary: 'List users in the order of their ids',
+    tag: 'users',
+    querystring: ListQuery,
+    response: { 200: UserPage },
+    responses: { 200: 'A page of users.' },
+  }),
+  show: described({
+    ...ofUser,
+    operationId: 'getUser',
+    summary: 'Show a user',
+    tag: 'users',
+    response: { 200: User },
+    responses: { 200: 'The user.' },
+  }),
+  patch: described({
+    ...ofUser,
+    operationId: 'setUserStatus',
+    summary: 'Suspend a user, or let one in again',
+    description: 'In force from the next request on, on other instances within 5 s.',
+    tag: 'users',
+    body: Status,
+    response: { 200: User },
+    responses: {
+      200: { description: 'The user as it is now.', example: { status: 'suspended' } },
     },
-  },
-} as const satisfies Record<string, FastifyContextConfig>
+  }),
+  remove: described({
+    ...ofUser,
+    operationId: 'deleteUser',
+    summary: 'Delete a user and all files',
+    description:
+      'No file and no token of the user answers from now on (on other instances within 5 s). Files and rows are purged ' +
+      'later, and then the user is not found.',
+    tag: 'users',
+    responses: { 202: 'The user is deleted, and will be purged.' },
+  }),
+}

@@ -1,6 +1,5 @@
-import type { FastifyContextConfig } from 'fastify'
-import { type FileRouteOptions, OWN_FILE_PATH, ownFile, OwnFileParams } from '../file-resource.ts'
-import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
+import { type FileRouteOptions, OWN_FILE_PATH, ownFile } from '../file-resource.ts'
+import { described } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
@@ -9,8 +8,7 @@ import { discardBody } from '../../body/discard-body.ts'
 /** `DELETE /users/me/repo/{file_name}`: the file is gone and its bytes are free again. */
 export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository, idleTimeoutMs, shutdown: signal } = options
-  const route = { schema: { params: OwnFileParams }, config: REMOVAL }
-  app.delete(OWN_FILE_PATH, route, async (request, reply) => {
+  app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {
     const file = ownFile(request)
     const precondition = parseWritePrecondition(request.headers)
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
@@ -19,14 +17,11 @@ export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   })
 }
 
-const REMOVAL = {
-  operation: {
-    operationId: 'deleteFile',
-    summary: 'Delete an own file',
-    tag: 'files',
-    credentials: 'required',
-    parameters: [FILE_NAME, ...PRECONDITIONS],
-    responses: { 204: { description: 'The file is gone and its bytes are free again.' } },
-    problems: [...ALWAYS, ...OWN_WRITE, 'truncated_body', 'not_found'],
-  },
-} as const satisfies FastifyContextConfig
+const REMOVAL = described({
+  operationId: 'deleteFile',
+  summary: 'Delete an own file',
+  tag: 'files',
+  parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
+  responses: { 204: 'The file is gone and its bytes are free again.' },
+  problems: ['not_found'],
+})

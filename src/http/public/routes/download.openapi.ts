@@ -1,39 +1,30 @@
 import type { FastifyContextConfig } from 'fastify'
-import type { Answer, Operation, Parameter } from '../../openapi/operation.ts'
+import type { Answer, Operation, Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS, USER_ID } from '../../openapi/parameters.ts'
-import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
 
-const CONDITIONS: readonly Parameter[] = [
+const CONDITIONS = {
   ...PRECONDITIONS,
-  {
-    name: 'If-Modified-Since',
-    in: 'header',
+  'If-Modified-Since': {
+    type: 'string',
     description:
       'Only if the file has changed since, else 304. What is no HTTP date is no condition.',
-    schema: { type: 'string' },
   },
-  {
-    name: 'Range',
-    in: 'header',
+  Range: {
+    type: 'string',
     description:
       'One range of bytes: first and last, from a first one, or the last so many. Anything else gets the whole file.',
-    schema: { type: 'string' },
-    example: 'bytes=0-1023',
+    examples: ['bytes=0-1023'],
   },
-  {
-    name: 'If-Range',
-    in: 'header',
+  'If-Range': {
+    type: 'string',
     description: 'The range only if the file is of this entity-tag, else the whole file.',
-    schema: { type: 'string' },
   },
-  {
-    name: 'Want-Repr-Digest',
-    in: 'header',
+  'Want-Repr-Digest': {
+    type: 'string',
     description: '`sha-256=1` asks for `Repr-Digest` (RFC 9530).',
-    schema: { type: 'string' },
-    example: 'sha-256=1',
+    examples: ['sha-256=1'],
   },
-]
+} as const satisfies Schemas
 
 const VALIDATORS = ['ETag', 'Last-Modified', 'Cache-Control'] as const
 
@@ -53,14 +44,8 @@ const DOWNLOAD = {
     },
     304: { headers: VALIDATORS, description: 'The client has it already.' },
   },
-  problems: [
-    ...ALWAYS,
-    ...TOKEN,
-    'invalid_file_name',
-    'not_found',
-    'precondition_failed',
-    'range_not_satisfiable',
-  ],
+  credentials: 'optional',
+  problems: ['not_found', 'range_not_satisfiable'],
 } as const satisfies Partial<Operation>
 
 export const DOWNLOADS = {
@@ -71,8 +56,7 @@ export const DOWNLOADS = {
       summary: 'Download an own file, or a range of it',
       path: '/users/me/repo/{file_name}',
       description: 'Without a token there is no `me`: 403 `access_token_missing`.',
-      credentials: 'optional',
-      parameters: [FILE_NAME, ...CONDITIONS],
+      parameters: { path: { file_name: FILE_NAME }, header: CONDITIONS },
       problems: [...DOWNLOAD.problems, 'access_token_missing'],
     },
     {
@@ -81,8 +65,7 @@ export const DOWNLOADS = {
       summary: "Download a user's file, or a range of it",
       description:
         'What the caller may not see answers the same 404 as what is not there. A token that is sent has to be valid.',
-      credentials: 'optional',
-      parameters: [USER_ID, FILE_NAME, ...CONDITIONS],
+      parameters: { path: { user_id: USER_ID, file_name: FILE_NAME }, header: CONDITIONS },
     },
   ],
 } as const satisfies FastifyContextConfig

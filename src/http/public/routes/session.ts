@@ -1,10 +1,9 @@
 import fastifyCookie from '@fastify/cookie'
-import type { FastifyContextConfig } from 'fastify'
 import type { AccessTokens } from '../../../core/auth/access-tokens.ts'
 import { accessTokenInvalid } from '../../../core/users/caller.ts'
 import { takeJson, type TakeJsonOptions } from '../../body/json-body.ts'
-import { jsonRequestBody } from '../../openapi/json-request-body.ts'
-import { ALWAYS, TOKEN } from '../../openapi/problem-responses.ts'
+import { described } from '../../openapi/operation.ts'
+import { TOKEN } from '../../openapi/problem-responses.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { ACCESS_TOKEN_COOKIE } from '../access-token.ts'
 import { addressOf } from '../../server/request-head.ts'
@@ -16,8 +15,6 @@ export interface SessionOptions extends TakeJsonOptions {
   /** Prefix of every path that the session is for; empty for none. */
   readonly basePath: string
 }
-
-const Body = Type.Object({ access_token: Type.String() }, { additionalProperties: false })
 
 /** A browser forgets a token that is good for longer, or for ever. */
 const MAX_SESSION_SECONDS = 30 * 24 * 3600
@@ -32,7 +29,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
   const cookies = { name: ACCESS_TOKEN_COOKIE, basePath, pathsBelow: PATHS_BELOW }
   await app.register(fastifyCookie, { hook: false })
 
-  app.delete('/session', { config: CLOSE }, async (request, reply) => {
+  app.delete('/session', CLOSE, async (request, reply) => {
     await discardBody({ request, reply }, { signal, idleTimeoutMs })
     forgetSession({ request, reply }, cookies)
     return reply.code(204).send()
@@ -40,18 +37,13 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
 
   await app.register(async (scope) => {
     takeJson(scope, options)
-    const schema = { body: Body }
-    scope.post<{ Body: { access_token: string } }>(
-      '/session',
-      { schema, config: OPEN },
-      async (request, reply) => {
-        const secret = request.body.access_token
-        const token = await accessTokens.inspect(secret, addressOf(request))
-        const maxAge = secondsOf(token.expiresInMs)
-        keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
-        return reply.code(204).send()
-      },
-    )
+    scope.post<{ Body: { access_token: string } }>('/session', OPEN, async (request, reply) => {
+      const secret = request.body.access_token
+      const token = await accessTokens.inspect(secret, addressOf(request))
+      const maxAge = secondsOf(token.expiresInMs)
+      keepSession({ request, reply }, { ...cookies, value: secret, maxAge })
+      return reply.code(204).send()
+    })
   })
 }
 
@@ -66,39 +58,27 @@ function secondsOf(expiresInMs = Infinity): number {
 
 const common = { tag: 'session', credentials: 'none' } as const
 
-const OPEN = {
-  operation: {
-    ...common,
-    operationId: 'openSession',
-    summary: 'Have a browser keep an access token',
-    description:
-      'For pages of the same origin. The cookie lives as long as the token, and 30 days at most; over HTTPS it is sent by ' +
-      'HTTPS alone. A body of JSON in UTF-8, of at most 16 KiB.',
-    requestBody: jsonRequestBody({
-      required: true,
-      schema: {
-        title: 'Session',
-        type: 'object',
-        additionalProperties: false,
-        required: ['access_token'],
-        properties: { access_token: { type: 'string' } },
-      },
-      example: { access_token: 'crt_...' },
-    }),
-    responses: {
-      204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] },
-    },
-    problems: [...ALWAYS, ...TOKEN, 'cross_site_request', 'truncated_body'],
-  },
-} as const satisfies FastifyContextConfig
+const Session = Type.Object(
+  { access_token: Type.String() },
+  { title: 'Session', additionalProperties: false, examples: [{ access_token: 'crt_...' }] },
+)
 
-const CLOSE = {
-  operation: {
-    ...common,
-    operationId: 'closeSession',
-    summary: 'Have the browser forget the access token',
-    description: 'The token itself stays good; only an operator revokes it.',
-    responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
-    problems: [...ALWAYS, 'cross_site_request', 'truncated_body'],
-  },
-} as const satisfies FastifyContextConfig
+const OPEN = described({
+  ...common,
+  operationId: 'openSession',
+  summary: 'Have a browser keep an access token',
+  description:
+    'For pages of the same origin. The cookie lives as long as the token, and 30 days at most; over HTTPS it is sent by ' +
+    'HTTPS alone. A body of JSON in UTF-8, of at most 16 KiB.',
+  body: Session,
+  responses: { 204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] } },
+  problems: TOKEN,
+})
+
+const CLOSE = described({
+  ...common,
+  operationId: 'closeSession',
+  summary: 'Have the browser forget the access token',
+  description: 'The token itself stays good; only an operator revokes it.',
+  responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
+})

@@ -1,10 +1,8 @@
 import type { FastifyContextConfig } from 'fastify'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/form-parser.ts'
-import { FILE_EXAMPLE } from '../file-resource.ts'
-import type { Operation, Parameter } from '../../openapi/operation.ts'
+import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
-import { ALWAYS, OWN_WRITE } from '../../openapi/problem-responses.ts'
 
 const VISIBILITY = {
   type: 'string',
@@ -12,28 +10,22 @@ const VISIBILITY = {
   description: 'Who may read the file. A new one is `private`; one that is replaced keeps its own.',
 } as const
 
-const REPR_DIGEST: Parameter = {
-  name: 'Repr-Digest',
-  in: 'header',
+const REPR_DIGEST = {
+  type: 'string',
+  pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$',
   description:
     'SHA-256 of the file (RFC 9530), checked before the file becomes visible. Other algorithms are not looked at.',
-  schema: { type: 'string', pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$' },
-  example: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
-}
+  examples: ['sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'],
+} as const
 
 const UPLOAD = {
   tag: 'files',
-  credentials: 'required',
-  parameters: [
-    FILE_NAME,
-    { name: 'visibility', in: 'query', description: VISIBILITY.description, schema: VISIBILITY },
-    ...PRECONDITIONS,
-    REPR_DIGEST,
-  ],
+  parameters: {
+    path: { file_name: FILE_NAME },
+    query: { visibility: VISIBILITY },
+    header: { ...PRECONDITIONS, 'Repr-Digest': REPR_DIGEST },
+  },
   problems: [
-    ...ALWAYS,
-    ...OWN_WRITE,
-    'truncated_body',
     'digest_mismatch',
     'capacity_exceeded',
     'file_count_exceeded',
@@ -45,7 +37,6 @@ const UPLOAD = {
 const STORED = {
   description: 'The file is stored and replaces the one of that name, if there was one.',
   example: {
-    ...FILE_EXAMPLE,
     replaced: false,
     capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
   },

@@ -9,7 +9,6 @@ import {
   type FileRouteOptions,
   OWN_FILE_PATH,
   ownFile,
-  OwnFileParams,
 } from '../file-resource.ts'
 import { Bytes } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
@@ -48,7 +47,7 @@ const Reply = Type.Intersect(
  */
 export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository, shutdown, idleTimeoutMs } = options
-  const schema = { params: OwnFileParams, querystring: Query, response: { 200: Reply } }
+  const schema = { querystring: Query, response: { 200: Reply } }
 
   app.post(OWN_FILE_PATH, { schema, config: FORM_UPLOAD }, async (request, reply) => {
     const target = targetOf(request)

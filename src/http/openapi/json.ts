@@ -1,4 +1,5 @@
-import type { Json } from './operation.ts'
+/** A schema, or any other part of a document, as JSON. */
+export type Json = Readonly<Record<string, unknown>>
 
 /** The same members with other values. */
 export function mapMembers<T>(

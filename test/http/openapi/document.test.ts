@@ -1,0 +1,125 @@
+import fastify from 'fastify'
+import { expect, it } from 'vitest'
+import { describeRoutes } from '../../../src/http/openapi/document.ts'
+import type { Json } from '../../../src/http/openapi/json.ts'
+import { described, type Operation } from '../../../src/http/openapi/operation.ts'
+import { Type } from '../../../src/http/openapi/type.ts'
+
+const API = {
+  title: 'An API',
+  description: 'For the test.',
+  basePath: '',
+  credentials: ['key', { type: 'http', scheme: 'bearer' }],
+  tags: [],
+  problems: {
+    credentials: ['user_suspended'],
+    required: ['unauthorized'],
+    write: ['cross_site_request'],
+  },
+} as const
+
+const OPERATION = {
+  operationId: 'one',
+  summary: 'One',
+  tag: 'some',
+  responses: { 204: 'It is so.' },
+} as const satisfies Operation
+
+const ID = Type.String({ pattern: '^a', description: 'An id.', examples: ['ab'] })
+
+const OWN = { type: 'string', description: 'Judged elsewhere.' }
+
+interface Answered {
+  readonly parameters?: readonly Json[]
+  readonly requestBody?: Json
+  readonly responses: Readonly<Record<string, Json>>
+}
+
+/** What the document says of a route with these options. */
+function documentOf(
+  url: string,
+  method: 'GET' | 'PUT',
+  route: ReturnType<typeof described>,
+): Answered {
+  const app = fastify()
+  const document = describeRoutes(app, API)
+  app.route({ url, method, ...route, handler: () => undefined })
+  const { paths } = JSON.parse(JSON.stringify(document())) as {
+    paths: Record<string, Record<string, Answered>>
+  }
+  const [item = {}] = Object.values(paths)
+  const operation = item[method.toLowerCase()]
+  if (operation === undefined) throw new Error('the operation is not there')
+  return operation
+}
+
+it('takes parameters, with their descriptions and examples, from the schemas that are applied', () => {
+  const route = described({
+    ...OPERATION,
+    params: Type.Object({ id: ID }),
+    querystring: Type.Object({ from: Type.Optional(ID) }),
+    parameters: { header: { 'If-Match': { type: 'string', description: 'A condition.' } } },
+  })
+  const schema = { type: 'string', pattern: '^a' }
+  const common = { description: 'An id.', schema, example: 'ab' }
+  expect(documentOf('/x/:id', 'GET', route).parameters).toEqual([
+    { ...common, name: 'id', in: 'path', required: true },
+    { ...common, name: 'from', in: 'query' },
+    { name: 'If-Match', in: 'header', description: 'A condition.', schema: { type: 'string' } },
+  ])
+})
+
+it('prefers what a parser judges to the schema of the same name', () => {
+  const route = described({
+    ...OPERATION,
+    params: Type.Object({ id: ID }),
+    parameters: { path: { id: OWN } },
+  })
+  expect(documentOf('/x/:id', 'GET', route).parameters).toMatchObject([
+    { name: 'id', description: 'Judged elsewhere.', schema: { type: 'string' } },
+  ])
+})
+
+it.each<[string, string, Partial<Operation>]>([
+  ['a segment that is nowhere described', 'one does not describe id', {}],
+  [
+    'a parameter that no request can bring',
+    'one takes no other',
+    { parameters: { path: { id: OWN, other: OWN } } },
+  ],
+])('throws for %s', (_what, message, more) => {
+  expect(() => documentOf('/x/:id', 'GET', described({ ...OPERATION, ...more }))).toThrow(message)
+})
+
+it('makes examples of those of the members, and takes a body without required members for optional', () => {
+  const Inner = Type.Object({ id: ID, ok: Type.Literal(true), more: Type.Array(ID) })
+  const route = described({
+    ...OPERATION,
+    body: Type.Object({ id: Type.Optional(ID) }),
+    response: { 200: Inner },
+    responses: { 200: { description: 'It.', example: { id: 'ac' } } },
+  })
+  const { requestBody, responses } = documentOf('/x', 'PUT', route)
+  expect(requestBody).toMatchObject({
+    required: false,
+    content: { 'application/json': { example: { id: 'ab' } } },
+  })
+  const json = { example: { id: 'ac', ok: true, more: ['ab'] } }
+  expect(responses['200']).toMatchObject({ content: { 'application/json': json } })
+})
+
+const ALWAYS = ['204', '400', '408', '429', '431', '500', '503']
+
+it.each([
+  ['GET', 'none', ALWAYS],
+  ['GET', 'optional', [...ALWAYS, '403']],
+  ['GET', 'required', [...ALWAYS, '401', '403']],
+  ['PUT', 'none', [...ALWAYS, '403']],
+] as const)(
+  'derives refusals: %s with credentials that are %s',
+  (method, credentials, expected) => {
+    const route = described({ ...OPERATION, credentials })
+    const { responses } = documentOf('/x', method, route)
+    expect(Object.keys(responses)).toEqual([...expected].sort())
+  },
+)
