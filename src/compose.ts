@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { type Config, type ObjectStoreConfig, partSizeOf } from './config/config.ts'
+import type { DatabaseConfig } from './config/parsers.ts'
 import { type AccessTokens, createAccessTokens } from './core/auth/access-tokens.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
@@ -93,7 +94,7 @@ export async function openService(
   { tracing, warn, ...times }: ServiceOptions = {},
 ): Promise<Service> {
   await using opened = new AsyncDisposableStack()
-  const database = await openDatabase(config.databaseUrl)
+  const database = await openDatabase(config.database)
   opened.defer(() => database.close())
   const store = await openObjectStore(config.objectStore, { ...config, warn })
   opened.defer(() => store.close())
@@ -214,7 +215,7 @@ function openBooks({ config, database, writer, tracing }: Adapters) {
     userStore: writer?.users(userStore) ?? userStore,
   }
   if (tracing === undefined) return books
-  const system = isEmbedded(config.databaseUrl) ? 'sqlite' : 'postgresql'
+  const system = config.database.kind === 'sqlite' ? 'sqlite' : 'postgresql'
   return {
     ledger: tracing.traceLedger(books.ledger, system),
     userStore: tracing.traceUserStore(books.userStore, system),
@@ -233,17 +234,18 @@ async function openJwt(jwt: NonNullable<Config['jwt']>): Promise<Parts['jwt']> {
 
 /** For an embedded database alone: a server does its work beside this process anyway. */
 function createWriter(
-  { databaseUrl, baseCapacity }: Config,
+  { database, baseCapacity }: Config,
   warn: ServiceOptions['warn'],
 ): Writer | undefined {
-  if (!isEmbedded(databaseUrl)) return undefined
-  const settings = { file: fileOf(databaseUrl), baseCapacity }
-  return new Writer(settings, (cause) => warn?.(cause, 'makes changes without the thread for them'))
+  if (database.kind !== 'sqlite') return undefined
+  return new Writer({ file: database.file, baseCapacity }, (cause) =>
+    warn?.(cause, 'makes changes without the thread for them'),
+  )
 }
 
 /** A server has clients on other machines, of which nothing can be known here. */
-function createInstances({ databaseUrl }: Config): SqliteInstances | undefined {
-  return isEmbedded(databaseUrl) ? new SqliteInstances(fileOf(databaseUrl)) : undefined
+function createInstances({ database }: Config): SqliteInstances | undefined {
+  return database.kind === 'sqlite' ? new SqliteInstances(database.file) : undefined
 }
 
 interface JoinInstances extends Pick<ServiceOptions, 'warn'> {
@@ -266,11 +268,9 @@ async function joinInstances({ instances, ledger, writer, warn }: JoinInstances)
 }
 
 /** Of what this machine keeps itself: a server's disks are not seen from here. */
-function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace {
+function openFreeSpace({ database, objectStore, minFreeSpace }: Config): FreeSpace {
   const folders = [
-    ...(isEmbedded(databaseUrl)
-      ? [{ path: dirname(fileOf(databaseUrl)), holdsObjects: false }]
-      : []),
+    ...(database.kind === 'sqlite' ? [{ path: dirname(database.file), holdsObjects: false }] : []),
     ...(objectStore.kind === 'file' ? [{ path: objectStore.directory, holdsObjects: true }] : []),
   ]
   const measure = async (folder: string): Promise<number> => {
@@ -280,23 +280,13 @@ function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): Free
   return createFreeSpace({ folders, minBytes: minFreeSpace, measure })
 }
 
-function isEmbedded(databaseUrl: string): boolean {
-  return databaseUrl.startsWith(SQLITE_SCHEME)
-}
-
-const SQLITE_SCHEME = 'sqlite:'
-
-function fileOf(databaseUrl: string): string {
-  return resolve(databaseUrl.slice(SQLITE_SCHEME.length))
-}
-
-/** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
-export async function openDatabase(url: string): Promise<Database> {
-  if (!isEmbedded(url)) {
+/** Opens the database of the settings; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
+export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  if (config.kind === 'postgres') {
     const { openPostgres } = await import('./database/postgres/postgres.ts')
-    return openPostgres({ url })
+    return openPostgres({ url: config.url })
   }
-  const file = fileOf(url)
+  const { file } = config
   const folder = dirname(file)
   // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
   await ensureFolder(folder, folder).catch((cause: unknown) => {

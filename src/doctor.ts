@@ -65,7 +65,7 @@ const ADVICE = {
 function adviceOn(config: Config): { readonly database: string; readonly objectStore: string } {
   const { embedded } = ADVICE
   return {
-    database: config.databaseUrl.startsWith('sqlite:') ? embedded.database : ADVICE.database,
+    database: config.database.kind === 'sqlite' ? embedded.database : ADVICE.database,
     objectStore: config.objectStore.kind === 'file' ? embedded.objectStore : ADVICE.objectStore,
   }
 }
@@ -91,14 +91,14 @@ async function examine(
   }
 }
 
-async function useDatabase({ databaseUrl }: Config): Promise<string> {
-  const database = await openDatabase(databaseUrl)
+async function useDatabase(config: Config): Promise<string> {
+  const database = await openDatabase(config.database)
   try {
     assertClock(await createLedger(database, { baseCapacity: 0 }).check())
   } finally {
     await database.close()
   }
-  return `${databaseUrl.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL'} answers, and its clock is right`
+  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} answers, and its clock is right`
 }
 
 /** Leases and grants go by the database's clock, signatures by that of the object store. */

@@ -82,7 +82,7 @@ describe('the server', () => {
     const { service, config, server } = await start()
     await server.stop()
     await service.close()
-    const database = await openDatabase(config.databaseUrl)
+    const database = await openDatabase(config.database)
     await sql`
       INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
       VALUES ('v', ${userId}, 'a', 'k', 500, 'pending', ${Date.now() + 60_000})
@@ -102,7 +102,7 @@ describe('the server', () => {
     const { service, config, server } = await start()
     await server.stop()
     await service.close()
-    const database = await openDatabase(config.databaseUrl)
+    const database = await openDatabase(config.database)
     await sql`
       CREATE TRIGGER broken BEFORE UPDATE ON uploads BEGIN SELECT RAISE(ABORT, 'broken'); END
     `.execute(database.kysely)

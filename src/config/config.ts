@@ -3,10 +3,11 @@ import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
 import { messageOf } from '../core/errors.ts'
 import { smallestBudget } from '../core/uploads/memory/budget.ts'
-import { partSizeFor } from '../object-store/s3/parts/part-size.ts'
+import { partSizeFor } from '../core/uploads/memory/part-size.ts'
 import { readTraces, type TraceConfig } from './tracing.ts'
 import { isLoopback, isDefaultCredential } from './default-credentials.ts'
 import {
+  type DatabaseConfig,
   type LogFormat,
   type LogLevel,
   parseBasePath,
@@ -33,7 +34,7 @@ export interface Config {
   readonly basePath: string
   /** The folder of what is embedded, an absolute path. */
   readonly dataDir: string
-  readonly databaseUrl: string
+  readonly database: DatabaseConfig
   readonly objectStore: ObjectStoreConfig
   readonly baseCapacity: number
   readonly deviceCapacity: number
@@ -119,11 +120,7 @@ export function readConfig(environment: Environment): Config {
     port: setting('PORT', '3000', parsePort),
     basePath: setting('BASE_PATH', '', parseBasePath),
     dataDir,
-    databaseUrl: setting(
-      'DATABASE_URL',
-      `sqlite:${join(dataDir, 'database.sqlite')}`,
-      parseDatabase,
-    ),
+    database: setting('DATABASE_URL', `sqlite:${join(dataDir, 'database.sqlite')}`, parseDatabase),
     objectStore: readObjectStore(reader, dataDir),
     baseCapacity: setting('BASE_CAPACITY', '1GiB', parseByteSize),
     deviceCapacity: setting('DEVICE_CAPACITY', '5GiB', parseByteSize),

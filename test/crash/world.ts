@@ -69,7 +69,7 @@ export async function openWorld({ postgres, s3 }: Places): Promise<World> {
   const config = readConfig(environment)
   const service = await openService(config, TIMES)
   opened.defer(() => service.close())
-  const opening = await openDatabase(config.databaseUrl)
+  const opening = await openDatabase(config.database)
   opened.defer(() => opening.close())
   const users = [
     await createUser(service, { name: 'tight', room: 0 }),

@@ -7,7 +7,7 @@ import type { S3Bucket } from './bucket.ts'
 import { abortOpenUploads, removeObject } from './delete-object.ts'
 import { headObject } from './get-object.ts'
 import type { PartBuffer } from './parts/part-buffer.ts'
-import { partSizeFor } from './parts/part-size.ts'
+import { partSizeFor } from '../../core/uploads/memory/part-size.ts'
 import { gatherParts, type Part } from './parts/part-stream.ts'
 import { UploadSession } from './upload-session.ts'
 

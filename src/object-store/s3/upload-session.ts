@@ -13,7 +13,7 @@ import { headObject, META } from './get-object.ts'
 import { CRC32_HEADER, crc32Of } from './parts/checksums.ts'
 import { isMd5 } from './parts/etag.ts'
 import type { PartBuffer } from './parts/part-buffer.ts'
-import { DEFAULT_PART_SIZE } from './parts/part-size.ts'
+import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/part-size.ts'
 import type { Part } from './parts/part-stream.ts'
 
 export interface UploadSessionOptions extends Pick<PutObject, 'key' | 'metadata'> {
