@@ -9,7 +9,7 @@ import { parseUserId } from './core/users/user-id.ts'
 import { createVersion } from './core/objects/version.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
-import { openDatabase, openObjectStore } from './compose.ts'
+import { openDatabase, openObjectStore } from './adapters.ts'
 import { settingWarnings } from './config/warnings.ts'
 
 /** What one examination found. */

@@ -12,7 +12,7 @@ import type { Config } from './config/config.ts'
 import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
-import { buildApp } from './http/public/app.ts'
+import { type AppOptions, buildApp } from './http/public/app.ts'
 import { type ConnectionTracker, trackConnections } from './http/server/connection-tracker.ts'
 import { RequestGate } from './http/server/request-gate.ts'
 import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
@@ -56,40 +56,18 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const shutdown = new AbortController()
   const gate = new RequestGate()
   let stopped: Promise<void> | undefined
-  const common = {
-    ...service,
-    trustedProxies: config.trustedProxies,
+  const pages = await openPages(config, options)
+  service.metrics.watchProcess({ version: await readVersion() })
+  const listeners = await buildListeners({
+    config,
+    service,
     logger,
+    tracing,
     isStopping: () => stopped !== undefined,
     gate,
     shutdown: shutdown.signal,
-    traces: tracing,
-  }
-  const { metrics } = service
-  const pages = await openPages(config, options)
-  metrics.watchProcess({ version: await readVersion() })
-  const app = await buildApp({
-    ...common,
-    meter: metrics.meterRequests('public'),
-    basePath: config.basePath,
-    allowedOrigins: config.allowedOrigins,
-    apiDocs: config.apiDocs,
-    maxFiles: config.maxFiles,
-    downloadLimits: { perUser: config.maxDownloadsPerUser, total: config.maxDownloads },
-    page: pages?.user,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    pages,
   })
-  const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
-  if (config.admin !== undefined) {
-    const { host, port, token } = config.admin
-    const meter = metrics.meterRequests('admin')
-    const app = await buildAdmin({ ...common, meter, token, page: pages?.operator })
-    listeners.push({ name: 'the admin API', app, host, port })
-  }
-  if (config.metrics !== undefined) {
-    const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
-    listeners.push({ name: 'the monitoring', app, ...config.metrics })
-  }
   await endGoneUploads({ service, logger, shutdown: shutdown.signal })
   const connections = listeners.map(({ app }) => trackConnections(app.server))
   const [url = '', adminUrl] = await listenAll(listeners)
@@ -102,6 +80,54 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     operatorPageUrl: isOperatorPageThere ? adminUrl : undefined,
     stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)),
   }
+}
+
+export interface ListenersOptions
+  extends
+    Pick<ServeOptions, 'config' | 'service' | 'logger' | 'tracing'>,
+    Pick<AppOptions, 'gate' | 'isStopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
+  readonly pages?: { readonly [P in keyof Pages]: WebPage | undefined } | undefined
+  /** How long a body may stop coming before the request is given up, for tests; a minute when left out. */
+  readonly idleTimeoutMs?: number
+}
+
+export interface Listener {
+  /** As the log has it. */
+  readonly name: string
+  readonly app: FastifyInstance
+  readonly host: string
+  readonly port: number
+}
+
+/** Builds the public listener, and those of the administration and of the monitoring where there are any. */
+export async function buildListeners(options: ListenersOptions): Promise<readonly Listener[]> {
+  const { config, service, pages, tracing: traces, ...edge } = options
+  const { metrics } = service
+  const { trustedProxies, maxDownloadsPerUser, maxDownloads } = config
+  const common = { ...edge, ...service, trustedProxies, traces }
+  const app = await buildApp({
+    ...common,
+    meter: metrics.meterRequests('public'),
+    basePath: config.basePath,
+    allowedOrigins: config.allowedOrigins,
+    apiDocs: config.apiDocs,
+    maxFiles: config.maxFiles,
+    downloadLimits: { perUser: maxDownloadsPerUser, total: maxDownloads },
+    page: pages?.user,
+    idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
+  })
+  const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
+  if (config.admin !== undefined) {
+    const { host, port, token } = config.admin
+    const meter = metrics.meterRequests('admin')
+    const app = await buildAdmin({ ...common, meter, token, page: pages?.operator })
+    listeners.push({ name: 'the admin API', app, host, port })
+  }
+  if (config.metrics !== undefined) {
+    const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
+    listeners.push({ name: 'the monitoring', app, ...config.metrics })
+  }
+  return listeners
 }
 
 /** Nobody is to find the room taken that a crash has left; but there may be much of it, or a database that refuses. */
@@ -190,14 +216,6 @@ async function closeListeners({ listeners, connections, gate }: Running): Promis
   for (const { app } of listeners) app.server.close()
 }
 
-interface Listener {
-  /** As the log has it. */
-  readonly name: string
-  readonly app: FastifyInstance
-  readonly host: string
-  readonly port: number
-}
-
 /** Opens all listeners, or none, and returns their addresses. */
 async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
   try {
@@ -213,7 +231,6 @@ async function listenAll(listeners: readonly Listener[]): Promise<readonly strin
   }
 }
 
-/** How long a body may stop coming before the request is given up. */
 const IDLE_TIMEOUT_MS = 60_000
 
 /** Orchestrators commonly kill after 30 s; what is left then is refused in time to be told so. */
