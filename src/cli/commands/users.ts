@@ -1,4 +1,4 @@
-import { availableBytes, capacityState } from '../../core/quota/capacity.ts'
+import { capacityFigures } from '../../core/quota/capacity.ts'
 import { cutPage } from '../../core/cut-page.ts'
 import type { Account } from '../../core/ledger/ledger.ts'
 import { parsePageLimit } from '../../core/page-limit.ts'
@@ -73,11 +73,6 @@ function accountRow({ user, usage }: Account): Row {
     user_id: user.userId,
     status: user.status,
     created_at: formatTimestamp(user.createdAt),
-    capacity: usage.capacity,
-    used: usage.used,
-    reserved: usage.reserved,
-    available: availableBytes(usage),
-    file_count: usage.fileCount,
-    state: capacityState(usage),
+    ...capacityFigures(usage),
   }
 }

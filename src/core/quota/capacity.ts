@@ -22,6 +22,19 @@ export function capacityState({ capacity, used }: Usage): CapacityState {
   return 'normal'
 }
 
+/** The figures of a repository, as the APIs and the command line show them. */
+export function capacityFigures(usage: Usage) {
+  const { capacity, used, reserved, fileCount } = usage
+  return {
+    capacity,
+    used,
+    reserved,
+    available: availableBytes(usage),
+    file_count: fileCount,
+    state: capacityState(usage),
+  }
+}
+
 /** The refusal of `requested` further bytes, with the figures that explain it (README, "The API"). */
 export function capacityExceeded(usage: Usage, requested: number): AppError {
   const { capacity, used, reserved } = usage

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AppError, ErrorCode, Part } from '../../core/errors.ts'
+import type { AppError, ErrorCode, Dependency } from '../../core/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,7 +16,7 @@ declare module 'fastify' {
  * Who kept a request from coming, or its answer from going, to its end: the client by leaving, or by its slowness
  * (`timeout`), the end of the process, a part that failed, or this service for want of something else.
  */
-export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Part | 'service'
+export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Dependency | 'service'
 
 /** How a request ended, for those who tell of it. */
 export interface RequestEnd {

@@ -1,4 +1,4 @@
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../../core/quota/capacity.ts'
+import { CAPACITY_STATES, capacityFigures } from '../../../core/quota/capacity.ts'
 import type { Account } from '../../../core/ledger/ledger.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { isUserId, parseUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
@@ -115,18 +115,10 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
 }
 
 function toReply({ user, usage }: Account) {
-  const { capacity, used, reserved, fileCount } = usage
   return {
     user_id: user.userId,
     status: user.status,
     created_at: formatTimestamp(user.createdAt),
-    capacity: {
-      capacity,
-      used,
-      reserved,
-      available: availableBytes(usage),
-      file_count: fileCount,
-      state: capacityState(usage),
-    },
+    capacity: capacityFigures(usage),
   }
 }

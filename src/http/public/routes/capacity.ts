@@ -1,4 +1,4 @@
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../../core/quota/capacity.ts'
+import { CAPACITY_STATES, capacityFigures } from '../../../core/quota/capacity.ts'
 import type { FastifyContextConfig } from 'fastify'
 import type { CapacityReport, Ledger } from '../../../core/ledger/ledger.ts'
 import { inactiveUser } from '../../../core/users/inactive-user.ts'
@@ -62,21 +62,14 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
         throw inactiveUser(undefined)
       }
       void reply.header('cache-control', 'no-store')
-      return { user_id: userId, ...figures(report), max_files: maxFiles, grants: grantsOf(report) }
+      return {
+        user_id: userId,
+        ...capacityFigures(report.usage),
+        max_files: maxFiles,
+        grants: grantsOf(report),
+      }
     },
   })
-}
-
-function figures({ usage }: CapacityReport) {
-  const { capacity, used, reserved, fileCount } = usage
-  return {
-    capacity,
-    used,
-    reserved,
-    available: availableBytes(usage),
-    file_count: fileCount,
-    state: capacityState(usage),
-  }
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {
