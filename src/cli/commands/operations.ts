@@ -5,8 +5,6 @@ import { VERIFY } from './verify.ts'
 export const OPERATIONS: readonly Command[] = [
   {
     words: ['sweep'],
-    operands: [],
-    flags: [],
     summary: 'settle what crashes and failures left, once',
     run: async ({ sweeper }, { printError, fail, interruption }) => {
       const report = await sweeper.sweep({
@@ -27,7 +25,6 @@ export const OPERATIONS: readonly Command[] = [
   {
     words: ['backup'],
     operands: ['<file>'],
-    flags: [],
     summary: 'copy the embedded database to a new file, while the service runs',
     run: async (services, { operands: [file = ''] }) => ({
       file,
@@ -38,8 +35,6 @@ export const OPERATIONS: readonly Command[] = [
   REBUILD,
   {
     words: ['migrate'],
-    operands: [],
-    flags: [],
     summary: 'bring the database to this version (the service does so at its start)',
     // Opening the services has migrated already.
     run: async () => undefined,
