@@ -55,7 +55,7 @@ export function createMetrics({ registry = new Registry(), ...options }: Metrics
       collectDefaultMetrics({ register: registry })
       exposeBuild(registry, build)
     },
-    meterSweeper: (sweeper) => meterSweeper({ registry, sweeper }),
+    meterSweeper: (sweeper) => meterSweeper(sweeper, registry),
     meterRepository: (repository) => meterRepository(repository, registry),
     meterRequests: (listener) => requests.meter(listener),
   }

@@ -10,15 +10,29 @@ import {
   serviceInstanceIdDetector,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources'
-import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
 import { type BeginRequest, requestSpans } from './request-spans.ts'
-import { createSampler, type SamplerOptions } from './sampler.ts'
 import { createSpans } from './spans.ts'
 import { createPortTraces, type PortTraces, type TracedPlaces } from './port-traces.ts'
 
 export interface TracingOptions {
   readonly protocol: 'http/protobuf' | 'http/json'
-  readonly sampler: SamplerOptions
+  readonly sampler: {
+    readonly root: 'always_on' | 'always_off' | 'traceidratio'
+    /** The share of traces that `traceidratio` takes, from 0 to 1. */
+    readonly ratio: number
+    /** Whether a request that names its trace is taken when the trace is. */
+    readonly isParentBased: boolean
+  }
   /** Times in milliseconds. */
   readonly batches: {
     readonly scheduledDelayMillis: number
@@ -70,6 +84,16 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
 }
 
 const LAST_SPANS_MS = 1_000
+
+function createSampler({ root, ratio, isParentBased }: TracingOptions['sampler']): Sampler {
+  const samplers = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  }
+  const sampler = samplers[root]()
+  return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler
+}
 
 async function openExporter({ protocol, headers }: TracingOptions): Promise<SpanExporter> {
   const { OTLPTraceExporter } =
