@@ -244,6 +244,8 @@ export async function placeFile(
   const reply = await upload(service, { user, name, content })
   expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status: 200 })
   const etag = `"${String(jsonOf(reply)['etag'])}"`
+  // What follows is compared with it, and a recorder that heard nothing would let all pass.
+  expect(service.calls.changesSince(0)).toContain('ledger.commit')
   return { user, name, content, etag, calls: service.calls.count }
 }
 
