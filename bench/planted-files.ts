@@ -1,20 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { DatabaseConfig } from '../src/config/parsers.ts'
 import type { Database } from '../src/database/database.ts'
 import { openPostgres } from '../src/database/postgres/postgres.ts'
 import { openSqlite } from '../src/database/sqlite/sqlite.ts'
 
-const SQLITE = 'sqlite:'
 const LOAD_TIMEOUT_MS = 1_800_000
 
 /** Gives users that many files of which there are only the rows. */
 export async function plantFiles(
-  url: string,
+  config: DatabaseConfig,
   counts: Readonly<Record<string, number>>,
 ): Promise<void> {
-  const isSqlite = url.startsWith(SQLITE)
+  const isSqlite = config.kind === 'sqlite'
   const database = isSqlite
-    ? await openSqlite({ file: url.slice(SQLITE.length) })
-    : await openPostgres({ url, timeoutMs: LOAD_TIMEOUT_MS })
+    ? await openSqlite(config)
+    : await openPostgres({ ...config, timeoutMs: LOAD_TIMEOUT_MS })
   try {
     for (const [userId, count] of Object.entries(counts)) {
       await plant(database, userId, isSqlite ? sqliteNumbers(count) : postgresNumbers(count))

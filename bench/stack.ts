@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readConfig } from '../src/config/config.ts'
+import type { DatabaseConfig } from '../src/config/parsers.ts'
 import { parseUserId } from '../src/core/users/user-id.ts'
 import { openService } from '../src/compose.ts'
 import { createFolder } from '../test/support/local-server.ts'
@@ -43,7 +44,7 @@ export interface StackOptions {
   /** Of the service, on the same database and object store; one when left out. */
   readonly instances?: number
   /** Puts into the database what no request has brought, before the service starts. */
-  readonly plant?: (databaseUrl: string) => Promise<void>
+  readonly plant?: (database: DatabaseConfig) => Promise<void>
   readonly profile?: string | undefined
 }
 
@@ -121,7 +122,7 @@ async function prepare(
     })
     cookies.push(`access_token=${secret}`)
   }
-  await plant?.(config.databaseUrl)
+  await plant?.(config.database)
   return cookies
 }
 

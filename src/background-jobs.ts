@@ -32,28 +32,36 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
   const { shareIntervalMs = SHARE_INTERVAL_MS, forgetIntervalMs = FORGET_INTERVAL_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
-  const sweep = () => sweepOnce({ sweeper, logger, signal })
-  const expire = () => expireOnce({ sweeper, logger, signal })
-  const record = logged(() => accessTokens.recordUses(), { logger, failure: USES_NOT_RECORDED })
-  const share = logged(() => failedAttempts.share(), { logger, failure: GUESSES_NOT_SHARED })
-  const forget = logged(() => failedAttempts.forgetExpired(), {
-    logger,
-    failure: GUESSES_NOT_FORGOTTEN,
-  })
+  const warn = (failure: string) => (err: unknown) => logger.warn({ err }, failure)
+  const report = (failure: string) => (err: unknown) => {
+    if (!signal.aborted) logger.error({ err }, failure)
+  }
+  const every = (everyMs: number, run: () => Promise<void>) => repeat({ everyMs, run, signal })
+  const sweep = () => sweepOnce({ sweeper, logger, signal }).catch(report('sweep failed'))
+  const expire = () =>
+    expireOnce({ sweeper, logger, signal }).catch(report('expired uploads could not be aborted'))
+  const record = () =>
+    accessTokens.recordUses().catch(warn('the use of access tokens was not recorded'))
+  const share = () =>
+    failedAttempts.share().catch(warn('guesses were not shared with the other instances'))
+  const forget = () =>
+    failedAttempts.forgetExpired().catch(warn('guesses that are over were not forgotten'))
   // By itself, since a sweep can take long, and reservations without an owner must not wait for its end.
   // At once, for those that a crash before this start has left.
-  const expiries = expire().then(() => repeat({ everyMs: sweepIntervalMs, run: expire, signal }))
-  const sweeps = repeat({ everyMs: sweepIntervalMs, run: sweep, signal })
-  const shares = repeat({ everyMs: shareIntervalMs, run: share, signal })
-  const forgets = repeat({ everyMs: forgetIntervalMs, run: forget, signal })
-  const records = repeat({ everyMs: recordIntervalMs, run: record, signal })
+  const expiries = expire().then(() => every(sweepIntervalMs, expire))
+  const sweeps = every(sweepIntervalMs, sweep)
+  const others = [
+    every(shareIntervalMs, share),
+    every(forgetIntervalMs, forget),
+    every(recordIntervalMs, record),
+  ]
   return {
     async stop() {
       stopping.abort()
       await Promise.all([sweeps, expiries])
     },
     async recordLast() {
-      const recorded = Promise.all([records, record(), shares, forgets])
+      const recorded = Promise.all([record(), ...others])
       await Promise.race([recorded, delay(LAST_RECORD_MS, undefined, { ref: false })])
     },
   }
@@ -66,25 +74,21 @@ const RECORD_INTERVAL_MS = 60_000
 const SHARE_INTERVAL_MS = 1_000
 const FORGET_INTERVAL_MS = 60_000
 
-const USES_NOT_RECORDED = 'the use of access tokens was not recorded'
-const GUESSES_NOT_SHARED = 'guesses were not shared with the other instances'
-const GUESSES_NOT_FORGOTTEN = 'guesses that are over were not forgotten'
-
 /** It is only a time stamp, so a database that is gone does not hold up the end. */
 const LAST_RECORD_MS = 1_000
 
 /** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and what the abort takes. */
 const SWEEP_INTERVAL_MS = 20_000
 
-interface LeaderLeaseKey {
+interface Repeated {
   readonly everyMs: number
   readonly signal: AbortSignal
   /** Logs what fails and never rejects. */
   readonly run: () => Promise<void>
 }
 
-/** Runs a chore until the signal aborts, with a rest after each time, however long it took. */
-async function repeat({ everyMs, signal, run }: LeaderLeaseKey): Promise<void> {
+/** Runs a job until the signal aborts, with a rest after each time, however long it took. */
+async function repeat({ everyMs, signal, run }: Repeated): Promise<void> {
   while (!signal.aborted) {
     await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
     if (!signal.aborted) await run()
@@ -98,34 +102,12 @@ interface SweepOptions {
 }
 
 async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
-  try {
-    const { firstFailure, end, ...counts } = await sweeper.sweep({ signal })
-    if (counts.failedRemovals > 0) logger.warn({ ...counts, end, err: firstFailure }, 'sweep')
-    else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep')
-  } catch (error) {
-    if (!signal.aborted) logger.error({ err: error }, 'sweep failed')
-  }
+  const { firstFailure, end, ...counts } = await sweeper.sweep({ signal })
+  if (counts.failedRemovals > 0) logger.warn({ ...counts, end, err: firstFailure }, 'sweep')
+  else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep')
 }
 
 async function expireOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
-  try {
-    const expiredUploads = await sweeper.expire(signal)
-    if (expiredUploads > 0) logger.info({ expiredUploads }, 'expired uploads')
-  } catch (error) {
-    if (!signal.aborted) logger.error({ err: error }, 'expired uploads could not be aborted')
-  }
-}
-
-/** Work that may fail now and then without harm. */
-function logged(
-  work: () => Promise<void>,
-  { logger, failure }: { readonly logger: FastifyBaseLogger; readonly failure: string },
-): () => Promise<void> {
-  return async () => {
-    try {
-      await work()
-    } catch (error) {
-      logger.warn({ err: error }, failure)
-    }
-  }
+  const expiredUploads = await sweeper.expire(signal)
+  if (expiredUploads > 0) logger.info({ expiredUploads }, 'expired uploads')
 }

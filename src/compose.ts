@@ -1,14 +1,17 @@
-import { statfs } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
-import { type Config, type ObjectStoreConfig, partSizeOf } from './config/config.ts'
-import { type AccessTokens, createAccessTokens } from './core/auth/access-tokens.ts'
+import { openDatabase, openFreeSpace, openJwt, openObjectStore } from './adapters.ts'
+import { type Config, partSizeOf } from './config/config.ts'
+import {
+  type AccessTokens,
+  type AccessTokensOptions,
+  createAccessTokens,
+} from './core/auth/access-tokens.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
-import { AppError } from './core/errors.ts'
-import { createFreeSpace, type FreeSpace } from './core/uploads/free-space.ts'
+import type { FreeSpace } from './core/uploads/free-space.ts'
 import { createGrants, type Grants } from './core/quota/grants.ts'
 import {
   createFailedAttemptLimiter,
   type FailedAttemptLimiter,
+  type FailedAttemptLimiterOptions,
 } from './core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'
 import type { Ledger } from './core/ledger/ledger.ts'
@@ -18,24 +21,20 @@ import { createRebuilder, type Rebuilder } from './core/rebuild/rebuilder.ts'
 import { createRepository, type Repository } from './core/files/repository.ts'
 import { createSweeper, type Sweeper } from './core/sweep/sweeper.ts'
 import { UploadMemory } from './core/uploads/memory/budget.ts'
-import type { UserId } from './core/users/user-id.ts'
+import type { UserStore } from './core/users/user-store.ts'
 import { createUsers, type Users } from './core/users/users.ts'
 import { createVerifier, type Verifier } from './core/verify/verifier.ts'
 import { backUp } from './database/sqlite/backup.ts'
 import type { Database } from './database/database.ts'
-import { createFailedAttemptStore } from './database/users/failed-attempts.ts'
 import { createInventory } from './database/verify/inventory.ts'
-import { createLedger } from './database/ledger/ledger.ts'
 import { migrate } from './database/migrate.ts'
 import { createRebuildJournal } from './database/rebuild/journal.ts'
-import { openSqlite } from './database/sqlite/sqlite.ts'
 import { SqliteInstances } from './database/sqlite/instances.ts'
-import { createUserStore } from './database/users/user-store.ts'
 import { Writer } from './database/sqlite/writer/writer.ts'
+import { createCallMeters } from './metrics/call-meters.ts'
 import { createMetrics, type Metrics } from './metrics/metrics.ts'
-import { ensureFolder } from './object-store/filesystem/fsync-directory.ts'
-import { createFilesystemStore } from './object-store/filesystem/store.ts'
-import type { ObjectPlace } from './tracing/traced-ports.ts'
+import { layerPorts, type Ports } from './ports.ts'
+import type { TracedPlaces } from './tracing/port-traces.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 /** The use cases over opened adapters: all that a listener or a command works with. */
@@ -46,6 +45,7 @@ export interface Service {
   readonly failedAttempts: FailedAttemptLimiter
   readonly ledger: Ledger
   readonly objects: ObjectStore
+  readonly userStore: UserStore
   readonly repository: Repository
   readonly sweeper: Sweeper
   readonly verifier: Verifier
@@ -75,11 +75,25 @@ export interface ServiceTimes {
   readonly retentionMs: number
 }
 
-export interface ServiceOptions extends Partial<ServiceTimes> {
+/** What a process adds to its settings, and what tests replace. */
+export interface Overrides extends Partial<ServiceTimes> {
   /** Follows what is asked of database and object store. */
   readonly tracing?: Tracing | undefined
   /** Told what went wrong that fails no request. */
   readonly warn?: ((err: unknown, message: string) => void) | undefined
+  /** Stand in for the adapters that the settings name. Whoever opened them closes them. */
+  readonly database?: Database
+  readonly objects?: ObjectStore
+  /** Starts the thread of an embedded database at once, where otherwise the first upload does, and is told why it died. */
+  readonly thread?: { readonly onDeath: (cause: unknown) => void }
+  /** Stands around the ports, as a recorder of calls or a source of faults does. */
+  readonly aroundPorts?: (ports: Ports) => Ports
+  readonly jwt?: Omit<JwtUsersOptions, 'users'> | undefined
+  readonly space?: FreeSpace | undefined
+  /** How often a caller is verified again while a body comes. */
+  readonly reverifyMs?: number
+  readonly accessTokens?: Pick<AccessTokensOptions, 'cacheMs'>
+  readonly failedAttempts?: Pick<FailedAttemptLimiterOptions, 'policy'>
 }
 
 const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
@@ -87,154 +101,119 @@ const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
 /** Long enough for an operator to look through what a rebuild took for replaced, and for users to miss it. */
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
-/** Opens database and object store as the settings say, with tables and bucket made where they are missing. */
-export async function openService(
-  config: Config,
-  { tracing, warn, ...times }: ServiceOptions = {},
-): Promise<Service> {
+/**
+ * The composition of the service, for its process, the command line, the tests and the benchmarks: opens database and object
+ * store as the settings say, with tables and bucket made where they are missing, and builds the use cases over them.
+ */
+export async function openService(config: Config, overrides: Overrides = {}): Promise<Service> {
+  const { warn } = overrides
   await using opened = new AsyncDisposableStack()
-  const database = await openDatabase(config.databaseUrl)
-  opened.defer(() => database.close())
-  const store = await openObjectStore(config.objectStore, { ...config, warn })
-  opened.defer(() => store.close())
-  const objects = tracing?.traceObjects(store, placeOf(config)) ?? store
+  const database = overrides.database ?? (await openDatabase(config.database))
+  if (overrides.database === undefined) opened.defer(() => database.close())
+  const store =
+    overrides.objects ?? (await openObjectStore(config.objectStore, { ...config, warn }))
+  if (overrides.objects === undefined) opened.defer(() => store.close())
   await migrate(database)
-  await objects.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
-  const jwt = config.jwt && (await openJwt(config.jwt))
-  const instances = createInstances(config)
-  opened.defer(() => instances?.leave())
-  const writer = createWriter(config)
-  opened.defer(() => writer?.close())
+  await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
+  const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt)))
+  const embedded = overrides.database === undefined ? openEmbedded(config, overrides) : undefined
+  opened.defer(() => embedded?.instances.leave())
+  opened.defer(() => embedded?.writer.close())
+  if (overrides.thread !== undefined) embedded?.writer.start()
+  const { writer } = embedded ?? {}
+  const useCases = createUseCases(config, { database, store, writer, jwt, overrides })
+  const { ledger } = useCases
   const kept = opened.move()
-  const useCases = createUseCases({
-    config,
-    database,
-    writer,
-    objects,
-    jwt,
-    times: { ...TIMES, ...config, ...times },
-    tracing,
-  })
   return {
     ...useCases,
-    objects,
-    join: () => joinInstances({ instances, writer, warn, ledger: useCases.ledger }),
-    backup: (file) => backUp(database, file),
+    join: async () => (embedded === undefined ? 0 : endLeases(embedded, { ledger, warn })),
+    backup: (target) => backUp(database, target),
     close: () => kept.disposeAsync(),
   }
 }
 
 const PREPARE_TIMEOUT_MS = 30_000
 
-/** With the half second for which an answer is kept, a part that hangs is named well within 2 s. */
+/** With the half second for which an answer is kept, a dependency that hangs is named well within 2 s. */
 const READINESS_TIMEOUT_MS = 1_000
 
-interface Parts {
-  readonly config: Config
+interface Opened {
   readonly database: Database
+  readonly store: ObjectStore
   readonly writer: Writer | undefined
-  readonly objects: ObjectStore
   /** Where there is an identity provider. */
   readonly jwt: Omit<JwtUsersOptions, 'users'> | undefined
-  readonly times: ServiceTimes
-  readonly tracing: Tracing | undefined
+  readonly overrides: Overrides
 }
 
-type Adapters = Omit<Parts, 'times' | 'jwt'>
-
-function createUseCases({ config, database, times, jwt, ...ports }: Parts) {
-  const { deviceCapacity, deviceModels } = config
-  const { maxFileSize, maxFiles, maxUploads } = config
-  const { leaseMs, garbageDelayMs, retentionMs } = times
-  const { metrics, memory, readiness, ...metered } = meterPorts({ config, database, ...ports })
-  const { ledger, userStore, objects } = metered
-  const sweeper = createSweeper({ ledger, objects, retentionMs, garbageDelayMs, leaseMs })
-  const jwtUsers = jwt && createJwtUsers({ ...jwt, users: userStore })
-  const failedAttempts = createFailedAttemptLimiter({
-    counts: metrics.meterPort(createFailedAttemptStore(database)),
-  })
-  const accessTokens = createAccessTokens({ users: userStore, jwtUsers, failedAttempts })
-  const onChange = (userId: UserId): void => accessTokens.forgetUser(userId)
-  const limits = {
-    memory,
-    space: openFreeSpace(config),
-    maxFileSize,
-    maxFiles,
-    maxUploads,
-    leaseMs,
-    garbageDelayMs,
-  }
+function createUseCases(config: Config, opened: Opened) {
+  const { database, jwt, overrides } = opened
+  const settings = { ...TIMES, ...config, ...overrides }
+  const { garbageDelayMs } = settings
+  const { ports, metrics, readiness, memory } = createPorts(config, opened)
+  const { ledger, users, objects, failedAttempts: counts } = ports
+  const failedAttempts = createFailedAttemptLimiter({ counts, ...overrides.failedAttempts })
+  const jwtUsers = jwt && createJwtUsers({ ...jwt, users })
+  const verified = { users, jwtUsers, failedAttempts }
+  const accessTokens = createAccessTokens({ ...verified, ...overrides.accessTokens })
+  const space = overrides.space ?? openFreeSpace(config)
+  const repository = createRepository({ ...settings, ledger, objects, memory, space })
+  const journal = createRebuildJournal(database)
   return {
     ledger,
-    users: createUsers({ users: userStore, ledger, onChange }),
+    objects,
+    userStore: users,
+    users: createUsers({ users, ledger, onChange: (userId) => accessTokens.forgetUser(userId) }),
     accessTokens,
     failedAttempts,
-    grants: createGrants({ users: userStore, deviceCapacity, deviceModels }),
-    repository: metrics.meterRepository(createRepository({ ledger, objects, ...limits })),
+    grants: createGrants({ ...config, users }),
+    repository: metrics.meterRepository(repository),
     readiness,
-    sweeper: metrics.meterSweeper(sweeper),
+    sweeper: metrics.meterSweeper(createSweeper({ ...settings, ledger, objects })),
     metrics,
-    verifier: createVerifier({
-      inventory: createInventory(database),
-      objects,
-      garbageDelayMs,
-    }),
-    rebuilder: createRebuilder({
-      journal: createRebuildJournal(database),
-      objects,
-      garbageDelayMs: REBUILT_GARBAGE_DELAY_MS,
-    }),
+    verifier: createVerifier({ inventory: createInventory(database), objects, garbageDelayMs }),
+    rebuilder: createRebuilder({ journal, objects, garbageDelayMs: REBUILT_GARBAGE_DELAY_MS }),
   }
 }
 
-/** What metrics read by themselves is not counted as calls of the service. */
-function meterPorts(parts: Adapters) {
-  const { config, database, objects } = parts
-  const { ledger, userStore } = openBooks(parts)
-  const readiness = createReadiness({ ledger, objects, timeoutMs: READINESS_TIMEOUT_MS })
-  const memory = new UploadMemory({ budget: config.uploadMemory, partSize: partSizeOf(config) })
-  const { connections } = database
-  const metrics = createMetrics({ ledger, readiness, memory, connections })
+/** The ports, and what watches them: what that asks is not counted as calls of the service. */
+function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
+  const { baseCapacity, uploadMemory } = config
+  const meter = createCallMeters()
+  const trace = overrides.tracing?.tracePorts(tracedPlaces(config))
+  const layers = { writer, trace, meter }
+  const layered = layerPorts({ database, objects: store, baseCapacity, ...layers })
+  const { ledger } = layered.unmetered
+  const readiness = createReadiness({ ...layered.unmetered, timeoutMs: READINESS_TIMEOUT_MS })
+  const memory = new UploadMemory({ budget: uploadMemory, partSize: partSizeOf(config) })
+  const watched = { ledger, readiness, memory, connections: database.connections }
+  const metrics = createMetrics({ registry: meter.registry, ...watched })
+  return { ports: overrides.aroundPorts?.(layered) ?? layered, metrics, readiness, memory }
+}
+
+function tracedPlaces({ database, objectStore }: Config): TracedPlaces {
   return {
-    metrics,
-    readiness,
-    memory,
-    ledger: metrics.meterPort(ledger),
-    userStore: metrics.meterPort(userStore),
-    objects: metrics.meterObjectStore(objects),
+    system: database.kind === 'sqlite' ? 'sqlite' : 'postgresql',
+    bucket: objectStore.kind === 's3' ? objectStore.bucket : undefined,
   }
 }
 
-/** The ports on the database, followed where there is someone to do so. */
-function openBooks({ config, database, writer, tracing }: Adapters) {
-  const ledger = createLedger(database, config)
-  const userStore = createUserStore(database)
-  const books = {
-    ledger: writer?.ledger(ledger) ?? ledger,
-    userStore: writer?.users(userStore) ?? userStore,
-  }
-  if (tracing === undefined) return books
-  const system = isEmbedded(config.databaseUrl) ? 'sqlite' : 'postgresql'
+interface Embedded {
+  readonly writer: Writer
+  readonly instances: SqliteInstances
+}
+
+/** What a server does not need, which works beside this process, nor allows: it has clients on machines that nothing here knows of. */
+function openEmbedded(
+  { database, baseCapacity }: Config,
+  { thread }: Overrides,
+): Embedded | undefined {
+  if (database.kind !== 'sqlite') return undefined
+  const { file } = database
   return {
-    ledger: tracing.traceLedger(books.ledger, system),
-    userStore: tracing.traceUserStore(books.userStore, system),
+    writer: new Writer({ file, baseCapacity }, thread?.onDeath ?? endProcess),
+    instances: new SqliteInstances(file),
   }
-}
-
-function placeOf({ objectStore }: Config): ObjectPlace {
-  return { bucket: objectStore.kind === 's3' ? objectStore.bucket : undefined }
-}
-
-/** Loaded where the settings ask for it alone, as the other two that are (bench/NOTES.md, "Start and idle memory"). */
-async function openJwt(jwt: NonNullable<Config['jwt']>): Promise<Parts['jwt']> {
-  const { createJwtVerifier } = await import('./jwt/jwt-verifier.ts')
-  return { verifier: createJwtVerifier(jwt), createsUsers: jwt.createsUsers }
-}
-
-/** For an embedded database alone: a server does its work beside this process anyway. */
-function createWriter({ databaseUrl, baseCapacity }: Config): Writer | undefined {
-  if (!isEmbedded(databaseUrl)) return undefined
-  return new Writer({ file: fileOf(databaseUrl), baseCapacity }, endProcess)
 }
 
 /** Ends the process as any uncaught error does: all is durable, and whoever runs the service starts it again. */
@@ -244,82 +223,20 @@ function endProcess(cause: unknown): void {
   })
 }
 
-/** A server has clients on other machines, of which nothing can be known here. */
-function createInstances({ databaseUrl }: Config): SqliteInstances | undefined {
-  return isEmbedded(databaseUrl) ? new SqliteInstances(fileOf(databaseUrl)) : undefined
-}
-
-interface JoinInstances extends Pick<ServiceOptions, 'warn'> {
-  readonly instances: SqliteInstances | undefined
-  readonly ledger: Ledger
-  readonly writer: Writer | undefined
-}
-
-async function joinInstances({ instances, ledger, writer, warn }: JoinInstances): Promise<number> {
-  const endLeases = () =>
+/** Ends the leases that a crash has left, where the processes of a database can be told apart; resolves to how many. */
+async function endLeases(
+  { instances, writer }: Embedded,
+  { ledger, warn }: { readonly ledger: Ledger; readonly warn: Overrides['warn'] },
+): Promise<number> {
+  const joined = instances.join(() =>
     ledger.endLeases().catch((cause: unknown) => {
       // They end by themselves. A full disk, for one, is no reason not to start: what has to be removed makes room.
       warn?.(cause, 'the leases of uploads that a crash has left were not ended')
       return 0
-    })
-  const ended = (await instances?.join(endLeases)) ?? 0
+    }),
+  )
+  const ended = (await joined) ?? 0
   // Each of them will be aborted, which is a write to the disk.
-  if (ended > 0) writer?.start()
+  if (ended > 0) writer.start()
   return ended
-}
-
-/** Of what this machine keeps itself: a server's disks are not seen from here. */
-function openFreeSpace({ databaseUrl, objectStore, minFreeSpace }: Config): FreeSpace | undefined {
-  const folders = [
-    ...(isEmbedded(databaseUrl)
-      ? [{ path: dirname(fileOf(databaseUrl)), holdsObjects: false }]
-      : []),
-    ...(objectStore.kind === 'file' ? [{ path: objectStore.directory, holdsObjects: true }] : []),
-  ]
-  const measure = async (folder: string): Promise<number> => {
-    const { bavail, bsize } = await statfs(folder)
-    return bavail * bsize
-  }
-  return createFreeSpace({ folders, minBytes: minFreeSpace, measure })
-}
-
-function isEmbedded(databaseUrl: string): boolean {
-  return databaseUrl.startsWith(SQLITE_SCHEME)
-}
-
-const SQLITE_SCHEME = 'sqlite:'
-
-/** The file of an embedded database, an absolute path; `undefined` for one on a server. */
-export function databaseFileOf(databaseUrl: string): string | undefined {
-  return isEmbedded(databaseUrl) ? fileOf(databaseUrl) : undefined
-}
-
-function fileOf(databaseUrl: string): string {
-  return resolve(databaseUrl.slice(SQLITE_SCHEME.length))
-}
-
-/** Opens the database of a URL; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
-export async function openDatabase(url: string): Promise<Database> {
-  if (!isEmbedded(url)) {
-    const { openPostgres } = await import('./database/postgres/postgres.ts')
-    return openPostgres({ url })
-  }
-  const file = fileOf(url)
-  const folder = dirname(file)
-  // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
-  await ensureFolder(folder, folder).catch((cause: unknown) => {
-    const detail = `The database has no folder ${folder}. DATA_DIR or DATABASE_URL can name another.`
-    throw new AppError('unavailable', detail, { cause })
-  })
-  return openSqlite({ file })
-}
-
-/** Opens the object store of the settings, without asking whether it answers. */
-export async function openObjectStore(
-  config: ObjectStoreConfig,
-  { maxFileSize, warn }: Pick<Config, 'maxFileSize'> & Pick<ServiceOptions, 'warn'>,
-): Promise<ObjectStore> {
-  if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
-  const { createS3Store } = await import('./object-store/s3/store.ts')
-  return createS3Store({ ...config, maxFileSize, warn })
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DatabaseCopies } from './cli/command.ts'
-import { databaseFileOf } from './compose.ts'
 import { readConfig, readS3Settings } from './config/config.ts'
 import { AppError } from './core/errors.ts'
 import { restore } from './database/sqlite/restore.ts'
@@ -29,14 +28,16 @@ export function createDatabaseCopies(environment: Environment): DatabaseCopies {
     },
     async restore({ source, ...progress }) {
       const address = parseS3Address(source)
-      const database = databaseFileOf(readConfig(environment).databaseUrl)
+      const { database } = readConfig(environment)
       const client = readS3Settings(environment)
-      if (database === undefined) throw new Error('Restore a PostgreSQL database with pg_restore.')
+      if (database.kind !== 'sqlite')
+        throw new Error('Restore a PostgreSQL database with pg_restore.')
       const { downloadCopy } = await import('./object-store/s3/database-copy.ts')
-      await ensureFolder(dirname(database), dirname(database))
+      const folder = dirname(database.file)
+      await ensureFolder(folder, folder)
       const fetch = (file: string): Promise<void> =>
         downloadCopy({ ...progress, ...address, client, file })
-      return { database, ...(await restore({ file: database, fetch })) }
+      return { database: database.file, ...(await restore({ file: database.file, fetch })) }
     },
   }
 }

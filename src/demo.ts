@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseUserId, type UserId } from './core/users/user-id.ts'
+import { parseUserId } from './core/users/user-id.ts'
 import type { RunningServer } from './serve.ts'
 import type { Service } from './compose.ts'
 
@@ -24,7 +24,8 @@ export async function introduceDemo(
 ): Promise<string> {
   const userId = parseUserId('demo')
   await service.users.create(userId)
-  const secret = showsToken ? await issueToken(service, userId) : undefined
+  const terms = { userId, label: 'npm start', expiresInSeconds: DAY_SECONDS }
+  const { secret } = showsToken ? await service.accessTokens.issue(terms) : {}
   const file = `${url}/users/me/repo/README.md`
   const curl = `curl --cookie access_token=${secret ?? '...'}`
   const pages = [
@@ -49,12 +50,3 @@ ${pages === '' ? '' : `${pages}\n`}Upload a file, and download it again:
 const WITHOUT_TOKEN = `Issue its user "demo" an access token, with the same settings (such as DATA_DIR or DATABASE_URL) as here:
 npm run -s cli -- tokens issue demo
 (None is printed here, since this is no terminal; "npm start -- --print-token" does so.)`
-
-async function issueToken({ accessTokens }: Service, userId: UserId): Promise<string> {
-  const { secret } = await accessTokens.issue({
-    userId,
-    label: 'npm start',
-    expiresInSeconds: DAY_SECONDS,
-  })
-  return secret
-}

@@ -9,7 +9,7 @@ import { parseUserId } from './core/users/user-id.ts'
 import { createVersion } from './core/objects/version.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
-import { openDatabase, openObjectStore } from './compose.ts'
+import { openDatabase, openObjectStore } from './adapters.ts'
 import { settingWarnings } from './config/warnings.ts'
 
 /** What one examination found. */
@@ -34,41 +34,32 @@ export async function diagnose(
   } catch (error) {
     return [{ check: 'settings', result: 'failed', detail: messageOf(error) }]
   }
+  const warnings = settingWarnings(environment, config)
+  const detail = warnings.length === 0 ? 'are valid' : `are valid, but: ${warnings.join('; ')}`
+  const { database, objectStore } = ADVICE
   return [
-    {
-      check: 'settings',
-      result: 'ok',
-      detail: settingsDetail(settingWarnings(environment, config)),
-    },
-    await examine('database', adviceOn(config).database, () => useDatabase(config)),
-    await examine('object store', adviceOn(config).objectStore, () => useObjectStore(config)),
+    { check: 'settings', result: 'ok', detail },
+    await examine('database', database[config.database.kind], () => useDatabase(config)),
+    await examine('object store', objectStore[config.objectStore.kind], () =>
+      useObjectStore(config),
+    ),
     ...(await examineIdentityProvider(config)),
   ]
 }
 
-function settingsDetail(warnings: readonly string[]): string {
-  return warnings.length === 0 ? 'are valid' : `are valid, but: ${warnings.join('; ')}`
-}
-
 const ADVICE = {
-  database: 'Is the server up, and do DATABASE_URL, its user and its password fit?',
-  objectStore:
-    'Is the server up, and do OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys fit? The user needs to get, put, ' +
-    'delete and list objects and multipart uploads.',
-  identityProvider: 'Does JWT_JWKS_URL name the JSON Web Key Set of the identity provider?',
-  embedded: {
-    database: 'Is there room, and may it write in the folder of DATA_DIR or DATABASE_URL?',
-    objectStore: 'Is there room, and may it write in the folder of DATA_DIR or OBJECT_STORE?',
+  database: {
+    sqlite: 'Is there room, and may it write in the folder of DATA_DIR or DATABASE_URL?',
+    postgres: 'Is the server up, and do DATABASE_URL, its user and its password fit?',
   },
+  objectStore: {
+    file: 'Is there room, and may it write in the folder of DATA_DIR or OBJECT_STORE?',
+    s3:
+      'Is the server up, and do OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys fit? The user needs to get, put, ' +
+      'delete and list objects and multipart uploads.',
+  },
+  identityProvider: 'Does JWT_JWKS_URL name the JSON Web Key Set of the identity provider?',
 } as const
-
-function adviceOn(config: Config): { readonly database: string; readonly objectStore: string } {
-  const { embedded } = ADVICE
-  return {
-    database: config.databaseUrl.startsWith('sqlite:') ? embedded.database : ADVICE.database,
-    objectStore: config.objectStore.kind === 'file' ? embedded.objectStore : ADVICE.objectStore,
-  }
-}
 
 async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagnosis[]> {
   if (jwt === undefined) return []
@@ -91,14 +82,14 @@ async function examine(
   }
 }
 
-async function useDatabase({ databaseUrl }: Config): Promise<string> {
-  const database = await openDatabase(databaseUrl)
+async function useDatabase(config: Config): Promise<string> {
+  const database = await openDatabase(config.database)
   try {
     assertClock(await createLedger(database, { baseCapacity: 0 }).check())
   } finally {
     await database.close()
   }
-  return `${databaseUrl.startsWith('sqlite:') ? 'SQLite' : 'PostgreSQL'} answers, and its clock is right`
+  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} answers, and its clock is right`
 }
 
 /** Leases and grants go by the database's clock, signatures by that of the object store. */

@@ -12,7 +12,7 @@ import type { Config } from './config/config.ts'
 import { Deadline, settledWithin } from './core/async/deadline.ts'
 import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
-import { buildApp } from './http/public/app.ts'
+import { type AppOptions, buildApp } from './http/public/app.ts'
 import { Connections } from './http/server/connections.ts'
 import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
 import type { Service } from './compose.ts'
@@ -55,18 +55,54 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const shutdown = new AbortController()
   const connections = new Connections()
   let stopped: Promise<void> | undefined
-  const common = {
-    ...service,
-    trustedProxies: config.trustedProxies,
+  const pages = await openPages(config, options)
+  service.metrics.watchProcess({ version: await readVersion() })
+  const listeners = await buildListeners({
+    config,
+    service,
     logger,
+    tracing,
     isStopping: () => stopped !== undefined,
     connections,
     shutdown: shutdown.signal,
-    traces: tracing,
+    pages,
+  })
+  await endGoneUploads({ service, logger, shutdown: shutdown.signal })
+  const [url = '', adminUrl] = await listenAll(listeners)
+  const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
+  const running = { listeners, connections, jobs, shutdown, tracing }
+  const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
+  return {
+    url,
+    hasPage: pages?.user.document !== undefined,
+    operatorPageUrl: isOperatorPageThere ? adminUrl : undefined,
+    stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)),
   }
+}
+
+export interface ListenersOptions
+  extends
+    Pick<ServeOptions, 'config' | 'service' | 'logger' | 'tracing'>,
+    Pick<AppOptions, 'connections' | 'isStopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
+  readonly pages?: { readonly [P in keyof Pages]: WebPage | undefined } | undefined
+  /** How long a body may stop coming before the request is given up, for tests; a minute when left out. */
+  readonly idleTimeoutMs?: number
+}
+
+export interface Listener {
+  /** As the log has it. */
+  readonly name: string
+  readonly app: FastifyInstance
+  readonly host: string
+  readonly port: number
+}
+
+/** Builds the public listener, and those of the administration and of the monitoring where there are any. */
+export async function buildListeners(options: ListenersOptions): Promise<readonly Listener[]> {
+  const { config, service, pages, tracing: traces, ...edge } = options
   const { metrics } = service
-  const pages = await openPages(config, options)
-  metrics.watchProcess({ version: await readVersion() })
+  const { trustedProxies, maxDownloadsPerUser, maxDownloads } = config
+  const common = { ...edge, ...service, trustedProxies, traces }
   const app = await buildApp({
     ...common,
     meter: metrics.meterRequests('public'),
@@ -74,9 +110,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     allowedOrigins: config.allowedOrigins,
     apiDocs: config.apiDocs,
     maxFiles: config.maxFiles,
-    downloadLimits: { perUser: config.maxDownloadsPerUser, total: config.maxDownloads },
+    downloadLimits: { perUser: maxDownloadsPerUser, total: maxDownloads },
     page: pages?.user,
-    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
   })
   const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
   if (config.admin !== undefined) {
@@ -89,17 +125,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
     listeners.push({ name: 'the monitoring', app, ...config.metrics })
   }
-  await endGoneUploads({ service, logger, shutdown: shutdown.signal })
-  const [url = '', adminUrl] = await listenAll(listeners)
-  const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
-  const running = { listeners, connections, jobs, shutdown, tracing }
-  const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
-  return {
-    url,
-    hasPage: pages?.user.document !== undefined,
-    operatorPageUrl: isOperatorPageThere ? adminUrl : undefined,
-    stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)),
-  }
+  return listeners
 }
 
 /** Nobody is to find the room taken that a crash has left; but there may be much of it, or a database that refuses. */
@@ -188,14 +214,6 @@ async function closeListeners({ listeners, connections }: Running): Promise<void
   for (const { app } of listeners) app.server.close()
 }
 
-interface Listener {
-  /** As the log has it. */
-  readonly name: string
-  readonly app: FastifyInstance
-  readonly host: string
-  readonly port: number
-}
-
 /** Opens all listeners, or none, and returns their addresses. */
 async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
   try {
@@ -211,7 +229,6 @@ async function listenAll(listeners: readonly Listener[]): Promise<readonly strin
   }
 }
 
-/** How long a body may stop coming before the request is given up. */
 const IDLE_TIMEOUT_MS = 60_000
 
 /** Orchestrators commonly kill after 30 s; what is left then is refused in time to be told so. */

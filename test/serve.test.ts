@@ -11,7 +11,8 @@ import { parseClientAddress } from '../src/core/auth/client-address.ts'
 import { FAILED_ATTEMPT_POLICY } from '../src/core/auth/failed-attempts.ts'
 import { parseUserId } from '../src/core/users/user-id.ts'
 import { serve, type ServeOptions } from '../src/serve.ts'
-import { openDatabase, openService, type Service } from '../src/compose.ts'
+import { openDatabase } from '../src/adapters.ts'
+import { openService, type Service } from '../src/compose.ts'
 import { outage } from './support/faults.ts'
 import { send } from './crash/request.ts'
 import { createFolder } from './support/local-server.ts'
@@ -82,7 +83,7 @@ describe('the server', () => {
     const { service, config, server } = await start()
     await server.stop()
     await service.close()
-    const database = await openDatabase(config.databaseUrl)
+    const database = await openDatabase(config.database)
     await sql`
       INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
       VALUES ('v', ${userId}, 'a', 'k', 500, 'pending', ${Date.now() + 60_000})
@@ -102,7 +103,7 @@ describe('the server', () => {
     const { service, config, server } = await start()
     await server.stop()
     await service.close()
-    const database = await openDatabase(config.databaseUrl)
+    const database = await openDatabase(config.database)
     await sql`
       CREATE TRIGGER broken BEFORE UPDATE ON uploads BEGIN SELECT RAISE(ABORT, 'broken'); END
     `.execute(database.kysely)

@@ -1,3 +1,4 @@
+import type { DatabaseConfig } from '../../src/config/parsers.ts'
 import { randomBytes } from 'node:crypto'
 import { serviceDownloads } from '../download-sides.ts'
 import { plantFiles } from '../planted-files.ts'
@@ -56,8 +57,8 @@ function sidesOf({ cookies: [many = '', few = ''] }: Stack): readonly [Account, 
 }
 
 async function prepare({ stack: name, servers, profile, opened }: Setting): Promise<Stack> {
-  const plant = async (databaseUrl: string): Promise<void> => {
-    await plantFiles(databaseUrl, { 'user-0': MANY, 'user-1': FEW })
+  const plant = async (database: DatabaseConfig): Promise<void> => {
+    await plantFiles(database, { 'user-0': MANY, 'user-1': FEW })
   }
   return opened.use(await openStack({ name, servers, profile, users: 2, plant }))
 }

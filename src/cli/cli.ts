@@ -1,13 +1,11 @@
 import { parseArgs } from 'node:util'
 import { isAppError, messageOf } from '../core/errors.ts'
 import type { Command, CommandCall, CommandServices, StandaloneCommand } from './command.ts'
-import { DEVICES } from './commands/devices.ts'
-import { GRANTS } from './commands/grants.ts'
+import { DEVICES, GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
 import { USERS } from './commands/users.ts'
-import { printable } from './printable.ts'
-import { render, type Result } from './render.ts'
+import { printable, render, type Result } from './render.ts'
 
 export interface CliOptions extends Pick<CommandCall, 'copies'> {
   /** The words after the program's name. */
@@ -119,7 +117,7 @@ function commandOf(args: readonly string[]): AnyCommand | undefined {
   return COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
 }
 
-function optionsOf({ flags, switches = [] }: AnyCommand) {
+function optionsOf({ flags = [], switches = [] }: AnyCommand) {
   const options: Record<string, { readonly type: 'string' | 'boolean' }> = {}
   for (const flag of flags) options[flag] = { type: 'string' }
   for (const name of ['json', ...switches]) options[name] = { type: 'boolean' }
@@ -130,7 +128,7 @@ function isSwitch([, value]: readonly [string, unknown]): boolean {
   return value === true
 }
 
-function operandCounts({ operands }: AnyCommand): { least: number; most: number } {
+function operandCounts({ operands = [] }: AnyCommand): { least: number; most: number } {
   const optional = operands.filter((operand) => operand.startsWith('['))
   return { least: operands.length - optional.length, most: operands.length }
 }
@@ -165,7 +163,8 @@ function usage(command: AnyCommand): string {
   return `usage: cloud-repo ${lineOf(command)}`
 }
 
-function lineOf({ words, operands, flags, switches = [], required = [] }: AnyCommand): string {
+function lineOf(command: AnyCommand): string {
+  const { words, operands = [], flags = [], switches = [], required = [] } = command
   const options = flags.map((flag) =>
     required.includes(flag) ? `--${flag} ...` : `[--${flag} ...]`,
   )

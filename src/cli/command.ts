@@ -5,8 +5,7 @@ import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
-import type { Transfer } from './progress.ts'
-import type { Result } from './render.ts'
+import type { Result, Row } from './render.ts'
 
 /** The use cases that commands call; the same as the server's. */
 export interface CommandServices {
@@ -18,6 +17,12 @@ export interface CommandServices {
   readonly rebuilder: Rebuilder
   backup(file: string): Promise<{ readonly bytes: number }>
   close(): Promise<void>
+}
+
+export interface Transfer {
+  /** Bytes. */
+  readonly moved: number
+  readonly total: number
 }
 
 interface CopyOptions {
@@ -64,9 +69,9 @@ export interface CommandCall {
 interface CommandForm {
   readonly words: readonly string[]
   /** Names of the operands; `[name]` may be left out. */
-  readonly operands: readonly string[]
+  readonly operands?: readonly string[]
   /** Names of the flags, each with a value. */
-  readonly flags: readonly string[]
+  readonly flags?: readonly string[]
   /** Names of the flags without a value. */
   readonly switches?: readonly string[]
   /** Those of the flags that must be given. */
@@ -91,4 +96,31 @@ export function userIdOf([userId = '']: readonly string[]): UserId {
 /** A whole number in decimal digits; `NaN`, which every limit refuses, for anything else. */
 export function parseCount(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN
+}
+
+/** Prints a finding while its command goes on: a JSON document for programs, a line for people. */
+export function printFinding({ json, print }: CommandCall, row: Row): void {
+  print(json ? JSON.stringify(row) : lineOf(row))
+}
+
+/** Its kind, then what is known of it. */
+function lineOf({ kind, repaired, ...facts }: Row): string {
+  const said = Object.entries(facts).filter(([, value]) => value !== null)
+  const words = said.map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return [String(kind).padEnd(17), ...words, ...(repaired === true ? ['repaired'] : [])].join(' ')
+}
+
+const EVERY_MS = 10_000
+
+/** Says every 10 s how far a command has come that takes long; what it returns can be called as often as one likes. */
+export function showProgress<T>(
+  { printError }: Pick<CommandCall, 'printError'>,
+  describe: (progress: T) => string,
+): (progress: T) => void {
+  let toldAt = performance.now()
+  return (progress) => {
+    if (performance.now() - toldAt < EVERY_MS) return
+    toldAt = performance.now()
+    printError(`so far ${describe(progress)}`)
+  }
 }

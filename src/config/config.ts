@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
-import { messageOf } from '../core/errors.ts'
 import { smallestBudget } from '../core/uploads/memory/budget.ts'
-import { partSizeFor } from '../object-store/s3/parts.ts'
-import { readTraces, type TraceConfig } from './tracing.ts'
+import { partSizeFor } from '../core/uploads/memory/part-size.ts'
+import { createReader, type Environment, type Reader } from './reader.ts'
+import { readTraces } from './tracing.ts'
 import { isLoopback, isDefaultCredential } from './default-credentials.ts'
 import {
-  type LogFormat,
-  type LogLevel,
   parseBasePath,
   parseBoolean,
   parseCount,
@@ -27,55 +24,7 @@ import {
 } from './parsers.ts'
 
 /** Every setting of the service, checked. README's table of settings says what each is for. */
-export interface Config {
-  readonly host: string
-  readonly port: number
-  readonly basePath: string
-  /** The folder of what is embedded, an absolute path. */
-  readonly dataDir: string
-  readonly databaseUrl: string
-  readonly objectStore: ObjectStoreConfig
-  readonly baseCapacity: number
-  readonly deviceCapacity: number
-  readonly deviceModels: ReadonlyMap<string, number>
-  readonly maxFileSize: number
-  readonly maxFiles: number
-  readonly uploadMemory: number
-  /** Bytes that uploads leave free where this machine keeps the database and the objects. */
-  readonly minFreeSpace: number
-  /** How long the objects of replaced and deleted files are kept, in milliseconds. */
-  readonly garbageDelayMs: number
-  readonly maxUploads: number
-  readonly maxDownloadsPerUser: number
-  readonly maxDownloads: number
-  readonly allowedOrigins: readonly string[]
-  /** Whether the public listener describes itself. */
-  readonly apiDocs: boolean
-  /** Whether the user's page and its session are served. */
-  readonly webPage: boolean
-  readonly trustedProxies: readonly string[]
-  /** The identity provider whose JWTs are access tokens too, if there is one. */
-  readonly jwt: JwtConfig | undefined
-  readonly logLevel: LogLevel
-  readonly logFormat: LogFormat
-  /** `undefined`: nothing is traced. */
-  readonly traces: TraceConfig | undefined
-  /** `undefined`: there is no admin listener. */
-  readonly admin: AdminConfig | undefined
-  /** `undefined`: the metrics are on the admin listener alone. */
-  readonly metrics: MetricsConfig | undefined
-}
-
-export interface MetricsConfig {
-  readonly host: string
-  readonly port: number
-}
-
-export interface AdminConfig {
-  readonly host: string
-  readonly port: number
-  readonly token: string
-}
+export type Config = Readonly<ReturnType<typeof readSettings>>
 
 export interface JwtConfig {
   readonly jwksUrl: string
@@ -97,8 +46,6 @@ export interface S3Settings {
   readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** Thrown when settings are wrong; its message lists every fault, one a line. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
@@ -113,41 +60,7 @@ export class ConfigError extends Error {
  */
 export function readConfig(environment: Environment): Config {
   const reader = createReader(environment)
-  const { setting } = reader
-  const dataDir = resolve(setting('DATA_DIR', './data', String))
-  const config: Config = {
-    host: setting('HOST', '127.0.0.1', String),
-    port: setting('PORT', '3000', parsePort),
-    basePath: setting('BASE_PATH', '', parseBasePath),
-    dataDir,
-    databaseUrl: setting(
-      'DATABASE_URL',
-      `sqlite:${join(dataDir, 'database.sqlite')}`,
-      parseDatabase,
-    ),
-    objectStore: readObjectStore(reader, dataDir),
-    baseCapacity: setting('BASE_CAPACITY', '1GiB', parseByteSize),
-    deviceCapacity: setting('DEVICE_CAPACITY', '5GiB', parseByteSize),
-    deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
-    maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
-    maxFiles: setting('MAX_FILES', '100000', parseCount),
-    uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
-    minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
-    garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
-    maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
-    maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
-    maxDownloads: setting('MAX_DOWNLOADS', '1000', parsePositiveCount),
-    allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
-    apiDocs: setting('API_DOCS', 'true', parseBoolean),
-    webPage: setting('WEB_PAGE', 'true', parseBoolean),
-    trustedProxies: setting('TRUST_PROXY', '', parseProxies),
-    jwt: readJwt(reader),
-    logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
-    logFormat: setting('LOG_FORMAT', 'auto', parseLogFormat),
-    traces: readTraces(reader),
-    admin: readAdmin(reader),
-    metrics: readMetrics(reader),
-  }
+  const config = readSettings(reader)
   const least = smallestBudget(partSizeOf(config))
   if (config.uploadMemory < least) {
     reader.faults.push(
@@ -166,54 +79,63 @@ export function readS3Settings(environment: Environment): S3Settings {
   return settings
 }
 
+function readSettings(reader: Reader) {
+  const { setting } = reader
+  const dataDir = resolve(setting('DATA_DIR', './data', String))
+  const databaseFile = join(dataDir, 'database.sqlite')
+  return {
+    host: setting('HOST', '127.0.0.1', String),
+    port: setting('PORT', '3000', parsePort),
+    basePath: setting('BASE_PATH', '', parseBasePath),
+    /** The folder of what is embedded, an absolute path. */
+    dataDir,
+    database: setting('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase),
+    objectStore: readObjectStore(reader, dataDir),
+    baseCapacity: setting('BASE_CAPACITY', '1GiB', parseByteSize),
+    deviceCapacity: setting('DEVICE_CAPACITY', '5GiB', parseByteSize),
+    deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
+    maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
+    maxFiles: setting('MAX_FILES', '100000', parseCount),
+    uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
+    /** Bytes that uploads leave free where this machine keeps the database and the objects. */
+    minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
+    /** How long the objects of replaced and deleted files are kept, in milliseconds. */
+    garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
+    maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
+    maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
+    maxDownloads: setting('MAX_DOWNLOADS', '1000', parsePositiveCount),
+    allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
+    /** Whether the public listener describes itself. */
+    apiDocs: setting('API_DOCS', 'true', parseBoolean),
+    /** Whether the user's page and its session are served. */
+    webPage: setting('WEB_PAGE', 'true', parseBoolean),
+    trustedProxies: setting('TRUST_PROXY', '', parseProxies),
+    /** The identity provider whose JWTs are access tokens too, if there is one. */
+    jwt: readJwt(reader),
+    logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
+    logFormat: setting('LOG_FORMAT', 'auto', parseLogFormat),
+    /** `undefined`: nothing is traced. */
+    traces: readTraces(reader),
+    /** `undefined`: there is no admin listener. */
+    admin: readAdmin(reader),
+    /** `undefined`: the metrics are on the admin listener alone. */
+    metrics: readMetrics(reader),
+  }
+}
+
 /** The most that the object store gathers of one upload before it sends it on, in bytes. */
 export function partSizeOf(config: Pick<Config, 'objectStore' | 'maxFileSize'>): number {
   return config.objectStore.kind === 's3' ? partSizeFor(config.maxFileSize) : 0
 }
 
-interface Reader {
-  readonly faults: string[]
-  /** The parsed value of a setting; a fault is noted and the default stands in, so that all faults are found. */
-  readonly setting: <T>(name: string, fallback: string, parse: (text: string) => T) => T
-  readonly optional: (name: string) => string | undefined
-}
-
-function createReader(environment: Environment): Reader {
-  const faults: string[] = []
-
-  function optional(name: string): string | undefined {
-    const path = environment[`${name}_FILE`]
-    if (path === undefined || path === '') return environment[name] || undefined
-    try {
-      return readFileSync(path, 'utf8').trim() || undefined
-    } catch (error) {
-      faults.push(`${name}_FILE: ${messageOf(error)}`)
-      return undefined
-    }
-  }
-
-  function setting<T>(name: string, fallback: string, parse: (text: string) => T): T {
-    const text = optional(name)
-    if (text === undefined) return parse(fallback)
-    try {
-      return parse(text)
-    } catch (error) {
-      faults.push(`${name}: ${messageOf(error)}`)
-      return parse(fallback)
-    }
-  }
-
-  return { faults, setting, optional }
-}
-
-function readAdmin({ setting }: Reader): AdminConfig | undefined {
+function readAdmin({ setting }: Reader) {
   const host = setting('ADMIN_HOST', '127.0.0.1', String)
   const port = setting('ADMIN_PORT', '3001', parsePort)
   const token = setting('ADMIN_TOKEN', '', parseHeaderToken)
   return token === undefined ? undefined : { host, port, token }
 }
 
-function readMetrics({ setting }: Reader): MetricsConfig | undefined {
+function readMetrics({ setting }: Reader) {
   const host = setting('METRICS_HOST', '127.0.0.1', String)
   const port = setting('METRICS_PORT', '', (text) => (text === '' ? undefined : parsePort(text)))
   return port === undefined ? undefined : { host, port }

@@ -31,13 +31,20 @@ export function parseObjectStore(
   )
 }
 
-export function parseDatabase(text: string): string {
+export type DatabaseConfig =
+  /** The file is an absolute path. */
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+
+export function parseDatabase(text: string): DatabaseConfig {
   const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
   // The driver knows one host alone; libpq's list would be taken for a name that nobody finds.
   if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
     throw new Error('write one host: a name or a balancer that leads to the primary')
   }
-  if (/^sqlite:.+/.test(text) || /^postgres(ql)?:\/\//.test(text)) return text
+  if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text }
+  const [, file] = /^sqlite:(.+)/s.exec(text) ?? []
+  if (file !== undefined) return { kind: 'sqlite', file: resolve(file) }
   throw new Error('write sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
 }
 

@@ -1,5 +1,5 @@
 import { chmod, stat } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import type { Config } from './config.ts'
 
 export interface ClosedPlace {
@@ -8,7 +8,7 @@ export interface ClosedPlace {
   readonly mode: string
 }
 
-type Places = Pick<Config, 'dataDir' | 'databaseUrl' | 'objectStore'>
+type Places = Pick<Config, 'dataDir' | 'database' | 'objectStore'>
 
 /**
  * Closes the folders and files of the embedded places to other users of the machine, as new ones are from the start, and
@@ -24,18 +24,16 @@ export async function closePlaces(config: Places): Promise<readonly ClosedPlace[
   return closed
 }
 
-function placesOf({ dataDir, databaseUrl, objectStore }: Places): readonly string[] {
-  const objects = objectStore.kind === 'file' ? resolve(objectStore.directory) : undefined
-  const database = databaseUrl.startsWith('sqlite:') ? resolve(databaseUrl.slice(7)) : undefined
+function placesOf({ dataDir, database, objectStore }: Places): readonly string[] {
+  const objects = objectStore.kind === 'file' ? objectStore.directory : undefined
+  const file = database.kind === 'sqlite' ? database.file : undefined
   const isWithin = (path: string | undefined): path is string =>
     path?.startsWith(dataDir + sep) === true
   return [
-    ...(isWithin(objects) || isWithin(database) ? [dataDir] : []),
+    ...(isWithin(objects) || isWithin(file) ? [dataDir] : []),
     ...(isWithin(objects) ? [objects] : []),
     ...(objects === undefined ? [] : [join(objects, 'users')]),
-    ...(database === undefined
-      ? []
-      : ['', '-wal', '-shm', '-instances'].map((end) => database + end)),
+    ...(file === undefined ? [] : ['', '-wal', '-shm', '-instances'].map((end) => file + end)),
   ]
 }
 

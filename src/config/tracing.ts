@@ -1,13 +1,9 @@
 import type { TracingOptions } from '../tracing/tracing.ts'
+import type { Reader } from './reader.ts'
 import { parseOneOf, parsePositiveCount, parseUrl } from './parsers.ts'
 
 /** How spans are made and sent. The rest of `OTEL_*` is read by OpenTelemetry itself. */
 export type TraceConfig = Omit<TracingOptions, 'warn'>
-
-interface Reader {
-  readonly setting: <T>(name: string, fallback: string, parse: (text: string) => T) => T
-  readonly optional: (name: string) => string | undefined
-}
 
 /**
  * Reads the variables by which OpenTelemetry is set up everywhere. There are traces when an exporter or its endpoint is

@@ -34,8 +34,8 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** The parts without which neither uploads nor downloads work. */
-export type Part = 'database' | 'object_store'
+/** What neither uploads nor downloads work without. */
+export type Dependency = 'database' | 'object_store'
 
 export interface AppErrorOptions {
   /** What an adapter or a library threw; logged, never shown to a client. */
@@ -43,7 +43,7 @@ export interface AppErrorOptions {
   /** Further members of the problem document, in its snake_case, for example `capacity` in bytes. */
   readonly facts?: Readonly<Record<string, number | string>>
   /** Which part failed, for `unavailable`; logged, never shown to a client. */
-  readonly part?: Part
+  readonly part?: Dependency
   /** Whether the part can be read but not written, because its disk is full. */
   readonly isFull?: boolean
 }
@@ -55,7 +55,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly facts: Readonly<Record<string, number | string>>
-  readonly part: Part | undefined
+  readonly part: Dependency | undefined
   readonly isFull: boolean
 
   /** `detail` is a sentence for the client; it names no secret, no file name and no internals. */

@@ -1,5 +1,5 @@
 import { settledUnlessAborted, timeoutSignal } from './async/deadline.ts'
-import type { Part } from './errors.ts'
+import type { Dependency } from './errors.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { ObjectStore } from './objects/object-store.ts'
 
@@ -9,7 +9,7 @@ export interface Readiness {
    * second ago, so that probes cost nothing however many there are. With `timeoutMs` that is how long a part can have
    * failed, or hung, before it is named. Never rejects.
    */
-  failures(): Promise<ReadonlyMap<Part, unknown>>
+  failures(): Promise<ReadonlyMap<Dependency, unknown>>
 }
 
 export interface ReadinessOptions {
@@ -24,10 +24,10 @@ const MAX_AGE_MS = 500
 /** Asks the parts themselves: a database that is down or a bucket that is gone is seen, and so is their return. */
 export function createReadiness(options: ReadinessOptions): Readiness {
   const { ledger, objects, timeoutMs } = options
-  let latest: Promise<ReadonlyMap<Part, unknown>> | undefined
+  let latest: Promise<ReadonlyMap<Dependency, unknown>> | undefined
   let askedAt = Number.NEGATIVE_INFINITY
 
-  async function ask(): Promise<ReadonlyMap<Part, unknown>> {
+  async function ask(): Promise<ReadonlyMap<Dependency, unknown>> {
     const signal = timeoutSignal(timeoutMs)
     const answers = await Promise.all([
       failureOf('database', settledUnlessAborted(ledger.check(), signal)),
@@ -48,7 +48,10 @@ export function createReadiness(options: ReadinessOptions): Readiness {
   }
 }
 
-async function failureOf(part: Part, check: Promise<unknown>): Promise<[Part, unknown][]> {
+async function failureOf(
+  part: Dependency,
+  check: Promise<unknown>,
+): Promise<[Dependency, unknown][]> {
   try {
     await check
     return []

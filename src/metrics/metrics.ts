@@ -1,12 +1,9 @@
 import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client'
-import type { ObjectStore } from '../core/objects/object-store.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
-import { type BacklogOptions, createBacklogMetrics } from './backlog.ts'
-import { createCallMeter, meterObjectStore, meterPort } from './port-latency.ts'
-import { createDependencyMetrics } from './dependencies.ts'
-import { meterRepository } from './repository.ts'
+import { meterRepository } from './call-meters.ts'
+import { type BacklogOptions, createBacklogMetrics, createDependencyMetrics } from './scrape.ts'
 import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
 import { createSaturationMetrics, type SaturationOptions } from './saturation.ts'
 import { meterSweeper } from './sweeps.ts'
@@ -23,10 +20,6 @@ export interface Metrics {
   meterSweeper(sweeper: Sweeper): Sweeper
   /** The same repository, whose uploads are counted. */
   meterRepository(repository: Repository): Repository
-  /** The same object store, whose calls are timed. */
-  meterObjectStore(store: ObjectStore): ObjectStore
-  /** The same port of the database, whose calls are timed under the names of its methods. */
-  meterPort<T extends object>(port: T): T
   /** What a listener tells its requests to. */
   meterRequests(listener: ListenerName): RequestMeter
 }
@@ -37,25 +30,22 @@ export interface BuildInfo {
 
 export interface MetricsOptions
   extends Omit<BacklogOptions, 'registry'>, Omit<SaturationOptions, 'registry'> {
+  /** That of other metrics of this instance, if there are any. */
+  readonly registry?: Registry
   readonly readiness: Readiness
 }
 
 /** One registry for all metrics of an instance; none is global. Each group of them has its file here. */
-export function createMetrics(options: MetricsOptions): Metrics {
-  const registry = new Registry()
+export function createMetrics({ registry = new Registry(), ...options }: MetricsOptions): Metrics {
   const readBacklog = createBacklogMetrics({ registry, ...options })
-  const readParts = createDependencyMetrics({ registry, ...options })
+  const readDependencies = createDependencyMetrics({ registry, ...options })
   createSaturationMetrics({ registry, ...options })
   const requests = createRequestMetrics(registry)
-  const calls = {
-    objectStore: createCallMeter({ registry, of: 'object_store', help: 'object store' }),
-    database: createCallMeter({ registry, of: 'database', help: 'database' }),
-  }
   let watchesProcess = false
   return {
     contentType: registry.contentType,
     async expose() {
-      await Promise.all([readBacklog(), readParts()])
+      await Promise.all([readBacklog(), readDependencies()])
       requests.settle()
       return await registry.metrics()
     },
@@ -65,10 +55,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       collectDefaultMetrics({ register: registry })
       exposeBuild(registry, build)
     },
-    meterSweeper: (sweeper) => meterSweeper({ registry, sweeper }),
-    meterRepository: (repository) => meterRepository({ registry, repository }),
-    meterObjectStore: (store) => meterObjectStore(store, calls.objectStore),
-    meterPort: (port) => meterPort(port, calls.database),
+    meterSweeper: (sweeper) => meterSweeper(sweeper, registry),
+    meterRepository: (repository) => meterRepository(repository, registry),
     meterRequests: (listener) => requests.meter(listener),
   }
 }

@@ -22,7 +22,7 @@ export function createSaturationMetrics({
   memory,
   connections,
 }: SaturationOptions): void {
-  const gauge = (name: string, { help, read }: { help: string; read: () => number }): Gauge =>
+  const gauge = (name: string, help: string, read: () => number): Gauge =>
     new Gauge({
       name: `cloud_repository_${name}`,
       help,
@@ -31,33 +31,17 @@ export function createSaturationMetrics({
         this.set(read())
       },
     })
-  gauge('upload_memory_limit_bytes', {
-    help: 'What uploads of this instance may hold in memory.',
-    read: () => memory.usage().budget,
-  })
-  gauge('upload_memory_taken_bytes', {
-    help: 'What of it uploads have taken.',
-    read: () => memory.usage().taken,
-  })
-  gauge('upload_memory_waiting', {
-    help: 'Uploads that wait for memory.',
-    read: () => memory.usage().waiting,
-  })
+  const memoryHelp = 'What uploads of this instance may hold in memory.'
+  gauge('upload_memory_limit_bytes', memoryHelp, () => memory.usage().budget)
+  gauge('upload_memory_taken_bytes', 'What of it uploads have taken.', () => memory.usage().taken)
+  gauge('upload_memory_waiting', 'Uploads that wait for memory.', () => memory.usage().waiting)
   if (connections === undefined) return
-  gauge('database_connections_limit', {
-    help: 'Connections to the database that this instance may have.',
-    read: () => connections().limit,
-  })
-  gauge('database_connections_waiting', {
-    help: 'Calls that wait for a connection to the database.',
-    read: () => connections().waiting,
-  })
-  gauge('database_connections_open', {
-    help: 'Connections to the database that are open.',
-    read: () => connections().open,
-  })
-  gauge('database_connections_used', {
-    help: 'Those of them that are in use.',
-    read: () => connections().open - connections().idle,
-  })
+  const limitHelp = 'Connections to the database that this instance may have.'
+  gauge('database_connections_limit', limitHelp, () => connections().limit)
+  const waitingHelp = 'Calls that wait for a connection to the database.'
+  gauge('database_connections_waiting', waitingHelp, () => connections().waiting)
+  const openHelp = 'Connections to the database that are open.'
+  gauge('database_connections_open', openHelp, () => connections().open)
+  const inUse = () => connections().open - connections().idle
+  gauge('database_connections_used', 'Those of them that are in use.', inUse)
 }

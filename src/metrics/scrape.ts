@@ -1,6 +1,11 @@
+import { Gauge, type Registry } from '@prometheus-io/client'
 import { settledWithin } from '../core/async/deadline.ts'
+import type { Dependency } from '../core/errors.ts'
+import type { Ledger } from '../core/ledger/ledger.ts'
+import type { Backlog } from '../core/ledger/sweep-ledger.ts'
+import type { Readiness } from '../core/readiness.ts'
 
-/** Prometheus waits 10 s, and what an instance knows by itself must arrive also when a part hangs. */
+/** Prometheus waits 10 s, and what an instance knows by itself must arrive also when a dependency hangs. */
 const PATIENCE_MS = 2_000
 
 export interface Reading {
@@ -25,4 +30,79 @@ export function createScrape({ clear, read }: Reading): () => Promise<void> {
       })
     await settledWithin(PATIENCE_MS, reading)
   }
+}
+
+export interface DependencyOptions {
+  readonly registry: Registry
+  readonly readiness: Readiness
+}
+
+/** Whether database and object store answer, asked for each scrape as `/readyz` asks. */
+export function createDependencyMetrics({
+  registry,
+  readiness,
+}: DependencyOptions): () => Promise<void> {
+  const up = new Gauge({
+    name: 'cloud_repository_part_up',
+    help: '1 when the part answers, 0 when it fails, as /readyz has it.',
+    labelNames: ['part'],
+    registers: [registry],
+  })
+  return createScrape({
+    clear: () => up.reset(),
+    read: async () => {
+      const failures = await readiness.failures()
+      for (const part of DEPENDENCIES) up.set({ part }, failures.has(part) ? 0 : 1)
+    },
+  })
+}
+
+const DEPENDENCIES: readonly Dependency[] = ['database', 'object_store']
+
+export interface BacklogOptions {
+  readonly registry: Registry
+  readonly ledger: Pick<Ledger, 'measureBacklog' | 'measureJournal'>
+}
+
+/** Of more it is enough to know that there is more. */
+const CAP = 10_000
+
+/** What waits for the sweepers of all instances, and what the journal holds, read from the database for each scrape. */
+export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () => Promise<void> {
+  const gauge = (name: string, help: string, ...labelNames: string[]): Gauge<string> =>
+    new Gauge({ name: `cloud_repository_${name}`, help, labelNames, registers: [registry] })
+  const waiting = `What is due and waits for a sweep of whichever instance, counted up to ${CAP}.`
+  const count = gauge('sweep_backlog', waiting, 'of')
+  const oldest = 'For how long the oldest of it has been due.'
+  const age = gauge('sweep_backlog_age_seconds', oldest, 'of')
+  const reservations = gauge('reservations', `Uploads under way on all instances, up to ${CAP}.`)
+  const reserved = gauge('reserved_bytes', 'Bytes that these have reserved.')
+  const garbage = gauge('garbage_objects', `Objects that no file refers to any more, up to ${CAP}.`)
+
+  function set(of: string, backlog: Backlog): void {
+    count.set({ of }, backlog.count)
+    age.set({ of }, backlog.oldestMs / 1000)
+  }
+  async function readBacklog(): Promise<void> {
+    const { expiredUploads, abortedUploads, garbage: due } = await ledger.measureBacklog(CAP)
+    set('expired_uploads', expiredUploads)
+    set('aborted_uploads', abortedUploads)
+    set('garbage', due)
+  }
+  async function readJournal(): Promise<void> {
+    const journal = await ledger.measureJournal(CAP)
+    reservations.set(journal.reservations)
+    reserved.set(journal.reservedBytes)
+    garbage.set(journal.garbage)
+  }
+  return createScrape({
+    clear: () => {
+      for (const labelled of [count, age]) labelled.reset()
+      // A gauge without labels would be reset to 0, which says something.
+      for (const single of [reservations, reserved, garbage]) single.remove()
+    },
+    read: async () => {
+      await Promise.all([readBacklog(), readJournal()])
+    },
+  })
 }

@@ -2,20 +2,12 @@ import { Counter, Gauge, type Registry } from '@prometheus-io/client'
 import type { SweepFigures, Sweeper } from '../core/sweep/sweeper.ts'
 
 /** Counts what a sweeper does while it does it, and when its sweeps began and ended. */
-export function meterSweeper({
-  registry,
-  sweeper,
-}: {
-  readonly registry: Registry
-  readonly sweeper: Sweeper
-}): Sweeper {
+export function meterSweeper(sweeper: Sweeper, registry: Registry): Sweeper {
   const registers = [registry]
-  const counters = FIGURES.map(([figure, name, help]) => {
-    return {
-      figure,
-      counter: new Counter({ name: `cloud_repository_${name}_total`, help, registers }),
-    }
-  })
+  const counters = FIGURES.map(([figure, name, help]) => ({
+    figure,
+    counter: new Counter({ name: `cloud_repository_${name}_total`, help, registers }),
+  }))
   const ends = new Counter({
     name: 'cloud_repository_sweeps_total',
     help: 'Sweeps by how they ended; elsewhere: left to another instance.',

@@ -10,23 +10,29 @@ import {
   serviceInstanceIdDetector,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources'
-import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { ObjectStore } from '../core/objects/object-store.ts'
-import type { UserStore } from '../core/users/user-store.ts'
-import { type BeginRequest, requestSpans } from './request-spans.ts'
-import { createSampler, type SamplerOptions } from './sampler.ts'
-import { createSpans } from './spans.ts'
 import {
-  type DatabaseSystem,
-  type ObjectPlace,
-  traceDatabase,
-  traceObjects,
-} from './traced-ports.ts'
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
+import { type BeginRequest, requestSpans } from './request-spans.ts'
+import { createSpans } from './spans.ts'
+import { createPortTraces, type PortTraces, type TracedPlaces } from './port-traces.ts'
 
 export interface TracingOptions {
   readonly protocol: 'http/protobuf' | 'http/json'
-  readonly sampler: SamplerOptions
+  readonly sampler: {
+    readonly root: 'always_on' | 'always_off' | 'traceidratio'
+    /** The share of traces that `traceidratio` takes, from 0 to 1. */
+    readonly ratio: number
+    /** Whether a request that names its trace is taken when the trace is. */
+    readonly isParentBased: boolean
+  }
   /** Times in milliseconds. */
   readonly batches: {
     readonly scheduledDelayMillis: number
@@ -43,9 +49,8 @@ export interface TracingOptions {
 /** Spans of requests and of what they ask of database and object store. */
 export interface Tracing {
   readonly begin: BeginRequest
-  traceLedger(ledger: Ledger, system: DatabaseSystem): Ledger
-  traceUserStore(users: UserStore, system: DatabaseSystem): UserStore
-  traceObjects(objects: ObjectStore, place: ObjectPlace): ObjectStore
+  /** What makes spans of the calls of ports, under the span of the request that makes them. */
+  tracePorts(places: TracedPlaces): PortTraces
   /** Sends what has ended, unless that takes longer than a second. Never rejects. Later spans are lost. */
   close(): Promise<void>
 }
@@ -70,9 +75,7 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
   const spans = createSpans(provider.getTracer('cloud-repository'))
   return {
     begin: requestSpans(spans),
-    traceLedger: (port, system) => traceDatabase(port, { spans, name: 'ledger', system }),
-    traceUserStore: (port, system) => traceDatabase(port, { spans, name: 'user_store', system }),
-    traceObjects: (store, place) => traceObjects(store, { spans, ...place }),
+    tracePorts: (places) => createPortTraces(spans, places),
     async close() {
       const sent = provider.shutdown().catch((error: unknown) => warn(error, 'spans were not sent'))
       await Promise.race([sent, delay(LAST_SPANS_MS)])
@@ -81,6 +84,16 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
 }
 
 const LAST_SPANS_MS = 1_000
+
+function createSampler({ root, ratio, isParentBased }: TracingOptions['sampler']): Sampler {
+  const samplers = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  }
+  const sampler = samplers[root]()
+  return isParentBased ? new ParentBasedSampler({ root: sampler }) : sampler
+}
 
 async function openExporter({ protocol, headers }: TracingOptions): Promise<SpanExporter> {
   const { OTLPTraceExporter } =

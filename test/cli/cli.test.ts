@@ -2,12 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import type { CommandServices } from '../../src/cli/command.ts'
-import { ConfigError } from '../../src/config/config.ts'
-import { createAccessTokens } from '../../src/core/auth/access-tokens.ts'
-import { createGrants } from '../../src/core/quota/grants.ts'
-import { createSweeper } from '../../src/core/sweep/sweeper.ts'
+import { openService } from '../../src/compose.ts'
+import { ConfigError, readConfig } from '../../src/config/config.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createUsers } from '../../src/core/users/users.ts'
 import { outage } from '../support/faults.ts'
 import {
   GARBAGE_DELAY_MS,
@@ -16,9 +13,6 @@ import {
   type TestCore,
 } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
-import { backUp } from '../../src/database/sqlite/backup.ts'
-import { createTestRebuilder } from '../support/rebuild.ts'
-import { createTestVerifier } from '../support/verify.ts'
 
 interface Outcome {
   readonly code: number
@@ -41,21 +35,20 @@ beforeEach(async () => {
 })
 afterEach(() => core[Symbol.asyncDispose]())
 
+const SETTINGS = {
+  BASE_CAPACITY: '1000',
+  DEVICE_CAPACITY: '100',
+  DEVICE_MODELS: '{"camera": 200}',
+}
+
 async function open(): Promise<CommandServices> {
   opened += 1
-  const { ledger, users } = core
-  return {
-    users: createUsers({ users, ledger }),
-    accessTokens: createAccessTokens({ users }),
-    grants: createGrants({ users, deviceCapacity: 100, deviceModels: new Map([['camera', 200]]) }),
-    sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
-    verifier: createTestVerifier(core),
-    rebuilder: createTestRebuilder(core),
-    backup: (file) => backUp(core.database, file),
-    close: async () => {
-      closed += 1
-    },
+  const service = await openService(readConfig(SETTINGS), { ...core, retentionMs: RETENTION_MS })
+  const close = async (): Promise<void> => {
+    closed += 1
+    await service.close()
   }
+  return { ...service, close }
 }
 
 async function run(

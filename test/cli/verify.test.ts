@@ -3,18 +3,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import type { CommandServices } from '../../src/cli/command.ts'
-import { createAccessTokens } from '../../src/core/auth/access-tokens.ts'
-import { createGrants } from '../../src/core/quota/grants.ts'
-import { createSweeper } from '../../src/core/sweep/sweeper.ts'
-import { createUsers } from '../../src/core/users/users.ts'
+import { openService } from '../../src/compose.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { ALICE, strayKey } from '../core/verify/fixture.ts'
 import { contentOf } from '../support/incoming-file.ts'
 import { never } from '../support/objects.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
 import { openTestRepository } from '../support/test-repository.ts'
-import { backUp } from '../../src/database/sqlite/backup.ts'
-import { createTestRebuilder } from '../support/rebuild.ts'
-import { createTestVerifier } from '../support/verify.ts'
 
 let core: TestCore
 
@@ -30,17 +25,7 @@ afterEach(async () => {
 })
 
 async function open(): Promise<CommandServices> {
-  const { ledger, users } = core
-  return {
-    users: createUsers({ users, ledger }),
-    accessTokens: createAccessTokens({ users }),
-    grants: createGrants({ users, deviceCapacity: 100, deviceModels: new Map() }),
-    sweeper: createSweeper({ ...core, retentionMs: RETENTION_MS }),
-    verifier: createTestVerifier(core),
-    rebuilder: createTestRebuilder(core),
-    backup: (file) => backUp(core.database, file),
-    close: async () => {},
-  }
+  return openService(readConfig({}), { ...core, retentionMs: RETENTION_MS })
 }
 
 async function run(args: string, signal = never()) {

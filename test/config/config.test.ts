@@ -29,7 +29,7 @@ describe('readConfig', () => {
       port: 3000,
       basePath: '',
       dataDir: resolve('data'),
-      databaseUrl: `sqlite:${resolve('data/database.sqlite')}`,
+      database: { kind: 'sqlite', file: resolve('data/database.sqlite') },
       objectStore: { kind: 'file', directory: resolve('data/objects') },
       baseCapacity: 2 ** 30,
       deviceCapacity: 5 * 2 ** 30,
@@ -67,11 +67,11 @@ describe('readConfig', () => {
 
   it('keeps database and objects in DATA_DIR unless they are put elsewhere', () => {
     const config = readConfig({ DATA_DIR: '/srv/cloud' })
-    expect(config.databaseUrl).toBe('sqlite:/srv/cloud/database.sqlite')
+    expect(config.database).toEqual({ kind: 'sqlite', file: '/srv/cloud/database.sqlite' })
     expect(config.objectStore).toEqual({ kind: 'file', directory: '/srv/cloud/objects' })
     const elsewhere = { DATABASE_URL: 'postgres://u:p@db/x', OBJECT_STORE: 'file:/mnt/objects' }
     expect(readConfig({ DATA_DIR: '/srv/cloud', ...elsewhere })).toMatchObject({
-      databaseUrl: 'postgres://u:p@db/x',
+      database: { kind: 'postgres', url: 'postgres://u:p@db/x' },
       objectStore: { kind: 'file', directory: '/mnt/objects' },
     })
   })
@@ -161,10 +161,13 @@ describe('a setting', () => {
     [{ BASE_CAPACITY: '0' }, { baseCapacity: 0 }],
     [{ BASE_CAPACITY: String(MAX_BYTES) }, { baseCapacity: MAX_BYTES }],
     [{ DEVICE_CAPACITY: '1.5 GiB' }, { deviceCapacity: 1.5 * 2 ** 30 }],
-    [{ DATABASE_URL: 'postgresql://db/x' }, { databaseUrl: 'postgresql://db/x' }],
+    [
+      { DATABASE_URL: 'postgresql://db/x' },
+      { database: { kind: 'postgres', url: 'postgresql://db/x' } },
+    ],
     [
       { DATABASE_URL: 'postgres://u:a,b@db/x?y=1,2' },
-      { databaseUrl: 'postgres://u:a,b@db/x?y=1,2' },
+      { database: { kind: 'postgres', url: 'postgres://u:a,b@db/x?y=1,2' } },
     ],
     [{ TRUST_PROXY: '10.0.0.0/8, ::1,' }, { trustedProxies: ['10.0.0.0/8', '::1'] }],
     [
@@ -396,7 +399,10 @@ describe('a setting in a file', () => {
 
   it('is its content without the line end', async () => {
     const path = await file('postgres://u:p@db/x\n')
-    expect(readConfig({ DATABASE_URL_FILE: path }).databaseUrl).toBe('postgres://u:p@db/x')
+    expect(readConfig({ DATABASE_URL_FILE: path }).database).toEqual({
+      kind: 'postgres',
+      url: 'postgres://u:p@db/x',
+    })
   })
 
   it('wins over the variable', async () => {

@@ -4,7 +4,8 @@ import { type Config, readConfig } from '../../src/config/config.ts'
 import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
 import type { Database } from '../../src/database/database.ts'
-import { openDatabase, openService, type Service } from '../../src/compose.ts'
+import { openDatabase } from '../../src/adapters.ts'
+import { openService, type Service } from '../../src/compose.ts'
 import { createFolder } from '../support/local-server.ts'
 import { createDatabase } from '../support/postgres.ts'
 import type { S3Address } from '../support/s3-server.ts'
@@ -69,7 +70,7 @@ export async function openWorld({ postgres, s3 }: Places): Promise<World> {
   const config = readConfig(environment)
   const service = await openService(config, TIMES)
   opened.defer(() => service.close())
-  const opening = await openDatabase(config.databaseUrl)
+  const opening = await openDatabase(config.database)
   opened.defer(() => opening.close())
   const users = [
     await createUser(service, { name: 'tight', room: 0 }),

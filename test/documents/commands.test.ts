@@ -110,7 +110,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   },
   'export DATABASE_URL=': async ({ text, clone }) => {
     expect(readConfig(await settingsOf(text, clone))).toMatchObject({
-      databaseUrl: expect.stringMatching(/^postgres:/) as string,
+      database: { kind: 'postgres' },
       objectStore: { kind: 's3', bucket: 'cloud-repository', endpoint: 'http://127.0.0.1:9000' },
     })
   },

@@ -8,7 +8,6 @@ import type { Usage } from '../../src/core/ledger/ledger.ts'
 import { fileBody, httpChunk, uploadHead } from '../support/multipart-body.ts'
 import { bytesOf } from '../support/objects.ts'
 import { type Piece, type RawExchange, type RawRequest, rawRequest } from '../support/raw-http.ts'
-import { changesSince, countCalls } from '../support/port-calls.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
 
 /** Starts a service on adapters of its own; `stop` of it ends both. */
@@ -245,7 +244,9 @@ export async function placeFile(
   const reply = await upload(service, { user, name, content })
   expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status: 200 })
   const etag = `"${String(jsonOf(reply)['etag'])}"`
-  return { user, name, content, etag, calls: countCalls() }
+  // What follows is compared with it, and a recorder that heard nothing would let all pass.
+  expect(service.calls.changesSince(0)).toContain('ledger.commit')
+  return { user, name, content, etag, calls: service.calls.count }
 }
 
 /**
@@ -255,7 +256,7 @@ export async function placeFile(
  */
 export async function expectUntouched(service: TestService, placed: Placed): Promise<void> {
   const { user, name, content, etag, calls } = placed
-  if (calls !== undefined && changesSince(calls).length === 0) return
+  if (calls !== undefined && service.calls.changesSince(calls).length === 0) return
   await expectNothingReserved(service, user)
   const reply = await download(service, { user, name })
   expect({ status: reply.status, etag: reply.headers['etag'] }).toEqual({ status: 200, etag })
@@ -269,8 +270,8 @@ export async function expectUntouched(service: TestService, placed: Placed): Pro
 }
 
 /** Asserts that since then no port was called in a way that could have changed anything. */
-export function expectNothingChanged({ calls = 0 }: Placed): void {
-  expect(changesSince(calls)).toEqual([])
+export function expectNothingChanged(service: TestService, { calls = 0 }: Placed): void {
+  expect(service.calls.changesSince(calls)).toEqual([])
 }
 
 /** An upload that was given up is settled after its client has gone, so this waits a little. */

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Ledger } from '../../src/core/ledger/ledger.ts'
 import type { Repository } from '../../src/core/files/repository.ts'
 import type { Sweeper } from '../../src/core/sweep/sweeper.ts'
+import { type CallMeters, createCallMeters } from '../../src/metrics/call-meters.ts'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts'
-import { createMemoryStore } from '../../src/object-store/memory.ts'
 import { openTestCore } from '../support/test-core.ts'
 import { parseMetrics } from '../support/metrics-text.ts'
 import { ampleMemory } from '../support/upload-memory.ts'
@@ -13,14 +12,16 @@ import { ampleMemory } from '../support/upload-memory.ts'
 describe("the documents' table of metrics", () => {
   it('has every metric with its type and labels, and no other', async () => {
     await using core = await openTestCore()
+    const calls = createCallMeters()
     const metrics = createMetrics({
+      registry: calls.registry,
       ledger: core.ledger,
       readiness: { failures: async () => new Map() },
       memory: ampleMemory(),
       connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
     })
     metrics.watchProcess({ version: '1.2.3' })
-    await useAll(metrics, core.ledger)
+    await useAll(metrics, calls)
     const exposed = parseMetrics(await metrics.expose())
     const silent = exposed.filter(({ series }) => series.length === 0).map(({ name }) => name)
     expect(silent.filter((name) => !NOW_AND_THEN.has(name))).toEqual([])
@@ -34,13 +35,11 @@ describe("the documents' table of metrics", () => {
 })
 
 /** Has every metric get a sample. */
-async function useAll(metrics: Metrics, ledger: Ledger): Promise<void> {
-  const failing = metrics.meterPort({ check: () => Promise.reject(new Error('down')) })
-  await expect(failing.check()).rejects.toThrow('down')
-  await metrics.meterPort(ledger).check()
-  const store = { ...createMemoryStore(), check: () => Promise.reject(new Error('down')) }
-  const signal = AbortSignal.timeout(1000)
-  await expect(metrics.meterObjectStore(store).check(signal)).rejects.toThrow('down')
+async function useAll(metrics: Metrics, calls: CallMeters): Promise<void> {
+  for (const meter of [calls.database, calls.objectStore]) {
+    const failing = meter('check', () => Promise.reject(new Error('down')))
+    await expect(failing()).rejects.toThrow('down')
+  }
   metrics.meterSweeper({} as Sweeper)
   metrics.meterRepository({} as Repository)
   const socket = { bytesRead: 1, bytesWritten: 1 }

@@ -1,33 +1,47 @@
-/** Every call of a recorded port in this test file, such as `ledger.begin`, in the order in which they began. */
-const calls: string[] = []
+import type { Ports } from '../../src/ports.ts'
 
 /** What reads, or keeps books of its own about who was here when. */
 const READ = /\.(find|list|usage|count|report|measure|head|open|check|record)/
 
-/** The same port, all of whose members are methods; their calls are recorded. */
-export function recordCalls<T extends object>(name: string, port: T): T {
-  const recorded = Object.entries(port as Record<string, Method>).map(([method, call]) => [
-    method,
-    (...args: never[]) => {
-      calls.push(`${name}.${method}`)
-      return call(...args)
-    },
-  ])
-  return Object.fromEntries(recorded) as T
+/** The calls of the ports of a service, or of all instances of one, in the order in which they began. */
+export class PortCalls {
+  /** Such as `ledger.begin`. */
+  readonly #calls: string[] = []
+
+  /** The same ports, whose calls are recorded. */
+  record({ failedAttempts, ...ports }: Ports): Ports {
+    return {
+      failedAttempts,
+      ledger: this.#recorded('ledger', ports.ledger),
+      users: this.#recorded('users', ports.users),
+      objects: this.#recorded('objects', ports.objects),
+    }
+  }
+
+  /** How many calls there have been, to ask later what came after them. */
+  get count(): number {
+    return this.#calls.length
+  }
+
+  since(count: number): readonly string[] {
+    return this.#calls.slice(count)
+  }
+
+  /** Those that may have changed what the service keeps. */
+  changesSince(count: number): readonly string[] {
+    return this.since(count).filter((call) => !READ.test(call))
+  }
+
+  #recorded<T extends object>(name: string, port: T): T {
+    const recorded = Object.entries(port as Record<string, Method>).map(([method, call]) => [
+      method,
+      (...args: never[]) => {
+        this.#calls.push(`${name}.${method}`)
+        return call(...args)
+      },
+    ])
+    return Object.fromEntries(recorded) as T
+  }
 }
 
 type Method = (...args: never[]) => unknown
-
-/** How many calls there have been, to ask later what came after them. */
-export function countCalls(): number {
-  return calls.length
-}
-
-export function callsSince(count: number): readonly string[] {
-  return calls.slice(count)
-}
-
-/** Those that may have changed what the service keeps. */
-export function changesSince(count: number): readonly string[] {
-  return callsSince(count).filter((call) => !READ.test(call))
-}

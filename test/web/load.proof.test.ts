@@ -87,7 +87,7 @@ describeInBrowser('the page under load', (browser) => {
   })
 
   it('scrolls through 10,000 files without a task of more than 50 ms', async () => {
-    await plantFiles(`sqlite:${join(folder, 'database.sqlite')}`, { demo: 10_000 })
+    await plantFiles({ kind: 'sqlite', file: join(folder, 'database.sqlite') }, { demo: 10_000 })
     await openLink()
     await page
       .getByRole('link', { name: /^photo-/ })

@@ -1,10 +1,14 @@
-import type { Command, StandaloneCommand } from '../command.ts'
-import { showTransfer } from '../progress.ts'
+import {
+  type Command,
+  type CommandCall,
+  showProgress,
+  type StandaloneCommand,
+  type Transfer,
+} from '../command.ts'
 
 export const BACKUP: Command = {
   words: ['backup'],
   operands: ['<file>'],
-  flags: [],
   summary:
     'copy the embedded database to a new file, or to s3://bucket/key, while the service runs',
   run: async (services, call) => {
@@ -22,7 +26,6 @@ export const BACKUP: Command = {
 export const RESTORE: StandaloneCommand = {
   words: ['restore'],
   operands: ['<s3://bucket/key>'],
-  flags: [],
   summary: 'put a copy of the embedded database in its place, which has to be free',
   runAlone: async (call) => {
     const { operands, copies, interruption } = call
@@ -31,4 +34,21 @@ export const RESTORE: StandaloneCommand = {
     const { onProgress } = transfer
     return { source, ...(await copies.restore({ source, onProgress, signal: interruption() })) }
   },
+}
+
+const BAR_WIDTH = 30
+
+/** Draws a bar on a terminal, and elsewhere says every 10 s how far a transfer has come. Disposed of, it leaves no bar. */
+export function showTransfer(call: Pick<CommandCall, 'printError' | 'drawLine'>) {
+  const { drawLine } = call
+  const describe = ({ moved, total }: Transfer): string => `${moved} of ${total} bytes`
+  const say = showProgress(call, describe)
+  const onProgress = (transfer: Transfer): void => {
+    if (drawLine === undefined) return say(transfer)
+    const share = Math.min(1, transfer.moved / Math.max(1, transfer.total))
+    const filled = Math.round(share * BAR_WIDTH)
+    const bar = '#'.repeat(filled).padEnd(BAR_WIDTH, '.')
+    drawLine(`[${bar}] ${Math.floor(share * 100)} %  ${describe(transfer)}`)
+  }
+  return { onProgress, [Symbol.dispose]: () => drawLine?.('') }
 }

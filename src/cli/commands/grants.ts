@@ -26,7 +26,6 @@ export const GRANTS: readonly Command[] = [
   {
     words: ['grants', 'revoke'],
     operands: ['<user_id>', '<source>', '<reference>'],
-    flags: [],
     summary: 'revoke such a grant',
     run: async ({ grants }, { operands }) => {
       const [, source = '', reference = ''] = operands
@@ -37,7 +36,6 @@ export const GRANTS: readonly Command[] = [
   {
     words: ['grants', 'list'],
     operands: ['<user_id>'],
-    flags: [],
     summary: 'list all grants, devices included',
     run: async ({ grants }, { operands }) =>
       (await grants.listGrants(userIdOf(operands))).map(grantRow),
@@ -51,4 +49,47 @@ function timeFlag(text: string | undefined, parameter: string): number | undefin
 function grantRow({ source, reference, bytes, startsAt, endsAt, createdAt }: Grant): Row {
   const times = { starts_at: formatTimestamp(startsAt), ends_at: formatTimestamp(endsAt) }
   return { source, reference, bytes, ...times, created_at: formatTimestamp(createdAt) }
+}
+
+export const DEVICES: readonly Command[] = [
+  {
+    words: ['devices', 'add'],
+    operands: ['<user_id>', '<device_id>'],
+    flags: ['model', 'bytes'],
+    summary: 'let a device add its bytes to the capacity',
+    run: async ({ grants }, { operands, flags }) => {
+      const { grant } = await grants.putDevice({
+        userId: userIdOf(operands),
+        deviceId: operands[1] ?? '',
+        model: flags['model'],
+        bytes: flags['bytes'] === undefined ? undefined : parseByteSize(flags['bytes']),
+      })
+      return deviceRow(grant)
+    },
+  },
+  {
+    words: ['devices', 'remove'],
+    operands: ['<user_id>', '<device_id>'],
+    summary: 'take a device and its bytes away',
+    run: async ({ grants }, { operands }) => {
+      await grants.removeDevice({ userId: userIdOf(operands), deviceId: operands[1] ?? '' })
+      return undefined
+    },
+  },
+  {
+    words: ['devices', 'list'],
+    operands: ['<user_id>'],
+    summary: 'list devices',
+    run: async ({ grants }, { operands }) =>
+      (await grants.listDevices(userIdOf(operands))).map(deviceRow),
+  },
+]
+
+function deviceRow({ reference, model, bytes, createdAt }: Grant): Row {
+  return {
+    device_id: reference,
+    model: model ?? null,
+    bytes,
+    created_at: formatTimestamp(createdAt),
+  }
 }

@@ -6,8 +6,6 @@ import { VERIFY } from './verify.ts'
 export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   {
     words: ['sweep'],
-    operands: [],
-    flags: [],
     summary: 'settle what crashes and failures left, once',
     run: async ({ sweeper }, { printError, fail, interruption }) => {
       const report = await sweeper.sweep({
@@ -31,8 +29,6 @@ export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   REBUILD,
   {
     words: ['migrate'],
-    operands: [],
-    flags: [],
     summary: 'bring the database to this version (the service does so at its start)',
     // Opening the services has migrated already.
     run: async () => undefined,

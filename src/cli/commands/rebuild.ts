@@ -1,18 +1,14 @@
-import { type Rebuilt } from '../../core/rebuild/rebuilder.ts'
+import type { Rebuilt } from '../../core/rebuild/rebuilder.ts'
 import {
   REBUILD_FINDING_KINDS,
   type RebuildCounts,
   type RebuildFinding,
 } from '../../core/rebuild/run.ts'
-import type { Command } from '../command.ts'
-import { printFinding } from '../print-finding.ts'
+import { type Command, printFinding, showProgress } from '../command.ts'
 import type { Row } from '../render.ts'
-import { showProgress } from '../progress.ts'
 
 export const REBUILD: Command = {
   words: ['rebuild'],
-  operands: [],
-  flags: [],
   switches: ['dry-run', 'skip-unreadable'],
   summary: 'make users and files anew from the object store, into an empty database',
   run: async ({ rebuilder }, call) => {

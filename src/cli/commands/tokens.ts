@@ -22,7 +22,6 @@ export const TOKENS: readonly Command[] = [
   {
     words: ['tokens', 'list'],
     operands: ['<user_id>'],
-    flags: [],
     summary: 'list access tokens without their secrets',
     run: async ({ accessTokens }, { operands }) =>
       (await accessTokens.list(userIdOf(operands))).map(tokenRow),
@@ -30,7 +29,6 @@ export const TOKENS: readonly Command[] = [
   {
     words: ['tokens', 'revoke'],
     operands: ['<user_id>', '<token_id>'],
-    flags: [],
     summary: 'revoke an access token',
     run: async ({ accessTokens }, { operands }) => {
       await accessTokens.revoke({ userId: userIdOf(operands), tokenId: operands[1] ?? '' })

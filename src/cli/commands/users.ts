@@ -10,7 +10,6 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'create'],
     operands: ['[user_id]'],
-    flags: [],
     summary: 'make a user, with a generated id when none is given',
     run: async ({ users }, { operands: [id] }) => {
       const { account } = await users.create(id === undefined ? undefined : parseUserId(id))
@@ -19,7 +18,6 @@ export const USERS: readonly Command[] = [
   },
   {
     words: ['users', 'list'],
-    operands: [],
     flags: ['prefix', 'after', 'limit'],
     summary:
       'list users with their figures in the order of their ids; with --prefix, those whose ids begin with it',
@@ -35,14 +33,12 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'show'],
     operands: ['<user_id>'],
-    flags: [],
     summary: 'show a user and the use of the capacity; of a deleted one, what is left to purge',
     run: async ({ users }, { operands }) => accountRow(await users.find(userIdOf(operands))),
   },
   {
     words: ['users', 'suspend'],
     operands: ['<user_id>'],
-    flags: [],
     summary: 'refuse everything to a user, and keep the files',
     run: async ({ users }, { operands }) =>
       accountRow(await users.setStatus(userIdOf(operands), 'suspended')),
@@ -50,7 +46,6 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'activate'],
     operands: ['<user_id>'],
-    flags: [],
     summary: 'end a suspension',
     run: async ({ users }, { operands }) =>
       accountRow(await users.setStatus(userIdOf(operands), 'active')),
@@ -58,7 +53,6 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'delete'],
     operands: ['<user_id>'],
-    flags: [],
     summary: 'delete a user; the sweeper purges the files',
     run: async ({ users }, { operands }) => {
       await users.remove(userIdOf(operands))

@@ -5,11 +5,15 @@ import {
   type FindingKind,
   type Verification,
 } from '../../core/verify/run.ts'
-import { parseCount, userIdOf, type Command, type CommandCall } from '../command.ts'
-import { metricsOf } from '../metrics.ts'
-import { printFinding } from '../print-finding.ts'
+import {
+  type Command,
+  type CommandCall,
+  parseCount,
+  printFinding,
+  showProgress,
+  userIdOf,
+} from '../command.ts'
 import type { Row } from '../render.ts'
-import { showProgress } from '../progress.ts'
 
 /** Findings are printed as they are made, since there may be more of them than memory holds. */
 export const VERIFY: Command = {
@@ -87,4 +91,27 @@ function remainingKinds({ remaining }: Verification): readonly FindingKind[] {
 
 function remaining(verification: Verification): number {
   return FINDING_KINDS.reduce((sum, kind) => sum + verification.remaining[kind], 0)
+}
+
+/** A run of `verify` in Prometheus' text format 0.0.4, for node_exporter's textfile collector. */
+function metricsOf(verification: Verification): string {
+  const { users, files, objects, remaining } = verification
+  return [
+    ...head('drift', 'What verify found and did not repair, by kind.'),
+    ...FINDING_KINDS.map((kind) => `${PREFIX}drift{kind="${kind}"} ${remaining[kind]}`),
+    ...head('verified', 'What verify looked at.'),
+    ...Object.entries({ users, files, objects }).map(
+      ([of, count]) => `${PREFIX}verified{of="${of}"} ${count}`,
+    ),
+    ...head('verify_repaired', 'What verify found and repaired.'),
+    `${PREFIX}verify_repaired ${verification.repaired}`,
+    ...head('verify_completion_timestamp_seconds', 'When verify came to its end.'),
+    `${PREFIX}verify_completion_timestamp_seconds ${Math.floor(Date.now() / 1000)}`,
+  ].join('\n')
+}
+
+const PREFIX = 'cloud_repository_'
+
+function head(name: string, help: string): readonly string[] {
+  return [`# HELP ${PREFIX}${name} ${help}`, `# TYPE ${PREFIX}${name} gauge`]
 }

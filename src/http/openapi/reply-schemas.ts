@@ -1,6 +1,5 @@
 import type { TProperties } from 'typebox'
-import type { Usage } from '../../core/ledger/ledger.ts'
-import { availableBytes, CAPACITY_STATES, capacityState } from '../../core/quota/capacity.ts'
+import { CAPACITY_STATES } from '../../core/quota/capacity.ts'
 import { Type } from './type.ts'
 
 /** A text. */
@@ -72,18 +71,6 @@ export const USAGE = {
     CAPACITY_STATES,
     '`nearing` from 90 % of the capacity, `critical` from 99 %, `exceeded` above it.',
   ),
-}
-
-export function usageReply(usage: Usage) {
-  const { capacity, used, reserved, fileCount } = usage
-  return {
-    capacity,
-    used,
-    reserved,
-    available: availableBytes(usage),
-    file_count: fileCount,
-    state: capacityState(usage),
-  }
 }
 
 function exampled(example: unknown): { readonly examples?: readonly unknown[] } {

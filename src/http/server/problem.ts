@@ -5,7 +5,7 @@ import type {
   FastifyRequest,
   FastifySchemaValidationError,
 } from 'fastify'
-import { AppError, type ErrorCode, isAppError, type Part } from '../../core/errors.ts'
+import { AppError, type ErrorCode, isAppError, type Dependency } from '../../core/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +22,7 @@ declare module 'fastify' {
  * Who kept a request from coming, or its answer from going, to its end: the client by leaving, or by its slowness
  * (`timeout`), the end of the process, a part that failed, or this service for want of something else.
  */
-export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Part | 'service'
+export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Dependency | 'service'
 
 /** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
 export interface Problem {

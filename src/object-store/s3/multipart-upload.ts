@@ -7,7 +7,8 @@ import { rejection, withDeadline } from '../../core/async/deadline.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
 import type { S3Bucket } from './bucket.ts'
 import { CRC32_HEADER, crc32Of } from './checksums.ts'
-import { DEFAULT_PART_SIZE, type Part } from './parts.ts'
+import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/part-size.ts'
+import { type Part } from './parts.ts'
 
 export const CONTENT_TYPE = 'application/octet-stream'
 

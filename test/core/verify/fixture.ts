@@ -1,22 +1,19 @@
 import { authorized, callerNamed } from '../../support/caller.ts'
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { openService } from '../../../src/compose.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { objectKey, type ObjectKey } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
-import { createRepository } from '../../../src/core/files/repository.ts'
-import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
-import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { contentOf, incomingFile } from '../../support/incoming-file.ts'
 import { never } from '../../support/objects.ts'
-import { ampleMemory } from '../../support/upload-memory.ts'
 
 /** The adapters that a suite on `verify` runs on. */
 export interface VerifyAdapters {
@@ -49,19 +46,14 @@ export interface VerifyBed extends VerifyAdapters {
 export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
   const adapters = await open()
   const { database, objects } = adapters
-  const ledger = createLedger(database, { baseCapacity: 100_000 })
-  const users = createUserStore(database)
-  const sweeper = createSweeper({ ledger, objects, retentionMs: 60_000 })
-  const repository = createRepository({
-    ledger,
-    objects,
-    memory: ampleMemory(),
-    maxFileSize: 10_000,
-    maxFiles: 1000,
-    maxUploads: 1000,
-    leaseMs: 60_000,
-    garbageDelayMs: 0,
+  const config = readConfig({
+    BASE_CAPACITY: '100000',
+    MAX_FILE_SIZE: '10000',
+    MIN_FREE_SPACE: '0',
   })
+  const times = { garbageDelayMs: 0, retentionMs: 60_000 }
+  const service = await openService(config, { database, objects, ...times })
+  const { ledger, userStore: users, repository, sweeper } = service
   for (const id of [ALICE, BOB]) await users.createUser(id)
   return {
     ...adapters,

@@ -7,7 +7,6 @@ import { objectKey } from '../../../src/core/objects/object-key.ts'
 import { createVersion } from '../../../src/core/objects/version.ts'
 import { fileBody, filePart, httpChunk, multipartBody } from '../../support/multipart-body.ts'
 import { put } from '../../support/objects.ts'
-import { changesSince, countCalls } from '../../support/port-calls.ts'
 import { rawRequest } from '../../support/raw-http.ts'
 import type { TestService, TestUser } from '../../support/test-service.ts'
 import {
@@ -385,10 +384,10 @@ function limitsSuite(open: OpenService): void {
         const head = headOf({ method, user, length: undefined, headers })
         const text = head.replace('Transfer-Encoding: chunked', `Content-Length: ${length}`)
         expect(text).toContain(length)
-        const before = countCalls()
+        const before = service.calls.count
         const reply = await rawRequest({ port: service.port, send: [text, bodyOf('x', method)] })
         expectProblem(reply, { status: 400, code: 'format_error' })
-        expect(changesSince(before)).toEqual([])
+        expect(service.calls.changesSince(before)).toEqual([])
       }
       await expectUntouched(service, placed)
     })

@@ -167,7 +167,7 @@ export function refusedAccessSuite(open: OpenService): void {
 
     it('C01 without a cookie no upload is taken and the file stays (I2)', async () => {
       expectProblem(await upload(service, { content: 'new' }), MISSING)
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each(badCookies())(
@@ -179,7 +179,7 @@ export function refusedAccessSuite(open: OpenService): void {
         expectProblem(await download(service, { owner, headers }), INVALID)
         expectProblem(await download(service, { headers }), INVALID)
         expect((await download(service, { headers, method: 'HEAD' })).status).toBe(403)
-        expectNothingChanged(placed)
+        expectNothingChanged(service, placed)
       },
     )
 
@@ -219,7 +219,7 @@ export function refusedAccessSuite(open: OpenService): void {
       ])('%s is refused and changes nothing (I2)', async (_what, headers) => {
         const { user } = placed
         expectProblem(await upload(service, { user, content: 'new', headers }), CROSS_SITE)
-        expectNothingChanged(placed)
+        expectNothingChanged(service, placed)
       })
 
       it.each([
@@ -285,7 +285,7 @@ export function refusedAccessSuite(open: OpenService): void {
       const reply = await ask(service, { user, method, path })
       expectProblem(reply, { status: 405, code: 'method_not_allowed' })
       expect(reply.headers['allow']).toBe(allowed)
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each([

@@ -48,7 +48,7 @@ export function twoTokensSuite(open: OpenService): void {
           expectTwoTokens(await upload(service, { content: 'new', headers: { cookie } }))
         }
       }
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it('C04 are refused in two Cookie headers as well', async () => {

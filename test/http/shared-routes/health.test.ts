@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
+import { faultyStore } from '../../support/faults.ts'
 import { openTestCore } from '../../support/test-core.ts'
 import {
   startTestService,
@@ -27,12 +28,11 @@ describe('readiness', () => {
     let isDown = true
     const { url } = await open({}, ({ objects, database }) => ({
       database,
-      objects: {
-        ...objects,
+      objects: faultyStore(objects, {
         check: async () => {
           if (isDown) throw new AppError('unavailable', 'The object store is down.')
         },
-      },
+      }),
     }))
     const refused = await fetch(`${url}/readyz`)
     expect(refused.status).toBe(503)
@@ -72,7 +72,7 @@ describe('readiness', () => {
   it('waits for no part that does not answer', async () => {
     const { url } = await open({}, ({ objects, database }) => ({
       database,
-      objects: { ...objects, check: () => new Promise(() => {}) },
+      objects: faultyStore(objects, { check: () => new Promise(() => {}) }),
     }))
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
   })
@@ -82,7 +82,7 @@ describe('liveness', () => {
   it('is given whatever the parts do', async () => {
     const { url } = await open({}, ({ objects, database }) => ({
       database,
-      objects: { ...objects, check: () => Promise.reject(new Error('down')) },
+      objects: faultyStore(objects, { check: () => Promise.reject(new Error('down')) }),
     }))
     const reply = await fetch(`${url}/livez`)
     expect(reply.status).toBe(200)

@@ -173,7 +173,7 @@ export function refusedChangesSuite(open: OpenService): void {
     it.each(MEMBER_FAULTS)('%s is refused and named (I2)', async (body, parameter) => {
       const reply = await change(service, { user: placed.user, body })
       expect(expectProblem(reply, INVALID)).toMatchObject({ parameter })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each(BODY_FAULTS)('%s is refused (I2)', async (_what, body, headers = {}) => {
@@ -188,21 +188,21 @@ export function refusedChangesSuite(open: OpenService): void {
         ...(body !== undefined && { body }),
       }
       expectProblem(await ask(service, request), MALFORMED)
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it('without a body and without a type is refused (I2)', async () => {
       const { user } = placed
       const reply = await ask(service, { user, method: 'PATCH', path: pathOf('file.bin') })
       expectProblem(reply, MALFORMED)
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each(['', '.', '..', 'a/b', 'a\\b', 'a\u0000', '\u007f', 'x'.repeat(256), '\ud800'])(
       'to the name %j is refused (I2)',
       async (name) => {
         expectProblem(await change(service, { user: placed.user, body: { name } }), INVALID_NAME)
-        expectNothingChanged(placed)
+        expectNothingChanged(service, placed)
       },
     )
 
@@ -222,7 +222,7 @@ export function refusedChangesSuite(open: OpenService): void {
         const reply = await change(service, { body, headers: { ...type, ...headers } })
         expectProblem(reply, { status: 403, code })
       }
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it('whose body stops coming gets 408', async () => {
@@ -230,7 +230,7 @@ export function refusedChangesSuite(open: OpenService): void {
       const head = headOfChange(user.cookie, ['Content-Length: 20'])
       const reply = await rawRequest({ port: service.port, send: [head, '{"name":'] })
       expectProblem(reply, { status: 408, code: 'request_timeout' })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each([16 * 1024 + 1, '9007199254740992', '18446744073709551615'])(
@@ -241,7 +241,7 @@ export function refusedChangesSuite(open: OpenService): void {
         const reply = await rawRequest({ port: service.port, send })
         expect(reply.all).toHaveLength(1)
         expectProblem(reply, { status: 400, code: 'format_error' })
-        expectNothingChanged(placed)
+        expectNothingChanged(service, placed)
       },
     )
 
@@ -249,7 +249,7 @@ export function refusedChangesSuite(open: OpenService): void {
       const head = headOfChange(placed.user.cookie, ['Content-Length: 20'])
       const send = [head, '{"name":"b"}']
       await rawRequest({ port: service.port, send, afterwards: 'end' })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it('that expects 100-continue is told to go on', async () => {

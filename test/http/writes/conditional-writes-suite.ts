@@ -139,7 +139,7 @@ export function refusedConditionsSuite(open: OpenService): void {
         const reply = await write(service, { method, user, headers: { [name]: value } })
         expect(expectProblem(reply, MALFORMED)).toMatchObject({ parameter: name })
       }
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
   })
 }

@@ -129,7 +129,7 @@ export function refusedDigestsSuite(open: OpenService): void {
       const reply = await rawRequest({ port: service.port, send, timeoutMs: 8000 })
       expect(reply.status).toBe(400)
       expect(jsonOf(reply)).toMatchObject({ code: 'invalid_parameter', parameter: 'Repr-Digest' })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
   })
 }

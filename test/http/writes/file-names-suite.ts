@@ -123,7 +123,7 @@ export function refusedFileNamesSuite(open: OpenService): void {
       const path = '/users/me/repo/a%2Fb'
       const reply = await upload(service, { user: placed.user, path, form: Buffer.from('no form') })
       expectProblem(reply, { status: 400, code: 'invalid_file_name' })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     // a#b is refused: parser-errors-suite.ts

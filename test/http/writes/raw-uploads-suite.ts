@@ -183,7 +183,7 @@ export function rawHeadersSuite(open: OpenService): void {
       const reply = await rawRequest({ port: service.port, send: [head], timeoutMs: 8000 })
       expectProblem(reply, MALFORMED)
       expect(reply.all).toHaveLength(1)
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each([
@@ -194,7 +194,7 @@ export function rawHeadersSuite(open: OpenService): void {
       const { user } = placed
       const reply = await upload(service, { method: METHOD, user, content: 'new', headers })
       expectProblem(reply, { status: 403, code: 'cross_site_request' })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
   })
 }

@@ -140,7 +140,7 @@ export function refusedRemovalsSuite(open: OpenService): void {
       const send = [head + first, ...others]
       const reply = await rawRequest({ port: service.port, send, afterwards: 'end' })
       expect(reply.status).toBe(400)
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it('I9 with a body that drips for longer than one may stop coming is refused, and removes nothing (I2)', async () => {
@@ -149,7 +149,7 @@ export function refusedRemovalsSuite(open: OpenService): void {
       const send = [`${head}Content-Length: 6000\r\n\r\n`, ...drops.flat()]
       const reply = await rawRequest({ port: service.port, send })
       expectProblem(reply, { status: 408, code: 'request_timeout' })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each([
@@ -178,7 +178,7 @@ export function refusedRemovalsSuite(open: OpenService): void {
       ['a wrong token', { Cookie: 'access_token=wrong' }, 'access_token_invalid'],
     ] as const)('with %s is refused (I2)', async (_what, headers, code) => {
       expectProblem(await remove(service, { headers }), { status: 403, code })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each([
@@ -189,7 +189,7 @@ export function refusedRemovalsSuite(open: OpenService): void {
     ])('from another site is refused: %j (I2)', async (headers) => {
       const reply = await remove(service, { user: placed.user, headers })
       expectProblem(reply, { status: 403, code: 'cross_site_request' })
-      expectNothingChanged(placed)
+      expectNothingChanged(service, placed)
     })
 
     it.each([

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { showTransfer } from '../../src/cli/progress.ts'
+import { showTransfer } from '../../../src/cli/commands/backup.ts'
 
 it('draws a bar on a terminal, and clears it at the end', () => {
   const drawn: string[] = []

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { printable } from '../../src/cli/printable.ts'
+import { printable } from '../../src/cli/render.ts'
 
 describe('a text on a terminal', () => {
   it.each([

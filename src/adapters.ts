@@ -1,0 +1,62 @@
+import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Config, JwtConfig, ObjectStoreConfig } from './config/config.ts'
+import type { DatabaseConfig } from './config/parsers.ts'
+import type { JwtUsersOptions } from './core/auth/jwt-users.ts'
+import { AppError } from './core/errors.ts'
+import type { ObjectStore } from './core/objects/object-store.ts'
+import { createFreeSpace, type FreeSpace } from './core/uploads/free-space.ts'
+import type { Database } from './database/database.ts'
+import { openSqlite } from './database/sqlite/sqlite.ts'
+import { ensureFolder } from './object-store/filesystem/fsync-directory.ts'
+import { createFilesystemStore } from './object-store/filesystem/store.ts'
+import type { S3StoreOptions } from './object-store/s3/store.ts'
+
+/** Opens the database of the settings; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
+export async function openDatabase(config: DatabaseConfig): Promise<Database> {
+  if (config.kind === 'postgres') {
+    const { openPostgres } = await import('./database/postgres/postgres.ts')
+    return openPostgres({ url: config.url })
+  }
+  const { file } = config
+  const folder = dirname(file)
+  // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
+  await ensureFolder(folder, folder).catch((cause: unknown) => {
+    const detail = `The database has no folder ${folder}. DATA_DIR or DATABASE_URL can name another.`
+    throw new AppError('unavailable', detail, { cause })
+  })
+  return openSqlite({ file })
+}
+
+/** Opens the object store of the settings, without asking whether it answers. */
+export async function openObjectStore(
+  config: ObjectStoreConfig,
+  { maxFileSize, warn }: Pick<Config, 'maxFileSize'> & Pick<S3StoreOptions, 'warn'>,
+): Promise<ObjectStore> {
+  if (config.kind === 'file') return createFilesystemStore({ directory: config.directory })
+  const { createS3Store } = await import('./object-store/s3/store.ts')
+  return createS3Store({ ...config, maxFileSize, warn })
+}
+
+/** Loaded where the settings ask for it alone, as the other two that are (bench/NOTES.md, "Start and idle memory"). */
+export async function openJwt(config: JwtConfig): Promise<Omit<JwtUsersOptions, 'users'>> {
+  const { createJwtVerifier } = await import('./jwt/jwt-verifier.ts')
+  return { verifier: createJwtVerifier(config), createsUsers: config.createsUsers }
+}
+
+/** Of what this machine keeps itself: a server's disks are not seen from here. */
+export function openFreeSpace({
+  database,
+  objectStore,
+  minFreeSpace,
+}: Config): FreeSpace | undefined {
+  const folders = [
+    ...(database.kind === 'sqlite' ? [{ path: dirname(database.file), holdsObjects: false }] : []),
+    ...(objectStore.kind === 'file' ? [{ path: objectStore.directory, holdsObjects: true }] : []),
+  ]
+  const measure = async (folder: string): Promise<number> => {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize
+  }
+  return createFreeSpace({ folders, minBytes: minFreeSpace, measure })
+}

@@ -1,0 +1,121 @@
+import { Counter, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { AppError, isAppError } from '../core/errors.ts'
+import { MissingObject, type Repository } from '../core/files/repository.ts'
+
+type Call = (...args: never[]) => Promise<unknown>
+
+/** Makes of a method of a port one that does the same, and is timed and counted under its name. */
+export type CallMeter = (method: string, call: Call) => Call
+
+export interface CallMeters {
+  readonly registry: Registry
+  readonly database: CallMeter
+  readonly objectStore: CallMeter
+}
+
+export function createCallMeters(registry: Registry = new Registry()): CallMeters {
+  return {
+    registry,
+    database: createCallMeter(registry, { of: 'database', help: 'database' }),
+    objectStore: createCallMeter(registry, { of: 'object_store', help: 'object store' }),
+  }
+}
+
+/** From a read of the embedded database to the longest deadline. */
+const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+function createCallMeter(
+  registry: Registry,
+  { of, help }: { readonly of: string; readonly help: string },
+): CallMeter {
+  const common = { labelNames: ['operation'], registers: [registry] }
+  const seconds = new Histogram({
+    name: `cloud_repository_${of}_call_seconds`,
+    help: `Calls of the ${help}, by what was asked for.`,
+    buckets: BUCKETS,
+    ...common,
+  })
+  const errors = new Counter({
+    name: `cloud_repository_${of}_errors_total`,
+    help: `Calls that the ${help} failed, or did not answer in time. Refusals are none.`,
+    ...common,
+  })
+  return (method, call) => {
+    const operation = method.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    return async (...args) => {
+      const began = performance.now()
+      try {
+        return await call(...args)
+      } catch (error) {
+        if (isFailure(error) && !hasGivenUp(args[0])) errors.inc({ operation })
+        throw error
+      } finally {
+        seconds.observe({ operation }, (performance.now() - began) / 1000)
+      }
+    }
+  }
+}
+
+/** Of the part itself: what is only `unavailable`, such as an upload that was lost, has no cause. */
+function isFailure(error: unknown): boolean {
+  if (isAppError(error, 'unavailable')) return error.cause !== undefined
+  return !(error instanceof AppError)
+}
+
+/** Whether the caller, whose signal it gave along, went away, and did not just run out of patience. */
+function hasGivenUp(request: unknown): boolean {
+  if (typeof request !== 'object' || request === null || !('signal' in request)) return false
+  const { signal } = request
+  return signal instanceof AbortSignal && signal.aborted && !isTimeout(signal.reason)
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof DOMException && reason.name === 'TimeoutError'
+}
+
+/** The same repository; counts what becomes of contents. */
+export function meterRepository(repository: Repository, registry: Registry): Repository {
+  const registers = [registry]
+  const running = new Gauge({
+    name: 'cloud_repository_uploads_running',
+    help: 'Uploads under way on this instance, those that wait for memory among them.',
+    registers,
+  })
+  const bytes = new Counter({
+    name: 'cloud_repository_uploaded_bytes_total',
+    help: 'Bytes of the files that uploads have made.',
+    registers,
+  })
+  const lost = new Counter({
+    name: 'cloud_repository_lost_contents_total',
+    help: 'Downloads of a file whose object stays missing or is of another size: data is lost, or the object store is not whole.',
+    registers,
+  })
+  return {
+    ...repository,
+    async upload(upload) {
+      running.inc()
+      try {
+        const committed = await repository.upload(upload)
+        bytes.inc(committed.file.size)
+        return committed
+      } finally {
+        running.dec()
+      }
+    },
+    async open(file) {
+      try {
+        return await repository.open(file)
+      } catch (error) {
+        if (isLoss(error)) lost.inc()
+        throw error
+      }
+    },
+  }
+}
+
+/** Whether an object is of another size than the books say, or the store keeps denying that there is one. */
+function isLoss(error: unknown): boolean {
+  if (!isAppError(error)) return false
+  return error.code === 'internal_error' || error.cause instanceof MissingObject
+}

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { layerPorts } from '../src/ports.ts'
+import { createCallMeters } from '../src/metrics/call-meters.ts'
+import { freshKey, never, put } from './support/objects.ts'
+import { openTestCore, type TestCore } from './support/test-core.ts'
+
+let core: TestCore
+
+beforeEach(async () => {
+  core = await openTestCore()
+})
+afterEach(() => core[Symbol.asyncDispose]())
+
+function openPorts() {
+  const meter = createCallMeters()
+  const { database, objects } = core
+  const layers = { writer: undefined, trace: undefined, meter }
+  const ports = layerPorts({ database, objects, baseCapacity: 0, ...layers })
+  return { ports, meter }
+}
+
+describe('the layers around ports', () => {
+  it('time each call of the database, and of the object store those that requests make', async () => {
+    const { ports, meter } = openPorts()
+    const key = freshKey()
+    expect(await put(ports.objects, { key, content: Buffer.from('content') })).toEqual({ size: 7 })
+    await ports.objects.check(never())
+    const listing = ports.objects.list({ prefix: 'users/', signal: never() })
+    expect(await Array.fromAsync(listing)).toEqual([{ key, size: 7 }])
+    expect(await ports.ledger.measureJournal(1)).toMatchObject({ reservations: 0 })
+    const exposed = await meter.registry.metrics()
+    const timed = exposed.matchAll(/^(.*)_call_seconds_count\{operation="(.*)"\} 1$/gm)
+    expect(Array.from(timed, ([, of, operation]) => `${of} ${operation}`)).toEqual([
+      'cloud_repository_database measure_journal',
+      'cloud_repository_object_store put',
+    ])
+  })
+
+  it('leave a port as it is where there are none', () => {
+    expect(openPorts().ports.unmetered.objects).toBe(core.objects)
+  })
+})
