@@ -15,7 +15,12 @@ import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { buildApp } from './http/public/app.ts'
 import { type ConnectionTracker, trackConnections } from './http/server/connection-tracker.ts'
 import { RequestGate } from './http/server/request-gate.ts'
-import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
+import {
+  type PageFile,
+  readDocument,
+  readWebPage,
+  type WebPage,
+} from './http/pages/static-assets.ts'
 import type { Service } from './compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -67,6 +72,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   const { metrics } = service
   const pages = await openPages(config, options)
+  const docs = await openDocs(options)
   metrics.watchProcess({ version: await readVersion() })
   const app = await buildApp({
     ...common,
@@ -74,6 +80,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
     apiDocs: config.apiDocs,
+    docs: docs.public,
     maxFiles: config.maxFiles,
     downloadLimits: { perUser: config.maxDownloadsPerUser, total: config.maxDownloads },
     page: pages?.user,
@@ -83,7 +90,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
     const meter = metrics.meterRequests('admin')
-    const app = await buildAdmin({ ...common, meter, token, page: pages?.operator })
+    const app = await buildAdmin({
+      ...common,
+      meter,
+      token,
+      page: pages?.operator,
+      docs: docs.admin,
+    })
     listeners.push({ name: 'the admin API', app, host, port })
   }
   if (config.metrics !== undefined) {
@@ -144,6 +157,27 @@ async function openPages(
     logger.warn({ err }, 'cannot read the page, so it shows none: build it by "npm run build"')
   }
   return { user: NO_PAGE, operator: NO_PAGE }
+}
+
+interface Docs {
+  readonly public?: PageFile | undefined
+  readonly admin?: PageFile | undefined
+}
+
+/** The pages at `/docs`. As with the other pages, nothing depends on them. */
+async function openDocs({
+  logger,
+  pages: folder = PAGES,
+}: Pick<ServeOptions, 'logger' | 'pages'>): Promise<Docs> {
+  try {
+    return {
+      public: await readDocument(folder, 'docs.html'),
+      admin: await readDocument(folder, 'admin-docs.html'),
+    }
+  } catch (err) {
+    logger.warn({ err }, 'cannot read the page of the API, so it shows none')
+    return {}
+  }
 }
 
 /** What is served under its paths is the session alone. */

@@ -28,7 +28,7 @@ import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import { Writer } from '../../src/database/sqlite/writer/writer.ts'
 import { buildApp } from '../../src/http/public/app.ts'
-import type { WebPage } from '../../src/http/pages/static-assets.ts'
+import type { PageFile, WebPage } from '../../src/http/pages/static-assets.ts'
 import { createMetrics } from '../../src/metrics/metrics.ts'
 import { createWatchedLogger, keepOutOfLogs } from './secret-watch.ts'
 import { ampleMemory } from './upload-memory.ts'
@@ -69,6 +69,9 @@ export interface TestServiceOptions {
   readonly page?: WebPage
   /** The operator's page, with its session; neither when left out. */
   readonly operatorPage?: WebPage
+  /** The pages at `/docs`; none when left out. */
+  readonly docs?: PageFile | undefined
+  readonly adminDocs?: PageFile | undefined
   /** How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once. */
   readonly tokenCacheMs?: number
   readonly jwt?: Omit<JwtUsersOptions, 'users'>
@@ -185,6 +188,7 @@ export async function startTestService(
     meter: metrics.meterRequests('public'),
     basePath: options.basePath ?? '',
     page: options.page,
+    docs: options.docs,
     allowedOrigins: options.allowedOrigins ?? [],
     apiDocs: true,
     idleTimeoutMs: options.idleTimeoutMs ?? 10_000,
@@ -214,6 +218,7 @@ export async function startTestService(
       meter: metrics.meterRequests('admin'),
       token: options.adminToken,
       page: options.operatorPage,
+      docs: options.adminDocs,
     })
     const headers = { authorization: `Bearer ${options.adminToken}` }
     conformance.push(await holdToDocument({ app: admin, headers }))

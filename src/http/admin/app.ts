@@ -12,7 +12,7 @@ import { sameSitePlugin } from '../server/plugins/same-site.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
-import type { WebPage } from '../pages/static-assets.ts'
+import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { ADMIN_API, ANY_CALL } from './api.ts'
 import { type AdminSessions, createAdminSessions } from './admin-session.ts'
 import { type AdminToken, createAdminToken } from './admin-token.ts'
@@ -39,6 +39,8 @@ export interface AdminOptions extends Pick<
   readonly token: string
   /** The operator's page, which brings the session along; without it neither is there. */
   readonly page?: WebPage | undefined
+  /** The page at `/docs`; without it nothing is there. */
+  readonly docs?: PageFile | undefined
 }
 
 /**
@@ -52,14 +54,14 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   })
   const document = describeRoutes(app, ADMIN_API)
   const adminToken = createAdminToken(options)
-  const { page } = options
+  const { page, docs } = options
   const sessions = page && createAdminSessions(options)
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { adminToken, sessions })
   await app.register(strictBodyPlugin)
   await app.register(healthRoutes, options)
   const access = { credentials: 'required', problems: ANY_CALL } as const
-  await app.register(openApiRoutes, { document, access })
+  await app.register(openApiRoutes, { document, docs, access })
   await app.register(userRoutes, options)
   await app.register(accessTokenRoutes, options)
   await app.register(deviceRoutes, options)

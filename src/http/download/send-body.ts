@@ -136,7 +136,7 @@ export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowRead
     isWaiting: () => socket.writableLength > 0,
     onTooSlow: () => breakOff(reply, 'the content was taken too slowly'),
   })
-  reply.raw.once('close', pace.stop)
+  reply.raw.once('close', () => pace.stop())
 }
 
 /** Ends a download, which can be resumed with a range, for want of a quicker reader. */

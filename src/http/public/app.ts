@@ -26,7 +26,7 @@ import { deleteRoutes } from './routes/delete.ts'
 import { nestedNameRoutes } from './routes/nested-name.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/upload.ts'
-import type { WebPage } from '../pages/static-assets.ts'
+import type { PageFile, WebPage } from '../pages/static-assets.ts'
 
 export interface AppOptions extends Pick<
   ListenerOptions,
@@ -52,6 +52,8 @@ export interface AppOptions extends Pick<
   readonly allowedOrigins: readonly string[]
   /** Whether `/openapi.json` and `/docs` are there. */
   readonly apiDocs: boolean
+  /** The page at `/docs`; without it nothing is there. */
+  readonly docs?: PageFile | undefined
   /** The user's page, which brings the session along; without it neither is there. */
   readonly page?: WebPage | undefined
   /** How long a body may stop coming, in milliseconds. */
@@ -73,7 +75,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     prefix,
     allowed: { '/livez': ['GET', 'HEAD'], '/readyz': ['GET', 'HEAD'] },
   })
-  if (options.apiDocs) await app.register((scope) => docsScope(scope, document), { prefix })
+  if (options.apiDocs)
+    await app.register((scope) => docsScope(scope, { ...options, document }), { prefix })
   await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
   const { page } = options
   if (page !== undefined) {
@@ -83,9 +86,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 /** What this listener says of itself. */
-async function docsScope(app: FastifyInstance, document: () => Json): Promise<void> {
+async function docsScope(
+  app: FastifyInstance,
+  { document, docs }: Pick<AppOptions, 'docs'> & { readonly document: () => Json },
+): Promise<void> {
   const access = { credentials: 'none', problems: ALWAYS } as const
-  await app.register(openApiRoutes, { document, access })
+  await app.register(openApiRoutes, { document, docs, access })
   await app.register(methodNotAllowedRoutes, {
     allowed: { '/openapi.json': ['GET', 'HEAD'], '/docs': ['GET', 'HEAD'] },
   })

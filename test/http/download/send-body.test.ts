@@ -184,7 +184,7 @@ describe('an answer with content', () => {
     body = Readable.from(half(), { objectMode: false })
     const reply = await fetch(url())
     expect(reply.status).toBe(206)
-    await expect(reply.text()).rejects.toThrow()
+    await expect(reply.text()).rejects.toThrow('terminated')
     expect(log).toHaveLength(1)
     expect(JSON.stringify(log)).toContain('the disk is gone')
   })
