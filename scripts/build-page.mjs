@@ -1,4 +1,4 @@
-// Builds the page into dist/web where its sources are newer than what was built, in about a second. Plain JavaScript, as
+// Builds the pages into dist/web where their sources are newer than what was built, in about a second. Plain JavaScript, as
 // run.mjs is. Of programs that want it at once one builds and the others wait; whoever reads meanwhile finds a page.
 import { spawnSync } from 'node:child_process'
 import {
@@ -47,7 +47,9 @@ function isWhole() {
 }
 
 function newestSource() {
-  const names = readdirSync(join(root, 'web'), { recursive: true }).map((name) => join('web', name))
+  const names = ['web', 'api'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+  )
   const times = [...names, 'package-lock.json'].map((name) => statSync(join(root, name)).mtimeMs)
   return Math.max(...times)
 }

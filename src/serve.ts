@@ -14,7 +14,12 @@ import { AppError } from './core/errors.ts'
 import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { type AppOptions, buildApp } from './http/public/app.ts'
 import { Connections } from './http/server/connections.ts'
-import { readWebPage, type WebPage } from './http/pages/static-assets.ts'
+import {
+  type PageFile,
+  readDocument,
+  readWebPage,
+  type WebPage,
+} from './http/pages/static-assets.ts'
 import type { Service } from './compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -66,6 +71,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     connections,
     shutdown: shutdown.signal,
     pages,
+    docs: await openDocs(options),
   })
   await endGoneUploads({ service, logger, shutdown: shutdown.signal })
   const [url = '', adminUrl] = await listenAll(listeners)
@@ -85,6 +91,7 @@ export interface ListenersOptions
     Pick<ServeOptions, 'config' | 'service' | 'logger' | 'tracing'>,
     Pick<AppOptions, 'connections' | 'isStopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
   readonly pages?: { readonly [P in keyof Pages]: WebPage | undefined } | undefined
+  readonly docs?: Docs
   /** How long a body may stop coming before the request is given up, for tests; a minute when left out. */
   readonly idleTimeoutMs?: number
 }
@@ -99,7 +106,7 @@ export interface Listener {
 
 /** Builds the public listener, and those of the administration and of the monitoring where there are any. */
 export async function buildListeners(options: ListenersOptions): Promise<readonly Listener[]> {
-  const { config, service, pages, tracing: traces, ...edge } = options
+  const { config, service, pages, docs = {}, tracing: traces, ...edge } = options
   const { metrics } = service
   const { trustedProxies, maxDownloadsPerUser, maxDownloads } = config
   const common = { ...edge, ...service, trustedProxies, traces }
@@ -109,6 +116,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     basePath: config.basePath,
     allowedOrigins: config.allowedOrigins,
     apiDocs: config.apiDocs,
+    docs: docs.public,
     maxFiles: config.maxFiles,
     downloadLimits: { perUser: maxDownloadsPerUser, total: maxDownloads },
     page: pages?.user,
@@ -118,7 +126,13 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
     const meter = metrics.meterRequests('admin')
-    const app = await buildAdmin({ ...common, meter, token, page: pages?.operator })
+    const app = await buildAdmin({
+      ...common,
+      meter,
+      token,
+      page: pages?.operator,
+      docs: docs.admin,
+    })
     listeners.push({ name: 'the admin API', app, host, port })
   }
   if (config.metrics !== undefined) {
@@ -168,6 +182,27 @@ async function openPages(
     logger.warn({ err }, 'cannot read the page, so it shows none: build it by "npm run build"')
   }
   return { user: NO_PAGE, operator: NO_PAGE }
+}
+
+interface Docs {
+  readonly public?: PageFile | undefined
+  readonly admin?: PageFile | undefined
+}
+
+/** The pages at `/docs`. As with the other pages, nothing depends on them. */
+async function openDocs({
+  logger,
+  pages: folder = PAGES,
+}: Pick<ServeOptions, 'logger' | 'pages'>): Promise<Docs> {
+  try {
+    return {
+      public: await readDocument(folder, 'docs.html'),
+      admin: await readDocument(folder, 'admin-docs.html'),
+    }
+  } catch (err) {
+    logger.warn({ err }, 'cannot read the page of the API, so it shows none')
+    return {}
+  }
 }
 
 /** What is served under its paths is the session alone. */

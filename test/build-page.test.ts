@@ -24,7 +24,7 @@ beforeEach(async () => {
   opened = new AsyncDisposableStack()
   root = await temporaryFolder(opened)
   built = join(root, 'dist', 'web')
-  for (const name of ['package-lock.json', 'tsconfig.json', 'scripts', 'web']) {
+  for (const name of ['package-lock.json', 'tsconfig.json', 'scripts', 'web', 'api']) {
     await cp(name, join(root, name), { recursive: true, preserveTimestamps: true })
   }
   await symlink(resolve('node_modules'), join(root, 'node_modules'))
@@ -68,7 +68,8 @@ describe('what builds the page', () => {
       expect(await readFile(join(built, name), 'utf8')).toContain('<html lang="de">')
     }
     const entries = await readdir('web', { recursive: true, withFileTypes: true })
-    const sources = entries.filter((entry) => entry.isFile())
+    // What describes the API is English, as are its documents.
+    const sources = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith('docs'))
     const named = await Promise.all(
       sources.map(async ({ parentPath, name }) => {
         const text = await readFile(join(parentPath, name), 'utf8')
@@ -92,6 +93,24 @@ describe('what builds the page', () => {
       await stat(join(built, cut))
     }
     expect(await builds()).toBe(4)
+  })
+
+  it('builds again when a document of the API is newer', async () => {
+    await build()
+    const later = new Date((await stat(join(built, 'index.html'))).mtimeMs + 1)
+    await utimes(join(root, 'api', 'openapi.json'), later, later)
+    await build()
+    expect(await builds()).toBe(2)
+  })
+
+  it('compresses each file once, also where another build writes nothing', async () => {
+    await build()
+    const script = `import { build } from 'vite'
+      await build({ configFile: 'web/vite.config.ts', build: { write: false } })`
+    await execute(process.execPath, ['--input-type=module', '--eval', script], { cwd: root })
+    const names = await readdir(built, { recursive: true })
+    expect(names.filter((name) => /\.(br|gz)\.(br|gz)$/.test(name))).toEqual([])
+    expect(names).toEqual(expect.arrayContaining(['docs.html.br', 'admin-docs.html.gz']))
   })
 
   it('puts what is new into the folder that is read, which is never away, and takes out what is old', async () => {

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -7,19 +7,14 @@ import type { Plugin } from 'vite'
 const brotli = promisify(brotliCompress)
 const deflate = promisify(gzip)
 
-/** Puts beside every file that was built its forms `.br` and `.gz`, as small as they get, for the service to send. */
+/** Puts beside every file of the build its forms `.br` and `.gz`, as small as they get, for the service to send. */
 export function compressed(): Plugin {
-  let folder = ''
   return {
     name: 'compressed',
     apply: 'build',
-    configResolved(config) {
-      folder = config.build.outDir
-    },
-    async closeBundle() {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-      const files = entries.filter((entry) => entry.isFile())
-      await Promise.all(files.map(({ parentPath, name }) => compress(join(parentPath, name))))
+    // Not at its close, which a build has that writes nothing, too: that would find the forms of another one.
+    async writeBundle({ dir = '' }, bundle) {
+      await Promise.all(Object.keys(bundle).map((name) => compress(join(dir, name))))
     },
   }
 }

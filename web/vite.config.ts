@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type Plugin } from 'vite'
 import { compressed } from './compress.ts'
+import { docsPages } from './docs/plugin.ts'
 import { LANGUAGE } from './language.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -12,7 +13,7 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  plugins: [inLanguage(), compressed()],
+  plugins: [inLanguage(), docsPages(), compressed()],
   build: {
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startBrowser, whyNoBrowser } from '../support/browser.ts'
 import { openEmbedded } from '../support/embedded-service.ts'
 import type { TestService } from '../support/test-service.ts'
+import { buildDocs } from '../support/page.ts'
 import { isSkipped } from '../support/needs.ts'
 
 const skipped = isSkipped(await whyNoBrowser())
@@ -17,7 +18,7 @@ describe.skipIf(skipped).each(['', '/api'])('in a browser, the docs under "%s"',
 
   beforeAll(async () => {
     browser = await startBrowser()
-    service = await openEmbedded({ basePath })
+    service = await openEmbedded({ basePath, ...(await buildDocs()) })
   })
   afterAll(async () => {
     await browser?.close()

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ERROR_CODES } from '../../src/core/errors.ts'
-import { docsPage } from '../../src/http/docs/page.ts'
+import { docsPage } from '../../web/docs/page.ts'
 import type { Json } from '../../src/http/openapi/json.ts'
 import { statusOf } from '../../src/http/server/problem.ts'
 import { DOCUMENT_FILES } from '../openapi/documents.ts'

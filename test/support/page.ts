@@ -1,6 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { readWebPage, type WebPage } from '../../src/http/pages/static-assets.ts'
+import {
+  type PageFile,
+  readDocument,
+  readWebPage,
+  type WebPage,
+} from '../../src/http/pages/static-assets.ts'
 
 /** What is served where nothing was built: the session, and no page. */
 export const NO_BUILD: WebPage = { document: undefined, assets: new Map() }
@@ -15,7 +20,20 @@ export async function buildOperatorPage(): Promise<WebPage> {
   return build('operator.html')
 }
 
+/** The pages at `/docs` of both listeners, as their sources are now. */
+export async function buildDocs(): Promise<Record<'docs' | 'adminDocs', PageFile | undefined>> {
+  await runBuild()
+  return {
+    docs: await readDocument('dist/web', 'docs.html'),
+    adminDocs: await readDocument('dist/web', 'admin-docs.html'),
+  }
+}
+
 async function build(document: string): Promise<WebPage> {
-  await promisify(execFile)(process.execPath, ['scripts/build-page.mjs'])
+  await runBuild()
   return readWebPage('dist/web', document)
+}
+
+async function runBuild(): Promise<void> {
+  await promisify(execFile)(process.execPath, ['scripts/build-page.mjs'])
 }

@@ -15,7 +15,7 @@ import type { SweepReport } from '../../src/core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
 import type { UserStore } from '../../src/core/users/user-store.ts'
 import type { Database } from '../../src/database/database.ts'
-import type { WebPage } from '../../src/http/pages/static-assets.ts'
+import type { PageFile, WebPage } from '../../src/http/pages/static-assets.ts'
 import { buildListeners, type ListenersOptions } from '../../src/serve.ts'
 import { type Conformance, holdToDocument } from '../openapi/hold-to-document.ts'
 import { failOnDeath } from './fail-on-death.ts'
@@ -54,6 +54,9 @@ export interface TestServiceOptions
   readonly page?: WebPage
   /** The operator's page, with its session; neither when left out. */
   readonly operatorPage?: WebPage
+  /** The pages at `/docs`; none when left out. */
+  readonly docs?: PageFile | undefined
+  readonly adminDocs?: PageFile | undefined
   /** How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once. */
   readonly tokenCacheMs?: number
   /** Watched for secrets when left out. */
@@ -136,6 +139,7 @@ export async function startTestService(
     lingerMs,
     headTimeoutMs,
     pages: { user: options.page, operator: options.operatorPage },
+    docs: { public: options.docs, admin: options.adminDocs },
   })
   const conformance: Conformance[] = []
   const ports: number[] = []

@@ -25,7 +25,7 @@ const STEP = 4
 /** Memory that is shared evenly by all readers who are quick enough to make use of it. The others have the least. */
 export class FairShare {
   readonly #options: FairShareOptions
-  #members = 0
+  readonly #members = { count: 0 }
 
   constructor(options: FairShareOptions) {
     this.#options = options
@@ -33,27 +33,21 @@ export class FairShare {
 
   /** It begins with four times the least. */
   join(): Share {
-    const { minBytes, maxBytes } = this.#options
-    const even = (): number => this.#evenBytes()
-    let window = minBytes * STEP
-    this.#members += 1
+    const { totalBytes, minBytes, maxBytes } = this.#options
+    const members = this.#members
+    let window = Math.min(maxBytes, minBytes * STEP)
+    members.count += 1
     return {
       get bytes() {
-        return Math.floor(Math.min(window, even()))
+        return Math.floor(Math.max(minBytes, Math.min(window, totalBytes / members.count)))
       },
       adapt(ms) {
         const wanted = ms < QUICK_MS ? window * STEP : window / STEP
         window = Math.max(minBytes, Math.min(maxBytes, wanted))
       },
-      leave: () => {
-        this.#members -= 1
+      leave() {
+        members.count -= 1
       },
     }
-  }
-
-  #evenBytes(): number {
-    const { totalBytes, minBytes, maxBytes } = this.#options
-    const share = totalBytes / this.#members
-    return Math.max(minBytes, Math.min(maxBytes, share))
   }
 }

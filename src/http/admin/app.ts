@@ -13,7 +13,7 @@ import { assertSameSite } from '../server/cors.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageRoutes } from '../shared-routes/page.ts'
-import type { WebPage } from '../pages/static-assets.ts'
+import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { ADMIN_API } from './api.ts'
 import { type AdminSessions, createAdminSessions } from './admin-session.ts'
 import { createOperatorAuth, type OperatorAuth } from './operator-auth.ts'
@@ -39,6 +39,8 @@ export interface AdminOptions extends Pick<
   readonly token: string
   /** The operator's page, which brings the session along; without it neither is there. */
   readonly page?: WebPage | undefined
+  /** The page at `/docs`; without it nothing is there. */
+  readonly docs?: PageFile | undefined
 }
 
 /**
@@ -52,14 +54,14 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   })
   const document = describeRoutes(app, ADMIN_API)
   const others = otherMethods(app)
-  const { page } = options
+  const { page, docs } = options
   const sessions = page && createAdminSessions(options)
   const operatorAuth = createOperatorAuth({ ...options, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
   takeJson(app, { ...BODIES, shutdown: options.shutdown ?? new AbortController().signal })
   await app.register(healthRoutes, options)
-  await app.register(openApiRoutes, { document, credentials: 'required' })
+  await app.register(openApiRoutes, { document, docs, credentials: 'required' })
   await app.register(userRoutes, options)
   await app.register(accessTokenRoutes, options)
   await app.register(deviceRoutes, options)

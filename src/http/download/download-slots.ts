@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net'
 import { AppError } from '../../core/errors.ts'
+import { takenBytes } from './send-body.ts'
 
 export interface DownloadLimits {
   /** Downloads in progress of one user, or of one address without a token. */
@@ -12,8 +14,8 @@ export interface DownloadSlot {
   readonly owner: string
   /** Whether that is a user, and not an address without a token. */
   readonly isUser: boolean
-  /** Bytes that the client has taken so far. */
-  readonly takenBytes: () => number
+  /** What the client takes its content from. */
+  readonly socket: Pick<Socket, 'bytesWritten' | 'writableLength'>
   /** Ends the download, which can be resumed with a range. Called at most once, and not after `release`. */
   readonly giveWay: () => void
 }
@@ -35,7 +37,7 @@ const RETRY_AFTER_SECONDS = 5
  */
 export class DownloadSlots {
   readonly #limits: DownloadLimits
-  readonly #taken = new Map<DownloadSlot, { readonly since: number; readonly bytes: number }>()
+  readonly #taken = new Map<DownloadSlot, Taken>()
   readonly #perOwner = new Map<string, number>()
   readonly #now: () => number
   #refusedAt = Number.NEGATIVE_INFINITY
@@ -63,16 +65,15 @@ export class DownloadSlots {
       this.#refusedAt = this.#now()
       throw new AppError('unavailable', 'Too many downloads are in progress.')
     }
-    this.#taken.set(slot, { since: this.#now(), bytes: slot.takenBytes() })
+    const release = (): void => {
+      if (!this.#taken.delete(slot)) return
+      const left = (this.#perOwner.get(slot.owner) ?? 1) - 1
+      if (left === 0) this.#perOwner.delete(slot.owner)
+      else this.#perOwner.set(slot.owner, left)
+    }
+    this.#taken.set(slot, { since: this.#now(), bytes: takenBytes(slot.socket), release })
     this.#perOwner.set(slot.owner, (this.#perOwner.get(slot.owner) ?? 0) + 1)
-    return () => this.#release(slot)
-  }
-
-  #release(slot: DownloadSlot): void {
-    if (!this.#taken.delete(slot)) return
-    const left = (this.#perOwner.get(slot.owner) ?? 1) - 1
-    if (left === 0) this.#perOwner.delete(slot.owner)
-    else this.#perOwner.set(slot.owner, left)
+    return release
   }
 
   /** Says whether one gave way. */
@@ -82,7 +83,7 @@ export class DownloadSlots {
       // Else strangers who come and go would keep every user out.
       (isUser ? this.#slowest(({ slot }) => !slot.isUser) : undefined)
     if (leaving === undefined) return false
-    this.#release(leaving)
+    this.#taken.get(leaving)?.release()
     leaving.giveWay()
     return true
   }
@@ -92,12 +93,19 @@ export class DownloadSlots {
     let slowest: Download | undefined
     for (const [slot, { since, bytes }] of this.#taken) {
       const ageMs = now - since
-      const rate = ((slot.takenBytes() - bytes) * 1000) / Math.max(1, ageMs)
+      const rate = ((takenBytes(slot.socket) - bytes) * 1000) / Math.max(1, ageMs)
       const download = { slot, ageMs, rate }
       if (mayLeave(download) && rate < (slowest?.rate ?? Infinity)) slowest = download
     }
     return slowest?.slot
   }
+}
+
+interface Taken {
+  /** When, and how much its connection had carried by then. */
+  readonly since: number
+  readonly bytes: number
+  readonly release: () => void
 }
 
 interface Download {

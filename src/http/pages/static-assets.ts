@@ -45,11 +45,16 @@ export async function readWebPage(folder: string, document: string): Promise<Web
   const assets = names
     .filter((name) => extname(name) in TYPES)
     .map(async (name) => [name, await readPageFile(join(folder, 'assets', name))] as const)
-  const isBuilt = (await namesIn(folder)).includes(document)
   return {
-    document: isBuilt ? await readPageFile(join(folder, document)) : undefined,
+    document: await readDocument(folder, document),
     assets: new Map(await Promise.all(assets)),
   }
+}
+
+/** Reads a document that loads nothing; `undefined` when there is no build. */
+export async function readDocument(folder: string, name: string): Promise<PageFile | undefined> {
+  const isBuilt = (await namesIn(folder)).includes(name)
+  return isBuilt ? readPageFile(join(folder, name)) : undefined
 }
 
 async function readPageFile(path: string): Promise<PageFile> {

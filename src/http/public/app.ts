@@ -21,7 +21,7 @@ import { pageRoutes } from '../shared-routes/page.ts'
 import { deleteRoutes } from './routes/delete.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/upload.ts'
-import type { WebPage } from '../pages/static-assets.ts'
+import type { PageFile, WebPage } from '../pages/static-assets.ts'
 
 export interface AppOptions extends Pick<
   ListenerOptions,
@@ -46,6 +46,8 @@ export interface AppOptions extends Pick<
   readonly allowedOrigins: readonly string[]
   /** Whether `/openapi.json` and `/docs` are there. */
   readonly apiDocs: boolean
+  /** The page at `/docs`; without it nothing is there. */
+  readonly docs?: PageFile | undefined
   /** The user's page, which brings the session along; without it neither is there. */
   readonly page?: WebPage | undefined
   /** How long a body may stop coming, in milliseconds. */
@@ -63,7 +65,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const downloads = new DownloadSlots(options.downloadLimits)
   const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { ...options, isRefusing, prefix })
-  if (options.apiDocs) await app.register((scope) => docsScope(scope, document), { prefix })
+  if (options.apiDocs)
+    await app.register((scope) => docsScope(scope, { ...options, document }), { prefix })
   await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
   const { page } = options
   if (page !== undefined) {
@@ -74,8 +77,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 /** What this listener says of itself. */
-async function docsScope(app: FastifyInstance, document: () => Json): Promise<void> {
-  await app.register(openApiRoutes, { document, credentials: 'none' })
+async function docsScope(
+  app: FastifyInstance,
+  { document, docs }: Pick<AppOptions, 'docs'> & { readonly document: () => Json },
+): Promise<void> {
+  await app.register(openApiRoutes, { document, docs, credentials: 'none' })
 }
 
 /** What a person's browser is served: the page, and the session by which it works under the user's name. */

@@ -1,23 +1,27 @@
+import { createHash } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
-import { docsPage, styleSource } from '../docs/page.ts'
+import type { PageFile } from '../pages/static-assets.ts'
 import { SECURITY_HEADERS } from '../server/cors.ts'
 import type { Json } from '../openapi/json.ts'
 import type { Operation } from '../openapi/operation.ts'
+import { sendFile } from './page.ts'
 
 export interface OpenApiOptions {
   /** Makes the document, once all routes are there. */
   readonly document: () => Json
+  /** The page at `/docs`; without it nothing is there. */
+  readonly docs: PageFile | undefined
   /** Who gets it. */
   readonly credentials: 'required' | 'none'
 }
 
 /** `GET /openapi.json`: what can be asked of this listener, and all that it answers. `GET /docs`: the same for people. */
 export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, options) => {
-  const { document, credentials } = options
+  const { document, docs, credentials } = options
   let text: string | undefined
-  let page: string | undefined
   // As of every answer, so no script and nothing that is loaded, but with the page's own style.
-  const policy = `${SECURITY_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource()}`
+  const policy = `${SECURITY_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource(docs)}`
+  const headers = { 'cache-control': 'private, no-cache', 'content-security-policy': policy }
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
@@ -30,13 +34,16 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   app.route({
     method: ['GET', 'HEAD'],
     url: '/docs',
-    config: { operation: { ...DOCS, credentials } },
-    handler: async (_request, reply) => {
-      page ??= docsPage(document())
-      void reply.header('content-security-policy', policy)
-      return reply.type('text/html; charset=utf-8').send(page)
-    },
+    config: { operation: { ...DOCS, credentials, problems: ['not_found'] } },
+    handler: async (request, reply) => sendFile(docs, { request, reply, headers }),
   })
+}
+
+/** What a policy allows for a document to have its one style. */
+function styleSource(document: PageFile | undefined): string {
+  const text = document?.contents.get('identity')?.bytes.toString() ?? ''
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? []
+  return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 }
 
 const OPENAPI: Operation = {
@@ -56,6 +63,11 @@ const DOCS: Operation = {
   summary: 'This document as a page for people',
   tag: 'about',
   responses: {
-    200: { description: 'A page without scripts.', content: { 'text/html': {} } },
+    200: {
+      description: 'A page without scripts.',
+      headers: ['ETag', 'Cache-Control'],
+      content: { 'text/html': {} },
+    },
+    304: { description: 'The client has it already.', headers: ['ETag', 'Cache-Control'] },
   },
 }

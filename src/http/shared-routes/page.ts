@@ -62,7 +62,11 @@ interface Answer {
   readonly headers: Readonly<Record<string, string>>
 }
 
-function sendFile(file: PageFile | undefined, { request, reply, headers }: Answer): FastifyReply {
+/** Sends a file from memory in the best coding that the client takes; 404 without one, 304 to who has it. */
+export function sendFile(
+  file: PageFile | undefined,
+  { request, reply, headers }: Answer,
+): FastifyReply {
   const coding = chooseCoding(request.headers['accept-encoding']?.toString())
   const content = file?.contents.get(coding)
   if (file === undefined || content === undefined) {

@@ -18,7 +18,7 @@ const openFile = promisify(open)
 export class FileBodies {
   readonly #memory: FileMemory = {
     blocks: new BufferPool(),
-    // Beside what waits to be sent (`http/download/recycling-pipe.ts`).
+    // Beside what waits to be sent (`http/download/send-body.ts`).
     share: new FairShare({
       totalBytes: 16 * 1024 * 1024,
       minBytes: BUFFER_BYTES / 16,
@@ -124,7 +124,7 @@ function createFileBody(options: FileBodyOptions): Readable {
     else detach()
   }
 
-  // What waits for a reader waits where it is sent (`http/download/recycling-pipe.ts`), so a paused body reads nothing ahead.
+  // What waits for a reader waits where it is sent (`http/download/send-body.ts`), so a paused body reads nothing ahead.
   const body = new Readable({ read: readNext, destroy, highWaterMark: 0 })
   return body
 }

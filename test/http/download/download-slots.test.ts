@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
+import { type AddressInfo, connect } from 'node:net'
+import fastify from 'fastify'
+import { expect, onTestFinished, test } from 'vitest'
+import type { OpenFile, Repository } from '../../../src/core/files/repository.ts'
 import { type DownloadSlot, DownloadSlots } from '../../../src/http/download/download-slots.ts'
+import { downloadRoutes } from '../../../src/http/public/routes/download.ts'
 
 interface Reader extends DownloadSlot {
   bytes: number
@@ -12,7 +16,12 @@ function reader(owner: string, isUser = true): Reader {
     isUser,
     bytes: 0,
     gaveWay: 0,
-    takenBytes: () => it.bytes,
+    socket: {
+      get bytesWritten() {
+        return it.bytes
+      },
+      writableLength: 0,
+    },
     giveWay: () => {
       it.gaveWay += 1
     },
@@ -84,4 +93,33 @@ test('users come before strangers, however young and fast these are', () => {
   expect([user, fast, slow].map(({ gaveWay }) => gaveWay)).toEqual([0, 1, 1])
   expect(() => slots.take(reader('d'))).toThrow(expect.objectContaining({ code: 'unavailable' }))
   expect(user.gaveWay).toBe(0)
+})
+
+test('a client that leaves before its download begins takes no slot', async () => {
+  const slots = new DownloadSlots({ perUser: 1, total: 1 })
+  const isAsked = Promise.withResolvers<void>()
+  const isOver = Promise.withResolvers<void>()
+  const app = fastify({ exposeHeadRoutes: false })
+  onTestFinished(() => app.close())
+  // As the verification of an access token, which can take its time.
+  app.addHook('onRequest', async (_request, { raw }) => {
+    isAsked.resolve()
+    await new Promise((resolve) => raw.once('close', resolve))
+  })
+  app.addHook('onError', async () => isOver.resolve())
+  const repository = {
+    open: async ({ signal }: OpenFile) => {
+      signal.throwIfAborted()
+      throw new Error('asked for in vain')
+    },
+  } as unknown as Repository
+  const options = { repository, downloads: slots, idleTimeoutMs: 1000, isStopping: () => false }
+  await app.register(downloadRoutes, { ...options, shutdown: new AbortController().signal })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  client.write('GET /users/alice/repo/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  await isAsked.promise
+  client.destroy()
+  await isOver.promise
+  expect(() => slots.take(reader('192.0.2.1', false))).not.toThrow()
 })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { faultyStore } from '../../support/faults.ts'
+import { buildDocs } from '../../support/page.ts'
 import { openTestCore } from '../../support/test-core.ts'
 import {
   startTestService,
@@ -94,7 +95,7 @@ describe('livez, readyz, openapi.json and docs', () => {
   it.each(['livez', 'readyz', 'openapi.json', 'docs'])(
     '/%s answers GET and HEAD, and 405',
     async (path) => {
-      const { url } = await open()
+      const { url } = await open(await buildDocs())
       const head = await fetch(`${url}/${path}`, { method: 'HEAD' })
       expect([head.status, await head.text()]).toEqual([200, ''])
       const reply = await fetch(`${url}/${path}`, { method: 'POST' })

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, isAppError } from '../../../core/errors.ts'
+import { AppError } from '../../../core/errors.ts'
 import { FairShare } from '../../../core/async/fair-share.ts'
 import type { File } from '../../../core/files/file.ts'
 import type { ReadFile, Selection } from '../../../core/files/repository.ts'
@@ -9,11 +9,9 @@ import type { DownloadSlots } from '../../download/download-slots.ts'
 import { fileNameParam, type FileRouteOptions } from '../file-resource.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
-import { takenBytes, watchLateReader, watchSlowReader } from '../../download/slow-reader.ts'
-import { pipeAndRecycle } from '../../download/recycling-pipe.ts'
+import { breakOff, sendBody, watchSlowReader } from '../../download/send-body.ts'
 import { formatReprDigest, wantsReprDigest } from '../../headers/repr-digest.ts'
 import { clientAddressOf } from '../../server/request-head.ts'
-import { abortedBy } from '../../server/problem.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { selectRepresentation } from '../../headers/conditional-get.ts'
 import { addVary } from '../../server/cors.ts'
@@ -21,6 +19,8 @@ import { DOWNLOADS } from './download.openapi.ts'
 
 export interface DownloadOptions extends FileRouteOptions {
   readonly downloads: DownloadSlots
+  /** Whether the service takes no new work, so that a client should connect elsewhere. */
+  readonly isStopping: () => boolean
 }
 
 /** What of large contents waits in this process to be sent. */
@@ -42,25 +42,26 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
   const waiting = new FairShare(WAITING)
 
   app.get(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
-    const select = (file: File): Selection => selectRepresentation(request, file)
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
-    reply.raw.once('close', takeSlot(downloads, { request, reply }))
+    const { userId } = request.user ?? {}
+    // Who left while their token was verified would never give a slot back.
+    signal.throwIfAborted()
+    const leave = downloads.take({
+      owner: userId === undefined ? `address ${clientAddressOf(request)}` : `user ${userId}`,
+      isUser: userId !== undefined,
+      socket: request.raw.socket,
+      giveWay: () => breakOff(reply, 'it gave way to another download'),
+    })
+    reply.raw.once('close', leave)
+    const select = (file: File): Selection => selectRepresentation(request, file)
     const opened = await repository.open({ ...target, select, signal })
     describe(reply, opened)
-    if (opened.content !== undefined) {
-      watchLateReader(reply, options)
-      return opened.content
-    }
+    watchSlowReader(reply, options)
+    if (opened.content !== undefined) return opened.content
     const { body, release } = opened
     if (body === undefined) return reply.send()
-    // When something fails before the body is piped, an error is answered, and nobody else destroys it.
-    reply.raw.once('close', () => body.destroy())
-    watchSlowReader(reply, options)
-    body.once('error', (error) => noteFailure(request, error))
-    return reply.send(
-      release ? pipeAndRecycle(body, { answer: reply.raw, release, waiting }) : body,
-    )
+    return sendBody(reply, { ...options, body, release, waiting, signal })
   })
 
   // A route of its own, since the one Fastify makes would read the whole object to throw it away.
@@ -69,30 +70,6 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     describe(reply, { file, selection: selectRepresentation(request, file) })
     return reply.send()
   })
-}
-
-/** Returns what gives the slot back. */
-function takeSlot(
-  downloads: DownloadSlots,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-): () => void {
-  const { socket } = request.raw
-  const { userId } = request.user ?? {}
-  return downloads.take({
-    owner: userId === undefined ? `address ${clientAddressOf(request)}` : `user ${userId}`,
-    isUser: userId !== undefined,
-    takenBytes: () => takenBytes(socket),
-    giveWay: () => {
-      request.reason = 'it gave way to another download'
-      request.brokenBy = 'timeout'
-      reply.raw.destroy()
-    },
-  })
-}
-
-/** The answer has begun, so all that can be done is to break it off, and to say in the log who did. */
-function noteFailure(request: FastifyRequest, error: unknown): void {
-  if (isAppError(error)) request.brokenBy ??= abortedBy(error)
 }
 
 function wanted(request: FastifyRequest, params: { user_id: string; file_name: string }): ReadFile {
@@ -119,19 +96,18 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
   if (wish !== undefined && wantsReprDigest(wish)) {
     void reply.header('repr-digest', formatReprDigest(file.sha256))
   }
-  if (selection === 'nothing') void reply.code(304)
-  else describeContent(reply, { file, selection })
-}
-
-/** Whatever the content is, a browser shall save it and never run it; see `SECURITY_HEADERS` too. */
-function describeContent(reply: FastifyReply, { file, selection }: Answer): void {
+  if (selection === 'nothing') {
+    void reply.code(304)
+    return
+  }
+  // Whatever the content is, a browser shall save it and never run it; see `SECURITY_HEADERS` too.
   void reply.headers({
     'accept-ranges': 'bytes',
     'content-type': 'application/octet-stream',
     'content-length': file.size,
     'content-disposition': contentDisposition(file.name),
   })
-  if (typeof selection === 'string') return
+  if (selection === 'whole') return
   const { first, last } = selection
   void reply.code(206).headers({
     'content-length': last - first + 1,

@@ -1,9 +1,9 @@
-import type { Json } from '../openapi/json.ts'
+/** A part of a document, as JSON. */
+export type Json = Readonly<Record<string, unknown>>
 
-/** What the page reads of an OpenAPI document that `describeRoutes` made. */
+/** What the page reads of an OpenAPI document of the service. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly description: string; readonly version: string }
-  readonly servers: readonly { readonly url: string }[]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
   readonly components: {

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
-import type { Json } from '../openapi/json.ts'
-import type { ApiDocument } from './api-document.ts'
+import type { ApiDocument, Json } from './api-document.ts'
 import { html, type Html, NOTHING } from './html.ts'
 import { operationSection, type PlacedOperation } from './operation-section.ts'
 import { phrase, prose } from './prose.ts'
@@ -8,17 +6,14 @@ import { schemaMembers, schemaPhrase } from './schema-table.ts'
 import { STYLE } from './style.ts'
 import { table } from './table.ts'
 
-/** What a policy allows for the page to have its one style. It has no script, and loads nothing. */
-export function styleSource(): string {
-  return `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`
-}
-
-/** An OpenAPI document that `describeRoutes` made as a page for people: every operation, schema, header and problem. */
+/**
+ * An OpenAPI document of the service as a page for people: every operation, schema, header and problem. It has one style,
+ * no script, and loads nothing; what it refers to is beside it, so that it stands under any base path.
+ */
 export function docsPage(json: Json): string {
   const document = json as unknown as ApiDocument
   const { title, description, version } = document.info
-  const [server] = document.servers
-  // The style is put in between as it is: its digest is of every space.
+  // The style is put in between as it is, since `html` would escape it.
   const beforeStyle = html`<!doctype html>
 <html lang="en">
 <head>
@@ -35,7 +30,7 @@ export function docsPage(json: Json): string {
 <main id="content">
 <h1>${title}</h1>
 ${prose(description)}
-<p>Version ${version} of the API, under <code>${server?.url ?? '/'}</code>. The same for programs: <a href="openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
+<p>Version ${version} of the API. Its paths begin where this page is: what comes before <code>/docs</code> in the address comes before each of them. The same for programs: <a href="openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
 ${credentials(document)}
 ${document.tags.map((tag) => operations(document, tag))}
 ${schemas(document)}

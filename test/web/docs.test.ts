@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ERROR_CODES } from '../../../src/core/errors.ts'
-import { docsPage } from '../../../src/http/docs/page.ts'
-import { SECURITY_HEADERS } from '../../../src/http/server/cors.ts'
-import type { Json } from '../../../src/http/openapi/json.ts'
-import { openEmbedded } from '../../support/embedded-service.ts'
-import { startService } from '../../support/running-service.ts'
-import type { TestService } from '../../support/test-service.ts'
-import { ask } from '../fixture.ts'
+import { ERROR_CODES } from '../../src/core/errors.ts'
+import { docsPage } from '../../web/docs/page.ts'
+import { SECURITY_HEADERS } from '../../src/http/server/cors.ts'
+import type { Json } from '../../src/http/openapi/json.ts'
+import { openEmbedded } from '../support/embedded-service.ts'
+import { startService } from '../support/running-service.ts'
+import { buildDocs, NO_BUILD } from '../support/page.ts'
+import type { TestService } from '../support/test-service.ts'
+import { ask, expectProblem } from '../http/fixture.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-docs'
 
@@ -19,7 +20,12 @@ interface Document extends Json {
 let service: TestService
 
 beforeAll(async () => {
-  service = await openEmbedded({ adminToken: ADMIN_TOKEN })
+  service = await openEmbedded({
+    adminToken: ADMIN_TOKEN,
+    page: NO_BUILD,
+    operatorPage: NO_BUILD,
+    ...(await buildDocs()),
+  })
 })
 afterAll(() => service?.stop())
 
@@ -119,14 +125,33 @@ describe('the page', () => {
     expect((await fetch(`http://127.0.0.1:${service.adminPort}/docs`)).status).toBe(401)
   })
 
-  it('stands under the base path, and says so', async () => {
-    const prefixed = await openEmbedded({ basePath: '/api/v1' })
+  it('stands under the base path, and refers to what is beside it', async () => {
+    const prefixed = await openEmbedded({ basePath: '/api/v1', ...(await buildDocs()) })
     try {
       const reply = await fetch(`${prefixed.url}/api/v1/docs`)
-      expect(await reply.text()).toContain('<code>/api/v1</code>')
+      const [, href = ''] = /href="([^"#]+)"/.exec(await reply.text()) ?? []
+      expect(new URL(href, reply.url).pathname).toBe('/api/v1/openapi.json')
       expect((await fetch(`${prefixed.url}/docs`)).status).toBe(404)
     } finally {
       await prefixed.stop()
+    }
+  })
+
+  it('comes compressed, and not again to who has it', async () => {
+    const headers = { 'accept-encoding': 'br' }
+    const reply = await fetch(`${service.url}/docs`, { headers })
+    expect(reply.headers.get('content-encoding')).toBe('br')
+    expect(await reply.text()).toMatch(/^<!doctype html>/)
+    const known = { ...headers, 'if-none-match': reply.headers.get('etag') ?? '' }
+    expect((await fetch(`${service.url}/docs`, { headers: known })).status).toBe(304)
+  })
+
+  it('is not there without a build', async () => {
+    const without = await openEmbedded()
+    try {
+      expectProblem(await ask(without, { path: '/docs' }), { status: 404, code: 'not_found' })
+    } finally {
+      await without.stop()
     }
   })
 
@@ -134,7 +159,6 @@ describe('the page', () => {
     const hostile = `<img src=x onerror="alert('1')">&`
     const page = docsPage({
       info: { title: hostile, description: `${hostile} \`${hostile}\``, version: hostile },
-      servers: [{ url: hostile }],
       tags: [{ name: 'files', description: `- \`code\`: ${hostile}` }],
       paths: { [hostile]: { get: operationOf(hostile) } },
       components: {
@@ -165,7 +189,8 @@ describe('API_DOCS', () => {
     ['false', 404],
     ['true', 200],
   ])('of %s has the page and the document answer %i', async (setting, status) => {
-    const { url } = await startService({ environment: { API_DOCS: setting }, opened })
+    const environment = { API_DOCS: setting, WEB_PAGE: 'false' }
+    const { url } = await startService({ environment, opened })
     for (const path of ['/docs', '/openapi.json']) {
       expect((await fetch(url + path)).status).toBe(status)
     }
