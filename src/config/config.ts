@@ -26,7 +26,7 @@ import {
   parseUrl,
 } from './parsers.ts'
 
-/** Every setting of the service, checked. README's table of settings says what each is for. */
+/** Every setting of the service, checked. docs/configuration.md says what each is for. */
 export interface Config {
   readonly host: string
   readonly port: number

@@ -87,7 +87,7 @@ const MAX_CACHED = 10_000
 /** Controls and halves of surrogate pairs: not every database takes them, and a terminal obeys them. */
 const UNPRINTABLE = /\p{Cc}|\p{Cs}/u
 
-/** Makes the use cases of access tokens (README, "Users, tokens, devices"). */
+/** Makes the use cases of access tokens (docs/administration.md). */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { users, jwtUsers, failedAttempts } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options

@@ -22,7 +22,7 @@ export function capacityState({ capacity, used }: Usage): CapacityState {
   return 'normal'
 }
 
-/** The refusal of `requested` further bytes, with the figures that explain it (README, "The API"). */
+/** The refusal of `requested` further bytes, with the figures that explain it (docs/api.md). */
 export function capacityExceeded(usage: Usage, requested: number): AppError {
   const { capacity, used, reserved } = usage
   const available = availableBytes(usage)
