@@ -20,14 +20,14 @@ const english = {
   close: 'Close',
   cancel: 'Cancel',
   undo: 'Undo',
-  retry: 'Try again',
+  retry: 'Retry',
   failed: (detail: string) => `That did not work: ${detail}`,
 
   signIn: {
     title: 'Sign in',
     explanation:
-      'An access token opens your repository. It begins with crt_ and comes from whoever runs this service for you, or from the ' +
-      'device that you paired. Treat it like a password: this page hands it to your browser, which keeps it where no script can read it.',
+      'Your access token begins with crt_. You get it from the operator of this service or from the device you paired. Treat it like a ' +
+      'password. Your browser keeps it where no script can read it.',
     label: 'Access token',
     show: 'Show the token',
     action: 'Sign in',
@@ -36,27 +36,26 @@ const english = {
     notKept: 'Your browser did not keep the token. Allow cookies for this address and try again.',
     reasons: {
       access_token_invalid:
-        'This access token is not valid. It may be mistyped, expired or revoked.',
+        'This access token is not valid. Check for a typo; it may also have expired or been revoked.',
       two_access_tokens:
-        'Your browser sent two different access tokens, so nothing was done with either: a page of another address may have ' +
-        'left one, to get your files. Signing out removes both, and signing in the one that is not yours. If you see this ' +
-        'again, delete the cookies of this address in your browser.',
-      user_suspended: 'This account is suspended. Whoever runs the service can say why.',
-      too_many_requests: 'There were too many wrong tokens from here. Try again in a few minutes.',
-      ended: 'Your access token is no longer good, so you were signed out.',
+        'Your browser sent two different access tokens, so the request was refused. Another site may have set one of them to ' +
+        'get your files. Sign out to remove both, or sign in again. If this message returns, delete the cookies of this ' +
+        'address in your browser.',
+      user_suspended: 'This account is suspended. Ask the operator of this service.',
+      too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
+      ended: 'Your access token is no longer valid, so you were signed out.',
     },
     link: {
-      title: 'Sign in by this link?',
+      title: 'Sign in with this link?',
       warning:
-        'This link signs you in with an access token that it brought along. What you upload then goes to the repository of ' +
-        'whoever the token belongs to, so follow it only if you know where it comes from.',
+        'This link contains an access token. If you sign in with it, your uploads go to the repository of the token’s owner. ' +
+        'Continue only if you trust the sender of the link.',
       replaces: (user: string) =>
-        `You are signed in as “${user}”. If you go on, that ends, and so do uploads that are under way.`,
-      action: 'Sign in by the link',
+        `You are signed in as “${user}”. Continuing signs you out and cancels your uploads in progress.`,
+      action: 'Sign in with this link',
       stay: (user: string) => `Stay signed in as ${user}`,
     },
-    uploadsKept: (count: number) =>
-      `${files(count)} that you were uploading are kept. Sign in and they go on.`,
+    uploadsKept: (count: number) => `${files(count)} still to upload. Sign in to continue.`,
   },
 
   files: {
@@ -73,20 +72,20 @@ const english = {
       '-size': 'Largest first',
       size: 'Smallest first',
     } satisfies Record<Order, string>,
-    search: 'Find names that begin with …',
+    search: 'Search by name',
     upload: 'Upload files',
     uploadFolder: 'Upload a folder',
     loading: 'Loading …',
     empty: 'Nothing here yet',
-    emptyHint: 'Drop files or a folder anywhere on this page, paste a picture, or choose files.',
-    emptyHintForTouch: 'Choose files, or a whole folder, and they appear here.',
+    emptyHint: 'Drop files or a folder here, paste a picture, or choose files.',
+    emptyHintForTouch: 'Choose files or a folder to upload.',
     noMatch: (prefix: string) => `No name begins with “${prefix}”`,
     dropHere: 'Drop to upload',
     download: (name: string) => `Download ${name}`,
     share: (name: string) => `Share ${name}`,
     rename: (name: string) => `Rename ${name}`,
     remove: (name: string) => `Delete ${name}`,
-    more: (name: string) => `What to do with ${name}`,
+    more: (name: string) => `Actions for ${name}`,
     actions: { download: 'Download', share: 'Share', rename: 'Rename', remove: 'Delete' },
     time: formatTime,
     wholeTime: formatWholeTime,
@@ -99,9 +98,9 @@ const english = {
       public: 'Anyone',
     } satisfies Record<Visibility, string>,
     explanations: {
-      private: 'Nobody else can open it, with or without the link.',
-      users: 'Whoever has the link and an access token of this service can download it.',
-      public: 'Whoever has the link can download it.',
+      private: 'Only you can download it.',
+      users: 'Anyone with the link and an access token of this service can download it.',
+      public: 'Anyone with the link can download it.',
     } satisfies Record<Visibility, string>,
   },
 
@@ -111,7 +110,7 @@ const english = {
     link: 'Link',
     copy: 'Copy link',
     copied: 'Link copied.',
-    notCopied: 'Your browser did not let the link be copied. Select and copy it yourself.',
+    notCopied: 'Your browser did not allow copying. Select the link and copy it.',
   },
 
   rename: {
@@ -119,14 +118,14 @@ const english = {
     label: 'New name',
     action: 'Rename',
     replace: 'Replace it',
-    taken: (name: string) => `There is a file “${name}” already.`,
-    invalid: 'A name has 1 to 255 bytes and neither / nor \\ in it.',
-    gone: 'The file is no longer there.',
+    taken: (name: string) => `A file named “${name}” already exists.`,
+    invalid: 'A name has 1 to 255 bytes and cannot contain / or \\.',
+    gone: 'This file no longer exists.',
   },
 
   removal: {
-    pending: (name: string) => `“${name}” is being deleted in a few seconds.`,
-    changed: (name: string) => `“${name}” has changed meanwhile, so it was kept.`,
+    pending: (name: string) => `“${name}” will be deleted in a few seconds.`,
+    changed: (name: string) => `“${name}” was not deleted because it has changed.`,
   },
 
   capacity: {
@@ -142,17 +141,17 @@ const english = {
       nearing: 'Getting full.',
       critical: 'Almost full.',
       exceeded: (bytes: number) =>
-        `${formatNeed(bytes)} more than fits. Your files stay as they are; nothing new fits until there is room.`,
+        `Over capacity by ${formatNeed(bytes)}. Your files are safe, but you cannot upload until you free some space.`,
     },
-    count: (count: number, most: number) => `${files(count)} of ${formatCount(most)} possible`,
-    parts: 'What it is made of',
-    base: 'Comes with your account',
+    count: (count: number, most: number) => `${files(count)} of ${formatCount(most)}`,
+    parts: 'Where it comes from',
+    base: 'Included with your account',
     device: 'Device',
     until: (time: string) => `until ${formatTime(time)}`,
-    stays: 'Stays as long as your account.',
-    leaves: (left: number) => `Without it, ${formatBytes(left)} would stay free.`,
+    stays: 'For as long as you have your account.',
+    leaves: (left: number) => `Without it, you would have ${formatBytes(left)} free.`,
     leavesOver: (missing: number) =>
-      `Without it, you would be ${formatNeed(missing)} over: your files stay, but nothing new fits.`,
+      `Without it, you would be over capacity by ${formatNeed(missing)}: your files stay, but you could not upload.`,
   },
 
   uploads: {
@@ -168,9 +167,9 @@ const english = {
     clear: 'Clear list',
     cancelAll: 'Cancel all',
     cancel: (name: string) => `Cancel ${name}`,
-    dismiss: (name: string) => `Take ${name} off the list`,
-    retry: (name: string) => `Try ${name} again`,
-    retryAll: 'Try all again',
+    dismiss: (name: string) => `Remove ${name} from the list`,
+    retry: (name: string) => `Retry ${name}`,
+    retryAll: 'Retry all',
     progress: 'Progress of all uploads',
     announce: (percent: number) => `${percent} % uploaded`,
     pasted: (time: Date, extension: string) =>
@@ -178,12 +177,12 @@ const english = {
     states: {
       waiting: 'Waiting',
       sending: (sent: number, size: number) => `${formatBytes(sent)} of ${formatBytes(size)}`,
-      finishing: 'Being stored',
+      finishing: 'Saving',
       done: 'Uploaded',
-      exists: 'A file of this name is there already.',
-      full: 'It does not fit.',
-      lost: 'Connection lost. It is tried again by itself.',
-      signedOut: 'Waits until you sign in again.',
+      exists: 'A file with this name already exists.',
+      full: 'Not enough space.',
+      lost: 'Connection lost. Retrying …',
+      signedOut: 'Waiting for you to sign in.',
     },
     replace: 'Replace',
     keepBoth: 'Keep both',
@@ -191,20 +190,21 @@ const english = {
     replaceAll: (count: number) => `Replace all ${formatCount(count)}`,
     skipAll: 'Skip all',
     full: (missing: number, available: number) =>
-      `It does not fit: ${formatNeed(missing)} more would have to be free. ` +
+      `Not enough space: ${formatNeed(missing)} more needed. ` +
       (available === 0
-        ? 'The repository is full; delete something first.'
+        ? 'Your repository is full. Delete something first.'
         : `Up to ${formatBytes(available)} would fit.`),
-    fits: 'There is room for it now. Try it again.',
+    fits: 'There is enough space now. Retry.',
     fullTogether: (count: number, missing: number) =>
-      `${files(count)} do not fit together. To take all, ${formatNeed(missing)} more would have to be free.`,
+      `Not enough space for all ${files(count)}: ${formatNeed(missing)} more needed.`,
     fullMany: (count: number, missing: number) =>
-      `${files(count)} ${count === 1 ? 'does' : 'do'} not fit. To take all, ${formatNeed(missing)} more would have to be free.`,
+      `Not enough space for ${files(count)}: ${formatNeed(missing)} more needed.`,
     refusals: {
-      file_count_exceeded: 'There are as many files as there may be. Delete some first.',
-      file_too_large: (most: number) => `It is too large: files have at most ${formatBytes(most)}.`,
-      invalid_file_name: 'The service takes no file of this name. Rename it and try again.',
-      given_up: 'It failed again and again. Try it again later.',
+      file_count_exceeded: 'You have reached the maximum number of files. Delete some first.',
+      file_too_large: (most: number) =>
+        `This file is too large. The maximum is ${formatBytes(most)}.`,
+      invalid_file_name: 'This file name is not allowed. Rename the file and try again.',
+      given_up: 'The upload failed repeatedly. Try again later.',
       unreadable: 'The file could not be read. It may have been moved or changed.',
     },
   },
@@ -214,16 +214,15 @@ const english = {
     signIn: {
       title: 'Sign in as operator',
       explanation:
-        'The admin token is the ADMIN_TOKEN of this deployment. It can do everything, so sign out when you are done; your browser keeps it ' +
-        'for 12 hours, where no script can read it.',
+        'The admin token is the ADMIN_TOKEN of this deployment and gives full control. You stay signed in for 12 hours, or until you ' +
+        'sign out.',
       label: 'Admin token',
       needed: 'Enter the admin token.',
       notKept: 'Your browser did not keep the token. Allow cookies for this address and try again.',
       reasons: {
         unauthorized: 'This is not the admin token of this deployment.',
-        too_many_requests:
-          'There were too many wrong tokens from here. Try again in a few minutes.',
-        ended: 'You were signed out, here or in another tab, or the admin token was changed.',
+        too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
+        ended: 'You were signed out: your session ended, or the admin token has changed.',
       },
     },
     statuses: { active: 'Active', suspended: 'Suspended', deleted: 'Being deleted' },
@@ -236,16 +235,16 @@ const english = {
       files: 'Files',
       since: 'Since',
       status: 'Status',
-      find: 'Find ids that begin with …',
+      find: 'Search by id',
       none: (userId: string) => `There is no user “${userId}”.`,
       noMatch: (prefix: string) => `No id begins with “${prefix}”`,
       more: 'Show more',
       empty: 'No users yet',
-      emptyHint: 'Make one here, by the admin API or by the command line.',
+      emptyHint: 'Create one here, with the admin API or with the command line.',
       make: 'New user',
-      makeAction: 'Make user',
+      makeAction: 'Create user',
       newId: 'Id',
-      newIdHint: '1 to 64 letters, digits, - or _. Leave it empty and one is made up.',
+      newIdHint: '1 to 64 letters, digits, - or _. Leave empty to generate one.',
     },
 
     user: {
@@ -256,13 +255,13 @@ const english = {
       capacity: 'Capacity',
       files: 'Files',
       since: 'Since',
-      deleted: 'This user is deleted. Their files are being removed.',
+      deleted: 'This user is being deleted, with all files.',
       suspend: 'Suspend',
       suspendTitle: 'Suspend this user?',
       suspendText:
-        'Every request with one of their tokens is refused, and their public files are hidden, until you let them in again. Nothing is deleted.',
-      activate: 'Let in again',
-      activateTitle: 'Let this user in again?',
+        'Their tokens stop working and their public files are hidden until you reactivate them. Nothing is deleted.',
+      activate: 'Reactivate',
+      activateTitle: 'Reactivate this user?',
       activateText: 'Their tokens and public links work again.',
       remove: 'Delete user',
       removeTitle: 'Delete this user?',
@@ -283,13 +282,13 @@ const english = {
       idHint: '1 to 128 letters, digits or . _ : @ -',
       model: 'Model (optional)',
       bytes: 'Capacity (optional)',
-      bytesHint: 'Leave it empty for what the service gives to devices of that model.',
+      bytesHint: 'Leave empty for the default of that model.',
       since: (time: string) => `since ${time}`,
       remove: 'Remove',
       removeNamed: (deviceId: string) => `Remove ${deviceId}`,
       removeTitle: 'Remove this device?',
       removeText: (bytes: string) =>
-        `The capacity shrinks by ${bytes}. No file is deleted, but nothing new fits while more is used than there is.`,
+        `The capacity shrinks by ${bytes}. No file is deleted, but a user over capacity cannot upload.`,
     },
 
     grants: {
@@ -300,76 +299,75 @@ const english = {
       bytes: 'Capacity',
       source: 'Source',
       usualSource: 'support',
-      sourceHint: 'Why: a word such as promotion, purchase or support.',
+      sourceHint: 'The reason, such as promotion, purchase or support.',
       reference: 'Reference',
-      referenceHint:
-        'Such as the number of an order. The same one again changes the grant and adds no second.',
+      referenceHint: 'Such as an order number. An existing reference updates that grant.',
       end: 'Last day (optional)',
-      endHint: 'Without one, it stays in force until it is revoked.',
+      endHint: 'Leave empty for a grant that ends when it is revoked.',
       from: (time: string) => `from ${time}`,
       since: (time: string) => `since ${time}`,
       until: (time: string) => `until ${time}`,
       ended: (time: string) => `ended ${time}`,
-      forEver: 'without end',
+      forEver: 'no end',
       revoke: 'Revoke',
       revokeNamed: (reference: string) => `Revoke ${reference}`,
       revokeTitle: 'Revoke this grant?',
-      revokeIdle: 'It is not in force. The capacity stays as it is.',
+      revokeIdle: 'This grant is not in force, so the capacity stays the same.',
     },
 
     tokens: {
       title: 'Access tokens',
       empty: 'No access tokens.',
-      unnamed: 'Without a label',
+      unnamed: 'No label',
       issue: 'Issue a token',
       issueAction: 'Issue',
       label: 'Label (optional)',
-      labelHint: 'What it is for, such as the device that gets it.',
-      term: 'Good for',
+      labelHint: 'Such as the device it is for.',
+      term: 'Valid for',
       days: (days: number) =>
         days === 0
           ? 'Until it is revoked'
           : days === 1
-            ? 'A day'
+            ? '1 day'
             : days === 365
-              ? 'A year'
+              ? '1 year'
               : `${days} days`,
-      issued: 'The token is issued',
-      once: 'Copy it now: it is shown this once, and nobody can look it up later.',
+      issued: 'Token issued',
+      once: 'Copy it now. It is not shown again.',
       copy: 'Copy token',
       copied: 'Token copied.',
-      notCopied: 'Your browser did not let the token be copied. Select and copy it yourself.',
+      notCopied: 'Your browser did not allow copying. Select the token and copy it.',
       since: (time: string) => `issued ${time}`,
-      until: (time: string) => `good until ${time}`,
+      until: (time: string) => `valid until ${time}`,
       expired: (time: string) => `expired ${time}`,
-      forEver: 'good until revoked',
+      forEver: 'valid until revoked',
       used: (time: string) => `last used ${time}`,
       unused: 'never used',
       revoked: (time: string) => `revoked ${time}`,
       revoke: 'Revoke',
       revokeNamed: (label: string) => `Revoke ${label}`,
       revokeTitle: 'Revoke this token?',
-      revokeText: 'Whoever uses it is refused within seconds. This can’t be undone.',
+      revokeText: 'It stops working within seconds. This can’t be undone.',
     },
 
     service: {
       title: 'Service',
-      health: 'Health of the parts',
+      health: 'Health',
       parts: { database: 'Database', object_store: 'Object store' },
-      states: { ok: 'Answers', failing: 'Fails', stopping: 'Shutting down', unknown: 'Not known' },
+      states: { ok: 'OK', failing: 'Failing', stopping: 'Shutting down', unknown: 'Unknown' },
       collecting: '…',
       received: 'Received',
       sent: 'Sent',
-      uploads: 'Uploads in a minute',
-      refusals: 'Refusals in a minute',
+      uploads: 'Uploads per minute',
+      refusals: 'Refusals per minute',
       bytesPerSecond: (value: number) => `${formatBytes(value)}/s`,
-      chart: (title: string, most: string) => `${title} over time, ${most} at most`,
+      chart: (title: string, most: string) => `${title} over time, maximum ${most}`,
       most: (value: string) => `Highest: ${value}`,
       uploaded: ({ running, bytes }: { running: number; bytes: number }) =>
-        `${formatCount(running)} under way, ${formatBytes(bytes)}`,
+        `${formatCount(running)} in progress, ${formatBytes(bytes)}`,
       refused: ({ code, count }: { code: string; count: number }) =>
         `${formatCount(count)} × ${code}`,
-      scope: 'Of this instance, for at most the last 15 minutes.',
+      scope: 'This instance, last 15 minutes.',
     },
   },
 }

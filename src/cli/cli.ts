@@ -145,7 +145,7 @@ function help(): string {
     helpLine('doctor', 'use every part that the settings name, and say what is wrong'),
     ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
     '',
-    'Every command takes --json; --version says the version. Settings come from the environment; README lists them.',
+    'Every command takes --json; --version says the version. Settings come from the environment; docs/configuration.md lists them.',
   ].join('\n')
 }
 

@@ -23,7 +23,7 @@ import {
   parseUrl,
 } from './parsers.ts'
 
-/** Every setting of the service, checked. README's table of settings says what each is for. */
+/** Every setting of the service, checked. docs/configuration.md says what each is for. */
 export type Config = Readonly<ReturnType<typeof readSettings>>
 
 export interface JwtConfig {

@@ -1,6 +1,6 @@
 /**
  * The closed list of what can go wrong, as clients see it in the member `code` of a problem
- * document (README, "The API"). A code names one cause; `http/server/problem.ts` gives each its status.
+ * document (docs/api.md). A code names one cause; `http/server/problem.ts` gives each its status.
  */
 export const ERROR_CODES = [
   'format_error',

@@ -15,9 +15,9 @@ interface Document extends Json {
 const CODES = sorted(ERROR_CODES.map((code) => `${code} ${statusOf(code)}`))
 
 describe('the closed list of codes', () => {
-  it('is what the table of the README has, each with its status', async () => {
-    const readme = await readFile('README.md', 'utf8')
-    const [, table = ''] = /^\| status \| `code` \|\n\|---\|---\|\n(.*?)\n\n/ms.exec(readme) ?? []
+  it('is what the table of docs/api.md has, each with its status', async () => {
+    const page = await readFile('docs/api.md', 'utf8')
+    const [, table = ''] = /^\| status \| `code` \|\n\|---\|---\|\n(.*?)\n\n/ms.exec(page) ?? []
     const codes = table.split('\n').flatMap((row) => {
       const [, statuses = '', cell = ''] = row.split(' | ').join('|').split('|')
       const named = [...cell.replaceAll(/\([^)]*\)/g, '').matchAll(/`([a-z_]+)`/g)]

@@ -36,7 +36,7 @@ next stand other texts of the same length: the access token, the request ids, th
 the times and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, of which 500 come from a device.
 
 [clients.md](clients.md) has programs that do this in several languages, [openapi.json](../api/openapi.json) every answer that
-there is, and the [README](../README.md#the-api) the rules.`
+there is, and [api.md](api.md) the rules.`
 
 interface Stage {
   readonly recorder: Recorder

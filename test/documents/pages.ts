@@ -8,7 +8,7 @@ export interface Page {
 
 /** All of them, by path. */
 export async function readPages(): Promise<readonly Page[]> {
-  const folders = ['.', 'bench', 'docs']
+  const folders = ['.', 'bench', 'docs', 'test']
   const found = await Promise.all(folders.map(pagesIn))
   const paths = found.flat().toSorted()
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))

@@ -3,16 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
-import { ERROR_CODES } from '../../src/core/errors.ts'
-import { statusOf } from '../../src/http/server/problem.ts'
 import { allOf } from './pages.ts'
 
-const readme = await readFile('README.md', 'utf8')
+const configuration = await readFile('docs/configuration.md', 'utf8')
+const administration = await readFile('docs/administration.md', 'utf8')
 const observing = await readFile('docs/observing.md', 'utf8')
 
-describe("README's table of settings", () => {
+describe('the table of settings', () => {
   it('names every setting that the service reads, and no other', () => {
-    const named = rowsUnder('### Settings').flatMap(([names = '']) => codesIn(names))
+    const named = rowsUnder('## Settings', configuration).flatMap(([names = '']) => codesIn(names))
     const traced = rowsUnder('## Traces', observing).flatMap(([names = '']) => codesIn(names))
     const read = namesRead()
     const isTraced = (name: string): boolean => name.startsWith('OTEL_')
@@ -24,7 +23,7 @@ describe("README's table of settings", () => {
 
   it('has the defaults that are in force', () => {
     const compared: string[] = []
-    for (const [names = '', defaults = ''] of rowsUnder('### Settings')) {
+    for (const [names = '', defaults = ''] of rowsUnder('## Settings', configuration)) {
       const values = defaults.split(/, (?=`|empty)/)
       for (const [at, name] of codesIn(names).entries()) {
         const [value] = values[at]?.startsWith('`') === true ? codesIn(values[at]) : []
@@ -39,7 +38,7 @@ describe("README's table of settings", () => {
 
   it('names no setting that .env.example lacks', async () => {
     const example = await readFile('.env.example', 'utf8')
-    const named = rowsUnder('### Settings').flatMap(([names = '']) => codesIn(names))
+    const named = rowsUnder('## Settings', configuration).flatMap(([names = '']) => codesIn(names))
     const missing = named.filter((name) => !new RegExp(`^#?${name}=`, 'm').test(example))
     expect(missing).toEqual([])
   })
@@ -64,32 +63,14 @@ describe('.env.example', () => {
   })
 })
 
-describe("README's table of commands", () => {
+describe('the table of commands', () => {
   it('has every command, and no other', async () => {
-    const named = rowsUnder('## Users, tokens, devices').flatMap(([cell = '']) => {
+    const named = rowsUnder('## Users, tokens, devices', administration).flatMap(([cell = '']) => {
       const [first = '', ...others] = codesIn(cell).map((code) => code.replace(/ [[<].*$/, ''))
       const [group = ''] = first.split(' ')
       return [first].concat(others.map((verb) => `${group} ${verb}`))
     })
     expect(named.toSorted()).toEqual((await commandsInHelp()).toSorted())
-  })
-})
-
-describe("README's table of codes", () => {
-  it('has every code with its status, and so have the OpenAPI documents', async () => {
-    const rows = rowsUnder('## The API').filter(([statuses = '']) => /^\d{3}/.test(statuses))
-    const api = await Promise.all(
-      ['api/openapi.json', 'api/admin-openapi.json'].map((path) => readFile(path, 'utf8')),
-    )
-    for (const code of ERROR_CODES) {
-      const row = rows.find(([, codes = '']) => codesIn(codes).includes(code))
-      expect({ code, statuses: row?.[0]?.split(', ') }).toMatchObject({
-        statuses: expect.arrayContaining([String(statusOf(code))]) as unknown,
-      })
-      expect(api.join('')).toContain(`"${code}"`)
-    }
-    const told = rows.flatMap(([statuses = '']) => statuses.split(', ')).map(Number)
-    expect(new Set(told)).toEqual(new Set(ERROR_CODES.map((code) => statusOf(code))))
   })
 })
 
@@ -130,7 +111,7 @@ function namesRead(): string[] {
 }
 
 /** The cells of the first tables under a heading, up to the next heading, without their heads. */
-function rowsUnder(heading: string, page = readme): string[][] {
+function rowsUnder(heading: string, page: string): string[][] {
   const [, section = ''] = page.split(`\n${heading}\n`)
   const rows = (section.split(/^#+ /m)[0] ?? '').split('\n').filter((line) => line.startsWith('|'))
   expect(rows).not.toEqual([])

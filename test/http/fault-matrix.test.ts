@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 
-/** The last number of each group of rows: forms, names, access, capacity, connections. */
-const LAST_ROWS = { A: 27, B: 13, C: 9, D: 13, H: 12 } as const
+/** What `test/FAULTS.md` says of each row: the tests that show it, sorted. */
+const DOCUMENTED = await readMatrix()
 
-/** Rows of which no suite has a test yet. */
-const AWAITED: readonly string[] = []
+/** Rows that a request can reach: forms, names, access, capacity, connections. */
+const ROWS = [...DOCUMENTED.keys()].filter((row) => /^[ABCDH]/.test(row))
 
 /** Rows that no database and no object store decides, so that they are tested once, on the embedded default. */
 const ABOVE_THE_PORTS = [
@@ -34,35 +34,61 @@ const COMBINATIONS = [
   { name: 'PostgreSQL and S3', files: PRODUCTION, except: ABOVE_THE_PORTS },
 ]
 
-const ROWS = Object.entries(LAST_ROWS).flatMap(([group, last]) => rows(group, [1, last]))
-
 function rows(group: string, [first, last]: readonly [number, number]): readonly string[] {
   const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   return numbers.map((number) => `${group}${String(number).padStart(2, '0')}`)
 }
 
 describe('the matrix of bad input and faults', () => {
+  it('numbers the rows of each group without a gap', () => {
+    const numbers = Map.groupBy(DOCUMENTED.keys(), (row) => row.slice(0, 1))
+    for (const [group, found] of numbers) expect(found).toEqual(rows(group, [1, found.length]))
+    expect([...numbers.keys()].join('')).toBe('ABCDEFGH')
+  })
+
+  it('names the tests that have each row in a title, and no other', async () => {
+    expect(Object.fromEntries(DOCUMENTED)).toEqual(Object.fromEntries(await testsByRow()))
+  })
+
   it.each(COMBINATIONS)(
     'has each row in the title of a test in the suites of $name',
     async ({ files, except }) => {
       const titles = (await Promise.all(files.map(titlesOfSuites))).flat()
       const named = new Set(titles.flatMap((title) => rowsOf(title)))
-      expect(ROWS.filter((row) => !named.has(row) && !AWAITED.includes(row))).toEqual(except)
+      expect(ROWS.filter((row) => !named.has(row))).toEqual(except)
     },
   )
-
-  it('awaits no row that is none', () => {
-    expect(AWAITED.filter((row) => !ROWS.includes(row))).toEqual([])
-  })
-
-  it('is named by no row that is none', async () => {
-    const titles = (
-      await Promise.all(COMBINATIONS.flatMap(({ files }) => files).map(titlesOfSuites))
-    ).flat()
-    const known = titles.flatMap(rowsOf).filter((row) => row.slice(0, 1) in LAST_ROWS)
-    expect(known.filter((row) => !ROWS.includes(row))).toEqual([])
-  })
 })
+
+async function readMatrix(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const text = await readFile(new URL('../FAULTS.md', import.meta.url), 'utf8')
+  const found = [...text.matchAll(/^\| ([A-Z]\d\d) \| .* \| (.*) \|$/gm)]
+  return new Map(
+    found.map(([, row = '', tests = '']) => [
+      row,
+      tests.split(', ').map((name) => name.slice(1, -1)),
+    ]),
+  )
+}
+
+/** The files of `test/`, without their extension, that have a row in a text between quotes. */
+async function testsByRow(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folder = new URL('../', import.meta.url)
+  const names = (await readdir(folder, { recursive: true })).filter(
+    (name) => name.endsWith('.ts') && !name.startsWith('http/fault-matrix'),
+  )
+  const found = new Map<string, Set<string>>()
+  for (const name of names) {
+    const text = await readFile(new URL(name, folder), 'utf8')
+    for (const [, , title = ''] of text.matchAll(/(['"`])((?:(?!\1).)*?)\1/g)) {
+      for (const [row] of title.matchAll(/(?<![\w#])[A-H]\d\d(?![\w.])/g)) {
+        found.set(row, (found.get(row) ?? new Set()).add(name.replace(/\.ts$/, '')))
+      }
+    }
+  }
+  const sorted = [...found].map(([row, tests]) => [row, [...tests].toSorted()] as const)
+  return new Map(sorted.toSorted(([a], [b]) => a.localeCompare(b)))
+}
 
 /** The texts in quotes of the suites that a test file runs, of what they call, and of the tables of rows that these import. */
 async function titlesOfSuites(file: string): Promise<string[]> {

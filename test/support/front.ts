@@ -13,7 +13,7 @@ export interface Answer {
   readonly content: string
 }
 
-/** A product with pages of its own and the service under one origin, as the README has it. */
+/** A product with pages of its own and the service under one origin, as docs/cors.md has it. */
 export interface Front {
   readonly url: string
   /** What it answers by itself, by path. */

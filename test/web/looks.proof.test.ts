@@ -72,13 +72,13 @@ describeInBrowser('each view', (browser) => {
     it('of a file', async () => {
       const { page } = opened
       await act('Share', 'notes.md')
-      await page.getByRole('radio', { name: /Anyone/ }).check()
+      await page.getByRole('radio', { name: /^Anyone/ }).check()
       await expectAccessible('share')
       await page.keyboard.press('Escape')
       await act('Rename', 'notes.md')
       await page.getByLabel('New name').fill('demo.mp4')
       await page.getByRole('button', { name: 'Rename', exact: true }).click()
-      await page.getByText('There is a file').waitFor()
+      await page.getByText('already exists').waitFor()
       await expectAccessible('rename')
       await page.keyboard.press('Escape')
     })
@@ -100,7 +100,7 @@ describeInBrowser('each view', (browser) => {
         { path: 'holiday.mov', content: Buffer.alloc(2_000_000) },
         { path: 'wedding.mov', content: Buffer.alloc(2_500_000) },
       ])
-      await page.getByText('2 files do not fit').waitFor()
+      await page.getByText('Not enough space for 2 files').waitFor()
       await expectAccessible('uploads')
       await page.getByRole('button', { name: 'Show less' }).click()
       await act('Delete', 'budget.xlsx')
@@ -112,14 +112,14 @@ describeInBrowser('each view', (browser) => {
       const { page } = opened
       await service.setCapacity(user, 900_000)
       await page.reload()
-      await page.getByText('more than fits').waitFor()
+      await page.getByText('Over capacity by').waitFor()
       await expectAccessible('exceeded')
     })
 
     it('of a link that would sign in', async () => {
       const { page } = opened
       await page.goto(`${service.url}/#access_token=${secretOf(user)}`)
-      await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor()
+      await page.getByRole('heading', { name: 'Sign in with this link?' }).waitFor()
       await expectAccessible('link')
     })
   })

@@ -37,6 +37,6 @@ export async function actOn(page: Page, { action, name }: Act): Promise<void> {
       .click({ force: true })
     return
   }
-  await page.getByRole('button', { name: `What to do with ${name}` }).click()
+  await page.getByRole('button', { name: `Actions for ${name}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click()
 }

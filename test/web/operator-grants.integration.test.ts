@@ -93,7 +93,7 @@ describeInBrowser('the operator', (browser) => {
     {
       when: 'is in force',
       period: { starts_at: '2020-02-03T12:00:00Z' },
-      words: 'support, since Feb 3, 2020, without end',
+      words: 'support, since Feb 3, 2020, no end',
       shrinks: true,
     },
   ])(
@@ -107,7 +107,7 @@ describeInBrowser('the operator', (browser) => {
       await page.getByRole('button', { name: 'Revoke ticket-9' }).click()
       const question = await page.getByRole('dialog').textContent()
       expect(question?.includes('The capacity shrinks by 2 KiB.')).toBe(shrinks)
-      expect(question?.includes('The capacity stays as it is')).toBe(!shrinks)
+      expect(question?.includes('so the capacity stays the same')).toBe(!shrinks)
       await context.close()
     },
   )

@@ -89,7 +89,7 @@ describeInBrowser('signing in', (browser) => {
       expect((await context.cookies())[0]?.value).toBe(secretOf(user))
     }
     await page.goto(`${service.url}/?new#access_token=${secretOf(other)}`)
-    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    await page.getByRole('button', { name: 'Sign in with this link' }).click()
     await page.locator('.user', { hasText: other.userId }).waitFor()
     expect((await context.cookies())[0]?.value).toBe(secretOf(other))
     expectClean()
@@ -99,7 +99,7 @@ describeInBrowser('signing in', (browser) => {
   it('by a link that is no good leaves who is signed in there, with a word why', async () => {
     const { page, context } = await visitAs({ browser: browser(), service, user })
     await page.goto(`${service.url}/#access_token=crt_${'A'.repeat(43)}`)
-    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    await page.getByRole('button', { name: 'Sign in with this link' }).click()
     await page.getByText('This access token is not valid').waitFor()
     await page.locator('.user', { hasText: user.userId }).waitFor()
     expect((await context.cookies())[0]?.value).toBe(secretOf(user))
@@ -111,13 +111,13 @@ describeInBrowser('signing in', (browser) => {
     const url = `http://lan.test:${service.port}`
     const path = `/#access_token=${secretOf(user)}`
     const { page, context } = await visit({ browser: lan, service: { url }, path })
-    await page.getByRole('heading', { name: 'Sign in by this link?' }).waitFor()
+    await page.getByRole('heading', { name: 'Sign in with this link?' }).waitFor()
     expect(page.url()).toBe(`${url}/`)
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
     expect(await context.cookies()).toEqual([])
     await page.goto(url + path)
-    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    await page.getByRole('button', { name: 'Sign in with this link' }).click()
     await page.getByText('Nothing here yet').waitFor()
     await lan.close()
   })
@@ -155,7 +155,7 @@ describeInBrowser('signing in', (browser) => {
       await route.fulfill({ response })
     })
     await page.goto(`${service.url}/#access_token=${secretOf(other)}`)
-    await page.getByRole('button', { name: 'Sign in by the link' }).click()
+    await page.getByRole('button', { name: 'Sign in with this link' }).click()
     for (const tab of [page, busy]) await tab.locator('.user', { hasText: other.userId }).waitFor()
     await seenRequests(busy)
     expect(sent).toEqual(files.slice(0, 3).map((name) => `/users/me/repo/${name}`))
@@ -259,7 +259,7 @@ describeInBrowser('signing in', (browser) => {
     }
     await page.getByRole('searchbox').fill('x')
     const word = page.getByRole('alert')
-    await expect.poll(() => word.textContent()).toContain('Your access token is no longer good')
+    await expect.poll(() => word.textContent()).toContain('Your access token is no longer valid')
     await context.close()
   })
 

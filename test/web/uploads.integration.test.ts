@@ -180,27 +180,21 @@ describeInBrowser('uploads', (browser) => {
       { path: 'small.bin', content: 'x'.repeat(100) },
     ])
     await page
-      .getByText(
-        'It does not fit: 400 bytes more would have to be free. Up to 100 bytes would fit.',
-      )
+      .getByText('Not enough space: 400 bytes more needed. Up to 100 bytes would fit.')
       .waitFor()
-    await page
-      .getByText('2 files do not fit. To take all, 1000 bytes more would have to be free.')
-      .waitFor()
+    await page.getByText('Not enough space for 2 files: 1000 bytes more needed.').waitFor()
     await expect.poll(() => names(page)).toEqual(['old.bin', 'small.bin'])
     await page.getByRole('button', { name: 'Delete old.bin' }).click({ force: true })
     await page.context().clock.fastForward(SECOND_THOUGHTS_MS)
     await expect
       .poll(async () => (await usageOf(service, user)).used, { timeout: 15_000 })
       .toBe(100)
-    await expect.poll(() => page.getByText('There is room for it now.').count()).toBe(2)
-    await page
-      .getByText('2 files do not fit together. To take all, 200 bytes more would have to be free.')
-      .waitFor()
-    await page.getByRole('button', { name: 'Try one.bin again' }).click()
+    await expect.poll(() => page.getByText('There is enough space now.').count()).toBe(2)
+    await page.getByText('Not enough space for all 2 files: 200 bytes more needed.').waitFor()
+    await page.getByRole('button', { name: 'Retry one.bin' }).click()
     await expect.poll(() => names(page)).toEqual(['one.bin', 'small.bin'])
-    await page.getByRole('button', { name: 'Try two.bin again' }).click()
-    await page.getByText('It does not fit: 200 bytes more').waitFor()
+    await page.getByRole('button', { name: 'Retry two.bin' }).click()
+    await page.getByText('Not enough space: 200 bytes more').waitFor()
   })
 
   it('say the same when it is the service that finds out', async () => {
@@ -211,9 +205,7 @@ describeInBrowser('uploads', (browser) => {
     await page.getByText(/of 3 MiB/).waitFor()
     await service.setCapacity(user, 2 * MIB)
     await slowDown(page, -1)
-    await page
-      .getByText('It does not fit: 1 MiB more would have to be free.')
-      .waitFor({ timeout: 60_000 })
+    await page.getByText('Not enough space: 1 MiB more needed.').waitFor({ timeout: 60_000 })
     expect((await usageOf(service, user)).used).toBe(0)
   })
 
@@ -230,8 +222,8 @@ describeInBrowser('uploads', (browser) => {
       .first()
       .waitFor()
     await revokeTokens()
-    await page.getByText('Your access token is no longer good').waitFor()
-    await page.getByText(/files? that you were uploading are kept/).waitFor()
+    await page.getByText('Your access token is no longer valid').waitFor()
+    await page.getByText(/files? still to upload/).waitFor()
     // What was under way has ended, so that the rest has asked, and was refused.
     const reserved = async () => (await usageOf(service, user)).reserved
     await expect.poll(reserved, { timeout: 20_000 }).toBe(0)
@@ -262,7 +254,7 @@ describeInBrowser('uploads', (browser) => {
       .first()
       .waitFor()
     await revokeTokens()
-    await page.getByText(/that you were uploading are kept/).waitFor()
+    await page.getByText(/still to upload/).waitFor()
     const other = await service.createUser(64 * MIB)
     await page.getByLabel('Access token', { exact: true }).fill(secretOf(other))
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -283,7 +275,7 @@ describeInBrowser('uploads', (browser) => {
     await page.getByText(/of 20 MiB/).waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    expect(await page.getByText('that you were uploading').count()).toBe(0)
+    expect(await page.getByText('still to upload').count()).toBe(0)
     await expect
       .poll(() => usageOf(service, user), { timeout: 10_000 })
       .toMatchObject({ fileCount: 0, reserved: 0 })
@@ -304,7 +296,7 @@ describeInBrowser('uploads', (browser) => {
       .waitFor()
     gate.point([])
     gate.cut()
-    await page.getByText('Connection lost. It is tried again by itself.').first().waitFor()
+    await page.getByText('Connection lost. Retrying').first().waitFor()
     await page.getByText('No connection. Trying again').waitFor()
     await slowDown(page, -1)
     gate.point([service.port])
@@ -349,12 +341,12 @@ describeInBrowser('uploads', (browser) => {
     await seenRequests(page)
     expect(tries).toHaveLength(MOST_TRIES - 1)
     await page.clock.fastForward(20_000)
-    await page.getByText('It failed again and again.').waitFor()
+    await page.getByText('The upload failed repeatedly.').waitFor()
     await page.clock.fastForward(60_000)
     await seenRequests(page)
     expect(tries).toHaveLength(MOST_TRIES)
     front.refusals.clear()
-    await page.getByRole('button', { name: 'Try a.bin again' }).click()
+    await page.getByRole('button', { name: 'Retry a.bin' }).click()
     await uploaded(page, 1)
   })
 
@@ -364,7 +356,7 @@ describeInBrowser('uploads', (browser) => {
     const page = await open({ url: `http://127.0.0.1:${gate.port}` })
     void gate.lose({ after: 'GET /', request: 'PUT /users/me/repo/a.txt', loses: 'answer' })
     await pick(page, [{ path: 'a.txt', content: 'hello' }])
-    await page.getByText(/of 5 bytes|Being stored/).waitFor()
+    await page.getByText(/of 5 bytes|Saving/).waitFor()
     await expect
       .poll(async () => (await download(service, { user, name: 'a.txt' })).status)
       .toBe(200)
@@ -397,7 +389,7 @@ describeInBrowser('uploads', (browser) => {
   it('say of what the service refuses why', async () => {
     const page = await open()
     await pick(page, [{ path: `${'n'.repeat(300)}.txt`, content: 'x' }])
-    await page.getByText('The service takes no file of this name').waitFor()
+    await page.getByText('This file name is not allowed').waitFor()
     expect((await usageOf(service, user)).fileCount).toBe(0)
   })
 })

@@ -90,7 +90,7 @@ export const LABEL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 const LABEL = new RegExp(LABEL_PATTERN)
 
-/** Makes the use cases of access tokens (README, "Users, tokens, devices"). */
+/** Makes the use cases of access tokens (docs/administration.md). */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { users, jwtUsers, failedAttempts } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options

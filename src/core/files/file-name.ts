@@ -17,7 +17,7 @@ export const FILE_NAME_PREFIX_PATTERN = `^[^${FORBIDDEN_CHARACTERS}]*$`
 
 /**
  * Returns `text` as a file name, unchanged: no case folding and no Unicode normalisation, since folding
- * could overwrite a file that its owner takes for another (README, "The API").
+ * could overwrite a file that its owner takes for another (docs/api.md).
  * Throws `invalid_file_name` unless it is 1 to 255 bytes of UTF-8 without `/`, `\`, C0 controls and DEL,
  * and is neither `.` nor `..`.
  */

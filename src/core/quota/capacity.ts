@@ -29,7 +29,7 @@ export function capacityFigures(usage: Usage) {
   return { capacity, used, reserved, available, file_count: fileCount, state: capacityState(usage) }
 }
 
-/** The refusal of `requested` further bytes, with the figures that explain it (README, "The API"). */
+/** The refusal of `requested` further bytes, with the figures that explain it (docs/api.md). */
 export function capacityExceeded(usage: Usage, requested: number): AppError {
   const { capacity, used, reserved } = usage
   const available = availableBytes(usage)

@@ -19,7 +19,7 @@ export function isUserId(text: string): text is UserId {
   return USER_ID.test(text)
 }
 
-/** Returns `text` as a user id, or throws `invalid_parameter` (README, "Users, tokens, devices"). */
+/** Returns `text` as a user id, or throws `invalid_parameter` (docs/administration.md). */
 export function parseUserId(text: string): UserId {
   if (isUserId(text)) return text
   throw new AppError(

@@ -15,8 +15,7 @@ export interface UsersOptions {
 }
 
 /**
- * The use cases of users as an operator has them; the admin API and the command line call the same (README, "Users,
- * tokens, devices"). An unknown user rejects with `not_found`, and so does a deleted one but where it says otherwise.
+ * The use cases of users as an operator has them; the admin API and the command line call the same (docs/administration.md). An unknown user rejects with `not_found`, and so does a deleted one but where it says otherwise.
  */
 export interface Users {
   /**
