@@ -57,6 +57,7 @@ export interface RunningServer {
 /** Listens, and sweeps from time to time, until it is stopped. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, service, logger, tracing, intervals } = options
+  const stopping = new AbortController()
   const shutdown = new AbortController()
   const connections = new Connections()
   let stopped: Promise<void> | undefined
@@ -67,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     service,
     logger,
     tracing,
-    isStopping: () => stopped !== undefined,
+    stopping: stopping.signal,
     connections,
     shutdown: shutdown.signal,
     pages,
@@ -82,14 +83,17 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     url,
     hasPage: pages?.user.document !== undefined,
     operatorPageUrl: isOperatorPageThere ? adminUrl : undefined,
-    stop: ({ drainMs } = { drainMs: 0 }) => (stopped ??= end(running, drainMs)),
+    stop: ({ drainMs } = { drainMs: 0 }) => {
+      stopping.abort()
+      return (stopped ??= end(running, drainMs))
+    },
   }
 }
 
 export interface ListenersOptions
   extends
     Pick<ServeOptions, 'config' | 'service' | 'logger' | 'tracing'>,
-    Pick<AppOptions, 'connections' | 'isStopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
+    Pick<AppOptions, 'connections' | 'stopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
   readonly pages?: { readonly [P in keyof Pages]: WebPage | undefined } | undefined
   readonly docs?: Docs
   /** How long a body may stop coming before the request is given up, for tests; a minute when left out. */

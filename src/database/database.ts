@@ -1,5 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
-import type { CompiledQuery, Kysely, RawBuilder, Transaction } from 'kysely'
+import {
+  type CompiledQuery,
+  type Kysely,
+  type RawBuilder,
+  type Transaction,
+  type KyselyPlugin,
+  sql,
+} from 'kysely'
 import { AppError } from '../core/errors.ts'
 import type { RunBatch } from './postgres/connection.ts'
 import type { Transact } from './sqlite/group-commit.ts'
@@ -201,4 +208,42 @@ const MAX_LOCKED_BACKOFF_MS = 100
 // Random, so that those who collided once do not meet again.
 function backoffMs(repeats: number, maxMs: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** repeats, maxMs) * (0.5 + Math.random() / 2)
+}
+
+/**
+ * Has a connection parse and plan a statement once and keep it, where the engine is a server: for statements that run all
+ * the time, and whose text is always the same. They name their columns, since what is kept does not outlive a migration
+ * that changes what `*` stands for.
+ */
+export const PREPARED: KyselyPlugin = {
+  transformQuery: ({ node }) => ({ ...node, isPrepared: true }),
+  transformResult: async ({ result }) => result,
+}
+
+/** A statement, given its values. */
+export type Statement<V, R = unknown> = (values: V) => CompiledQuery<R>
+
+/** Stands for a value of that name. */
+export type Slot<V> = <K extends keyof V>(name: K) => RawBuilder<V[K]>
+
+/** Builds and compiles a prepared statement once, for all the values that it will be run with. */
+export function compileOnce<V, R = unknown>(
+  db: Kysely<Tables>,
+  build: (slot: Slot<V>) => RawBuilder<R>,
+): Statement<V, R> {
+  const compiled = build((name) => sql`${new Placeholder(name)}`).compile(db.withPlugin(PREPARED))
+  return (values) => ({
+    ...compiled,
+    parameters: compiled.parameters.map((parameter) =>
+      parameter instanceof Placeholder ? (values[parameter.name as keyof V] ?? null) : parameter,
+    ),
+  })
+}
+
+class Placeholder {
+  readonly name: PropertyKey
+
+  constructor(name: PropertyKey) {
+    this.name = name
+  }
 }

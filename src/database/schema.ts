@@ -2,10 +2,9 @@ import type { Generated, Kysely } from 'kysely'
 import type { ClientAddress } from '../core/auth/client-address.ts'
 import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
-import type { ObjectKey } from '../core/objects/object-key.ts'
+import type { ObjectKey, Version } from '../core/objects/object-key.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { UserStatus } from '../core/users/user-store.ts'
-import type { Version } from '../core/objects/version.ts'
 
 /**
  * The tables as they stand after the last migration. Sizes are bytes, times are milliseconds since

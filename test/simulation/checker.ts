@@ -8,7 +8,7 @@ import type {
   Ledger,
 } from '../../src/core/ledger/ledger.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
-import type { Version } from '../../src/core/objects/version.ts'
+import type { Version } from '../../src/core/objects/object-key.ts'
 import type { QuotaRow } from '../../src/database/schema.ts'
 import type { FakeS3 } from '../support/fake-s3.ts'
 import { assertBooks, assertObjects } from './books-check.ts'

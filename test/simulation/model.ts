@@ -1,7 +1,7 @@
 import type { FileName } from '../../src/core/files/file-name.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 import type { User } from '../../src/core/users/user-store.ts'
-import type { Version } from '../../src/core/objects/version.ts'
+import type { Version } from '../../src/core/objects/object-key.ts'
 import { BASE_CAPACITY } from './parameters.ts'
 
 /** A file as it should be. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FileName } from '../../src/core/files/file-name.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
-import type { Version } from '../../src/core/objects/version.ts'
+import type { Version } from '../../src/core/objects/object-key.ts'
 import type { ClientAction } from './plan.ts'
 import type { Process } from './timeline.ts'
 

@@ -7,7 +7,7 @@ import {
 import { isAppError } from '../../src/core/errors.ts'
 import type { BeginUpload, Ledger } from '../../src/core/ledger/ledger.ts'
 import { createSweeper } from '../../src/core/sweep/sweeper.ts'
-import type { Version } from '../../src/core/objects/version.ts'
+import type { Version } from '../../src/core/objects/object-key.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { LEASE_MS, RETENTION_MS } from './parameters.ts'
 import type { Variant } from './world.ts'

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { expect } from 'vitest'
-import { objectKey, type ObjectKey } from '../../src/core/objects/object-key.ts'
-import { chunksOf } from '../../src/core/objects/object-body.ts'
-import type { ObjectStore, OpenedObject } from '../../src/core/objects/object-store.ts'
+import { objectKey, type ObjectKey, createVersion } from '../../src/core/objects/object-key.ts'
+import {
+  chunksOf,
+  type ObjectStore,
+  type OpenedObject,
+} from '../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
-import { createVersion } from '../../src/core/objects/version.ts'
 
 export function freshKey(userId = 'contract'): ObjectKey {
   return objectKey(parseUserId(userId), createVersion())

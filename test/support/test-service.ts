@@ -133,7 +133,7 @@ export async function startTestService(
     config,
     service,
     logger,
-    isStopping: () => false,
+    stopping: new AbortController().signal,
     shutdown: options.shutdown ?? new AbortController().signal,
     idleTimeoutMs,
     lingerMs,

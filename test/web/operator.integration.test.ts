@@ -276,7 +276,9 @@ describeInBrowser('the operator', (browser) => {
     const panel = page.getByRole('complementary', { name: 'Service' })
     const problem = { code: 'unavailable', database: 'ok', object_store: 'failing' }
     await page.route('**/readyz', (route) => route.fulfill({ status: 503, json: problem }))
-    await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('Object storeFailing')
+    await expect
+      .poll(() => panel.textContent(), { timeout: 15_000 })
+      .toContain('Object storeFailing')
     expect(await panel.textContent()).toContain('DatabaseOK')
     await page.unroute('**/readyz')
     await expect.poll(() => panel.textContent(), { timeout: 15_000 }).toContain('Object storeOK')

@@ -1,8 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { FileName } from './file-name.ts'
-import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Version } from '../objects/version.ts'
 
 /** Who may read a file: its owner, any user with a valid access token, anyone. */
 export const VISIBILITIES = ['private', 'users', 'public'] as const

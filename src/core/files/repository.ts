@@ -12,12 +12,11 @@ import type {
   ListFiles,
   RemoveFile,
 } from '../ledger/ledger.ts'
-import { discardBody } from '../objects/object-body.ts'
-import type { ByteRange, OpenedObject } from '../objects/object-store.ts'
+import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Version } from '../objects/version.ts'
+import type { Version } from '../objects/object-key.ts'
 
 export interface ListRepository extends Omit<ListFiles, 'audience' | 'userCreatedAt'> {
   /** Whose access token came with the request, or `undefined` without one. */

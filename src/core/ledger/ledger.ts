@@ -2,12 +2,11 @@ import type { File, Visibility } from '../files/file.ts'
 import type { Caller } from '../users/caller.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 import type { Audience, FileOrder, FilePosition } from '../files/listing.ts'
-import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
 import type { UserId, UserIdPrefix } from '../users/user-id.ts'
 import type { Grant, User } from '../users/user-store.ts'
-import type { Version } from '../objects/version.ts'
 
 /** A user's figures, in bytes but for the count, read in one statement so that they belong together. */
 export interface Usage {

@@ -1,6 +1,5 @@
-import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Version } from '../objects/version.ts'
 
 /** An aborted upload whose object is to be removed, for the first time or again. */
 export interface AbortedUpload {

@@ -1,5 +1,5 @@
 import { isUserId, type UserId } from '../users/user-id.ts'
-import type { Version } from './version.ts'
+import { randomBytes } from 'node:crypto'
 
 declare const brand: unique symbol
 
@@ -30,4 +30,35 @@ export function ownerOf(key: ObjectKey): UserId | undefined {
 /** The last segment of a key; of one that this service made, the version. */
 export function versionOf(key: ObjectKey): string {
   return key.slice(key.lastIndexOf('/') + 1)
+}
+
+/** Names one upload and the object it makes; fresh for every upload and never reused. A UUIDv7 (RFC 9562, 5.7). */
+export type Version = string & { readonly [brand]: 'Version' }
+
+/** Returns a new version: its first 48 bits are `nowMs`, the rest but the six fixed bits is random. */
+export function createVersion(nowMs: number = Date.now()): Version {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-') as Version
+}
+
+const VERSION = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** Whether `text` has the shape of what `createVersion` makes. */
+export function isVersion(text: string): text is Version {
+  return VERSION.test(text)
+}
+
+/** When the upload of a version began, by the clock of its instance, in milliseconds since 1970. */
+export function timeOf(version: Version): number {
+  return Number.parseInt(version.slice(0, 8) + version.slice(9, 13), 16)
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
 import { confirmMissing } from './confirm-missing.ts'
-import { chunksOf, discardBody } from './object-body.ts'
+import { chunksOf, discardBody, type ObjectStore } from './object-store.ts'
 import type { ObjectKey } from './object-key.ts'
-import type { ObjectStore } from './object-store.ts'
 
 export interface ReadStoredDigest {
   readonly objects: ObjectStore

@@ -2,11 +2,17 @@ import { AppError } from '../errors.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import { inChunks } from '../async/chunks.ts'
 import { confirmMissing } from '../objects/confirm-missing.ts'
-import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../objects/object-key.ts'
+import {
+  OBJECT_KEY_PREFIX,
+  type ObjectKey,
+  ownerOf,
+  versionOf,
+  isVersion,
+  timeOf,
+} from '../objects/object-key.ts'
 import { nameIn } from '../objects/object-metadata.ts'
 import type { RebuildRun } from './run.ts'
 import type { FoundObject } from './journal.ts'
-import { isVersion, timeOf } from '../objects/version.ts'
 
 const OBJECTS_PER_BATCH = 500
 const PARALLEL_HEADS = 16

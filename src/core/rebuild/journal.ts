@@ -1,7 +1,6 @@
 import type { FileName } from '../files/file-name.ts'
-import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Version } from '../objects/version.ts'
 
 /** An object as the store shows it: whose it is, and the name under which it came. */
 export interface FoundObject {

@@ -5,7 +5,7 @@ import type { Visibility } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from '../ledger/ledger.ts'
 import { type FreeSpace, insufficientStorage } from './free-space.ts'
-import { objectKey, type ObjectKey } from '../objects/object-key.ts'
+import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
 import { objectMetadata } from '../objects/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { isMet, type Precondition } from '../files/precondition.ts'
@@ -18,7 +18,6 @@ import {
 } from './store-content.ts'
 import { reserve } from '../quota/reservation.ts'
 import type { UploadMemory } from './memory/budget.ts'
-import { createVersion } from '../objects/version.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger

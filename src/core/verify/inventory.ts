@@ -1,8 +1,7 @@
 import type { File } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
-import type { ObjectKey } from '../objects/object-key.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Version } from '../objects/version.ts'
 
 /** What a user's quota is about; bytes but for the count. */
 export interface Figures {

@@ -1,10 +1,15 @@
 import type { Balance, TracedObject } from './inventory.ts'
 import { inChunks } from '../async/chunks.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import { OBJECT_KEY_PREFIX, type ObjectKey, ownerOf, versionOf } from '../objects/object-key.ts'
+import {
+  OBJECT_KEY_PREFIX,
+  type ObjectKey,
+  ownerOf,
+  versionOf,
+  isVersion,
+} from '../objects/object-key.ts'
 import type { ListedObject } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
-import { isVersion } from '../objects/version.ts'
 import type { VerifyRun } from './run.ts'
 
 const OBJECTS_PER_BATCH = 500

@@ -11,12 +11,11 @@ import type {
   UploadOutcome,
 } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Database } from '../database.ts'
+import { type Database, PREPARED } from '../database.ts'
 import type { RunBatch } from '../postgres/connection.ts'
 import { createUploadBatches } from '../postgres/upload-batcher.ts'
 import { uploadStatements } from '../postgres/upload-statements.ts'
 import type { Tables } from '../schema.ts'
-import { PREPARED } from '../statement.ts'
 import { listAccounts, reportCapacity } from './accounts.ts'
 import { measureBacklog, measureJournal } from './backlog.ts'
 import { commit } from './commit.ts'

@@ -2,7 +2,7 @@ import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { AbortedUpload, Garbage } from '../../core/ledger/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Version } from '../../core/objects/version.ts'
+import type { Version } from '../../core/objects/object-key.ts'
 import type { GarbageRow } from '../schema.ts'
 import { type LedgerTx, lockUser } from './ledger-sql.ts'
 

@@ -50,7 +50,7 @@ export type RunBatch = (batch: Batch) => Promise<readonly QueryResult<unknown>[]
 
 /** Each batch has a connection of its own from the pool. */
 export function createRunBatch(options: ConnectionOptions): RunBatch {
-  const names = new StatementNames()
+  const names = new Map<string, string>()
   return async ({ lock, take }) => {
     const connection = new PostgresConnection(await options.pool.connect(), { ...options, names })
     try {
@@ -110,7 +110,8 @@ async function commitTogether(connection: PostgresConnection, queries: readonly 
 
 class PostgresDriver implements Driver {
   readonly #options: ConnectionOptions
-  readonly #names = new StatementNames()
+  /** Of prepared statements, by their texts. */
+  readonly #names = new Map<string, string>()
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -146,12 +147,12 @@ class PostgresDriver implements Driver {
 class PostgresConnection implements DatabaseConnection {
   readonly #client: PoolClient
   readonly #isFailure: (error: unknown) => boolean
-  readonly #names: StatementNames
+  readonly #names: Map<string, string>
   #failure: { readonly error: unknown } | undefined
 
   constructor(
     client: PoolClient,
-    { isFailure, names }: ConnectionOptions & { readonly names: StatementNames },
+    { isFailure, names }: ConnectionOptions & { readonly names: Map<string, string> },
   ) {
     this.#client = client
     this.#isFailure = isFailure
@@ -163,8 +164,10 @@ class PostgresConnection implements DatabaseConnection {
     if (this.#failure !== undefined) throw this.#failure.error
     try {
       const request = { text, values: [...parameters] }
+      const name =
+        this.#names.get(text) ?? ('isPrepared' in query && nameStatement(this.#names, text))
       const { command, rowCount, rows } = await this.#client.query(
-        'isPrepared' in query ? { ...request, name: this.#names.nameOf(text) } : request,
+        name ? { ...request, name } : request,
       )
       // A COMMIT is answered with ROLLBACK when a statement before it had failed.
       if (query === COMMIT.query && command !== 'COMMIT') throw new RolledBack()
@@ -202,12 +205,8 @@ class RolledBack extends Error {
 }
 
 /** One name for each text, the same everywhere: behind a pooler another instance's name must never stand for another text. */
-class StatementNames {
-  readonly #names = new Map<string, string>()
-
-  nameOf(sql: string): string {
-    const name = this.#names.get(sql) ?? `s${hash('sha256', sql).slice(0, 31)}`
-    this.#names.set(sql, name)
-    return name
-  }
+function nameStatement(names: Map<string, string>, text: string): string {
+  const name = `s${hash('sha256', text).slice(0, 31)}`
+  names.set(text, name)
+  return name
 }

@@ -14,7 +14,7 @@ import {
   type UsageRow,
 } from '../ledger/rows.ts'
 import type { FileRow, Tables } from '../schema.ts'
-import { compileOnce, type Slot, type Statement } from '../statement.ts'
+import { compileOnce, type Slot, type Statement } from '../database.ts'
 
 type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
 

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { FileName } from '../../core/files/file-name.ts'
-import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { FoundObject, RebuildPosition } from '../../core/rebuild/journal.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Version } from '../../core/objects/version.ts'
 
 /** A row of the journal of a rebuild. */
 export interface RebuildRow {

@@ -27,7 +27,7 @@ import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'connections' | 'meter' | 'traces' | 'shutdown'
+  'logger' | 'trustedProxies' | 'stopping' | 'connections' | 'meter' | 'traces' | 'shutdown'
 > {
   readonly users: Users
   readonly accessTokens: AccessTokens

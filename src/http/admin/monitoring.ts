@@ -7,7 +7,7 @@ import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 
 export interface MonitoringOptions extends Pick<
   ListenerOptions,
-  'logger' | 'trustedProxies' | 'isStopping' | 'connections' | 'meter'
+  'logger' | 'trustedProxies' | 'stopping' | 'connections' | 'meter'
 > {
   readonly metrics: ExposedMetrics
   readonly readiness: Readiness

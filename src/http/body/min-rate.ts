@@ -11,7 +11,7 @@ export interface MinRateOptions {
 
 export interface MinRate {
   /** Guarantees that nothing is called any more. */
-  stop(): void
+  readonly stop: () => void
 }
 
 const MIN_BYTES_PER_SECOND = 1024

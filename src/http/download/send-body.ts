@@ -14,8 +14,8 @@ export interface SendBodyOptions extends Pick<OpenedObject, 'release'> {
   readonly waiting: FairShare
   /** Aborts when the client has gone, or the grace period of a shutdown is over. */
   readonly signal: AbortSignal
-  /** Whether the connection is to close after this answer. */
-  readonly isStopping: () => boolean
+  /** When it has aborted the connection closes after this answer. */
+  readonly stopping: AbortSignal
 }
 
 /**
@@ -53,7 +53,7 @@ const MAX_WRITE_BYTES = 256 * 1024
  */
 function writeBatches(
   reply: FastifyReply,
-  { body, release, share, isStopping }: SendBodyOptions & { readonly share: Share },
+  { body, release, share, stopping }: SendBodyOptions & { readonly share: Share },
 ): void {
   const { raw } = reply
   const queue: Uint8Array[] = []
@@ -65,7 +65,7 @@ function writeBatches(
   function writeBatch(): void {
     const hasWork = queue.length > 0 || (isEnded && !raw.writableEnded)
     if (!hasWork || writes > 0 || raw.destroyed) return
-    if (!reply.sent) beginAnswer(reply, isStopping)
+    if (!reply.sent) beginAnswer(reply, stopping)
     let room = Math.min(MAX_WRITE_BYTES, share.bytes)
     raw.cork()
     for (let [chunk] = queue; chunk !== undefined; [chunk] = queue) {
@@ -107,11 +107,11 @@ function writeBatches(
 }
 
 /** Sends the head past Fastify, whose `onSend` hooks would have said when the connection closes. */
-function beginAnswer(reply: FastifyReply, isStopping: () => boolean): void {
+function beginAnswer(reply: FastifyReply, stopping: AbortSignal): void {
   const { raw, request } = reply
   reply.hijack()
   // What is left of a request's own content would be taken for the next request.
-  if (isStopping() || !request.raw.complete) void reply.header('connection', 'close')
+  if (stopping.aborted || !request.raw.complete) void reply.header('connection', 'close')
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) raw.setHeader(name, value)
   }
@@ -138,7 +138,7 @@ export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowRead
     isWaiting: () => socket.writableLength > 0,
     onTooSlow: () => breakOff(reply, 'the content was taken too slowly'),
   })
-  reply.raw.once('close', () => pace.stop())
+  reply.raw.once('close', pace.stop)
 }
 
 /** Ends a download, which can be resumed with a range, for want of a quicker reader. */

@@ -1,12 +1,16 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { AppError } from '../../core/errors.ts'
 import {
   type EntityTags,
   includesEntityTag,
   isModifiedSince,
   type Precondition,
+  preconditionFailed,
 } from '../../core/files/precondition.ts'
 import { parseHttpDate } from './http-date.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import { AppError } from '../../core/errors.ts'
+import type { File } from '../../core/files/file.ts'
+import type { Selection } from '../../core/files/repository.ts'
+import type { ByteRange } from '../../core/objects/object-store.ts'
 
 /** All that the headers of a request can demand. A write knows but the `Precondition` in it. */
 export interface Preconditions extends Precondition {
@@ -21,15 +25,20 @@ export interface Preconditions extends Precondition {
 export function parseWritePrecondition(headers: IncomingHttpHeaders): Precondition | undefined {
   const { 'if-match': match, 'if-none-match': none, 'if-unmodified-since': date } = headers
   if ((match ?? none ?? date) === undefined) return undefined
-  const ifUnmodifiedSince = date === undefined ? undefined : parseHttpDate(date)
-  return { ifMatch: parseIfMatch(match), ifNoneMatch: parseIfNoneMatch(none), ifUnmodifiedSince }
+  const { ifModifiedSince: _, ...precondition } = parsePreconditions(headers)
+  return precondition
 }
 
 /** As `parseWritePrecondition`, for a read. */
 export function parsePreconditions(headers: IncomingHttpHeaders): Preconditions {
-  const date = headers['if-modified-since']
-  const ifModifiedSince = date === undefined ? undefined : parseHttpDate(date)
-  return { ...parseWritePrecondition(headers), ifModifiedSince }
+  const { 'if-match': match, 'if-none-match': none } = headers
+  const { 'if-modified-since': since, 'if-unmodified-since': until } = headers
+  return {
+    ifMatch: match === undefined ? undefined : parseIfMatch(match),
+    ifNoneMatch: none === undefined ? undefined : parseIfNoneMatch(none),
+    ifModifiedSince: since === undefined ? undefined : parseHttpDate(since),
+    ifUnmodifiedSince: until === undefined ? undefined : parseHttpDate(until),
+  }
 }
 
 /**
@@ -111,3 +120,59 @@ function listOf(text: string): EntityTag[] | undefined {
 
 /** One element of the list, which may be empty, with the comma after it (RFC 9110 sections 5.6.1 and 8.8.3). */
 const ELEMENT = /[ \t]*(?:(W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"[ \t]*)?(?:,|$)/y
+
+/**
+ * Decides what of a file a GET or HEAD gets, by its conditional headers and `Range` (RFC 9110 section 13.2.2): nothing
+ * is 304. Throws `precondition_failed`, `range_not_satisfiable` with the fact `size`, and `invalid_parameter` for a
+ * malformed condition.
+ */
+export function selectRepresentation(
+  { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
+  file: File,
+): Selection {
+  const { version: etag, updatedAt: lastModified, size } = file
+  const outcome = evaluatePreconditions(parsePreconditions(headers), { etag, lastModified })
+  if (outcome === 'failed') throw preconditionFailed()
+  if (outcome === 'not_modified') return 'nothing'
+  const { range, 'if-range': ifRange } = headers
+  if (method !== 'GET' || range === undefined) return 'whole'
+  // Whether the range continues what the client has. Only the strong tag says so: a file that changed twice within a
+  // second has one `Last-Modified` for two contents, which cannot be ruled out here, so a date is never strong (RFC 9110
+  // sections 8.8.2.2 and 13.1.5) and the client gets the whole file.
+  if (ifRange !== undefined && parseStrongEntityTag(String(ifRange)) !== etag) return 'whole'
+  const selected = selectRange(range, size)
+  if (selected !== 'unsatisfiable') return selected
+  const detail = `No byte of the range is within the file, which has ${size} bytes.`
+  throw new AppError('range_not_satisfiable', detail, { facts: { size } })
+}
+
+/**
+ * Returns what a `Range` header asks of a content of `size` bytes: one range, cut to the content's end; the whole; or
+ * `unsatisfiable` (416). The whole is also the answer to what RFC 9110 section 14.2 lets a server ignore: several
+ * ranges, units other than bytes, and what is malformed, such as a range that ends before it begins.
+ */
+export function selectRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'whole' | 'unsatisfiable' {
+  const set = SPECIFIER.exec(header ?? '')?.[1] ?? ''
+  const elements = set.split(',').map((element) => element.trim())
+  // Elements of a list may be empty (RFC 9110 section 5.6.1.2).
+  const [spec = '', ...more] = elements.filter((element) => element !== '')
+  const [isRange, from = '', to = ''] = /^(\d*)-(\d*)$/.exec(spec) ?? []
+  if (isRange === undefined || more.length > 0 || from + to === '') return 'whole'
+  if (from === '') return lastBytes(Number(to), size)
+  // Numbers too long to be exact are beyond any size, and stay so.
+  const first = Number(from)
+  const last = to === '' ? Infinity : Number(to)
+  if (last < first) return 'whole'
+  return first < size ? { first, last: Math.min(last, size - 1) } : 'unsatisfiable'
+}
+
+const SPECIFIER = /^bytes=(.*)$/i
+
+/** The whole of an empty content satisfies it, and no `Content-Range` could say so. */
+function lastBytes(count: number, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  if (count === 0) return 'unsatisfiable'
+  return size === 0 ? 'whole' : { first: Math.max(0, size - count), last: size - 1 }
+}

@@ -1,26 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-
-/**
- * The different values that a request shows for the session `name`: those of the cookie `name` and of the one that has
- * `__Host-` before it. Over HTTPS the latter decides alone, since no subdomain and no page without TLS can set it, so
- * that none can lock the user out by a cookie that differs. By HTTP it is no better than the other: a browser lets any
- * port of its own machine set it. As the service knows it, that is: an `https` that no trusted proxy tells is HTTP here.
- */
-export function shownValues(request: FastifyRequest, name: string): readonly string[] {
-  const { headers, protocol, server } = request
-  const ofHost = new Set<string>()
-  const ofName = new Set<string>()
-  // Pair by pair: of the whole header the parser would tell the first cookie of a name alone.
-  for (const pair of headers.cookie?.includes(name) === true ? headers.cookie.split(';') : []) {
-    const cookies = server.parseCookie(pair)
-    const bound = cookies[HOST_PREFIX + name]
-    const plain = cookies[name]
-    if (bound !== undefined) ofHost.add(bound)
-    if (plain !== undefined) ofName.add(plain)
-  }
-  if (protocol === 'https' && ofHost.size > 0) return [...ofHost]
-  return [...new Set([...ofHost, ...ofName])]
-}
+import { HOST_PREFIX } from '../server/request-head.ts'
 
 export interface SessionCookies {
   readonly name: string
@@ -85,6 +64,3 @@ function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
 function isHttps({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true
 }
-
-/** Browsers take a cookie of such a name from the host itself alone, with `Secure`, for `/`. */
-const HOST_PREFIX = '__Host-'

@@ -4,9 +4,8 @@ import fp from 'fastify-plugin'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
-import { shownValues } from '../pages/session-cookie.ts'
+import { shownValues, addressOf } from '../server/request-head.ts'
 import { addVary, assertSameSite } from '../server/cors.ts'
-import { addressOf } from '../server/request-head.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -27,7 +27,7 @@ export interface AppOptions extends Pick<
   ListenerOptions,
   | 'logger'
   | 'trustedProxies'
-  | 'isStopping'
+  | 'stopping'
   | 'connections'
   | 'meter'
   | 'traces'

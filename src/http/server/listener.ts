@@ -32,8 +32,8 @@ export interface ListenerOptions {
   readonly trustedProxies: readonly string[]
   /** Counts the requests; none when left out. */
   readonly meter?: RequestMeter
-  /** Whether the service takes no new work, so that a balancer should look elsewhere. */
-  readonly isStopping: () => boolean
+  /** Aborts when the service takes no new work, so that clients and balancers should look elsewhere. */
+  readonly stopping: AbortSignal
   /** Takes charge of the connections, with those of other listeners; made here when left out. */
   readonly connections?: Connections
   /** Aborts when requests are no longer waited for; never when left out. */
@@ -125,10 +125,10 @@ function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions):
 
 /** Closes a connection with the answer: when the service is stopping, or when the body of the request has not come. */
 function endConnections(app: FastifyInstance, options: ListenerOptions): void {
-  const { isStopping, lingerMs: maxMs = 2_000 } = options
+  const { stopping, lingerMs: maxMs = 2_000 } = options
   app.addHook('onSend', async (request, reply, payload) => {
     // Else an idle connection would keep the process until its client lets go of it.
-    if (isStopping()) void reply.header('connection', 'close')
+    if (stopping.aborted) void reply.header('connection', 'close')
     return isUnread(request.raw) ? lingerOver({ request, reply, payload, maxMs }) : payload
   })
 }

@@ -6,8 +6,8 @@ import { Type } from '../openapi/type.ts'
 
 export interface HealthOptions {
   readonly readiness: Readiness
-  /** Aborts, or is about to, when the service is shutting down. */
-  readonly isStopping: () => boolean
+  /** Aborts when the service is shutting down. */
+  readonly stopping: AbortSignal
   /** Whether downloads are refused because too many are in progress; never when left out. */
   readonly isRefusing?: () => boolean
 }
@@ -18,7 +18,7 @@ export interface HealthOptions {
  * full, fails: it is named `full`, until a write succeeds.
  */
 export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, options) => {
-  const { readiness, isStopping, isRefusing = () => false } = options
+  const { readiness, stopping, isRefusing = () => false } = options
 
   app.route({
     schema: LIVE.schema,
@@ -37,7 +37,7 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
     method: ['GET', 'HEAD'],
     url: '/readyz',
     handler: async (_request, reply) => {
-      if (isStopping()) throw new AppError('unavailable', 'The service is shutting down.')
+      if (stopping.aborted) throw new AppError('unavailable', 'The service is shutting down.')
       if (isRefusing()) throw new AppError('unavailable', 'Too many downloads are in progress.')
       const failures = await readiness.failures()
       if (failures.size > 0) throw notReady(failures)

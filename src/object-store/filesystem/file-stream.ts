@@ -2,8 +2,11 @@ import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { FairShare } from '../../core/async/fair-share.ts'
-import { detachBuffer } from '../../core/objects/object-body.ts'
-import type { OpenedObject, OpenObject } from '../../core/objects/object-store.ts'
+import {
+  detachBuffer,
+  type OpenedObject,
+  type OpenObject,
+} from '../../core/objects/object-store.ts'
 import { BUFFER_BYTES, BufferPool } from '../buffer-pool.ts'
 import { storeError } from '../store-error.ts'
 

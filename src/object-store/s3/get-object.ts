@@ -1,11 +1,11 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import { Deadline, timeoutError, withDeadline } from '../../core/async/deadline.ts'
-import { detachBuffer } from '../../core/objects/object-body.ts'
-import type {
-  NamedObject,
-  ObjectHead,
-  OpenedObject,
-  OpenObject,
+import {
+  detachBuffer,
+  type NamedObject,
+  type ObjectHead,
+  type OpenedObject,
+  type OpenObject,
 } from '../../core/objects/object-store.ts'
 import { storeError } from '../store-error.ts'
 import { findBucket, hasName, isMissing, type S3Bucket } from './bucket.ts'
@@ -77,7 +77,9 @@ async function findObject(
       for (const direct of [bucket.direct, bucket.unkept]) {
         try {
           const answer = await direct.send({ ...request, signal })
-          return { ...answer, length: lengthIn(answer) }
+          const { 'content-length': length } = answer.headers
+          if (length === undefined) throw withoutLength(answer)
+          return { ...answer, length: Number(length) }
         } catch (error) {
           if (!isMissing(error)) throw error
           denial = error
@@ -92,10 +94,9 @@ async function findObject(
   }
 }
 
-function lengthIn({ headers: { 'content-length': length }, body }: S3Response): number {
-  if (length !== undefined) return Number(length)
+function withoutLength({ body }: S3Response): Error {
   if (body instanceof Readable) body.destroy()
-  throw new Error('The answer states no length')
+  return new Error('The answer states no length')
 }
 
 const TOTAL = /\/(\d+)$/

@@ -7,7 +7,7 @@ import { rejection, withDeadline } from '../../core/async/deadline.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
 import type { S3Bucket } from './bucket.ts'
 import { CRC32_HEADER, crc32Of } from './checksums.ts'
-import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/part-size.ts'
+import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/budget.ts'
 import { type Part } from './parts.ts'
 
 export const CONTENT_TYPE = 'application/octet-stream'

@@ -7,7 +7,7 @@ import type { S3Bucket } from './bucket.ts'
 import { abortOpenUploads, removeObject } from './delete-object.ts'
 import { headObject, META } from './get-object.ts'
 import { CONTENT_TYPE, MultipartUpload } from './multipart-upload.ts'
-import { DEFAULT_PART_SIZE, partSizeFor } from '../../core/uploads/memory/part-size.ts'
+import { DEFAULT_PART_SIZE, partSizeFor } from '../../core/uploads/memory/budget.ts'
 import { gatherParts, type Part, type PartBuffer } from './parts.ts'
 
 export interface UploadOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { File } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import {
   includesEntityTag,
   isMet,
@@ -9,7 +9,6 @@ import {
   preconditionFailed,
 } from '../../../src/core/files/precondition.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createVersion } from '../../../src/core/objects/version.ts'
 
 const MODIFIED = Date.UTC(2026, 10, 21, 12, 0, 0) + 500
 const version = createVersion()

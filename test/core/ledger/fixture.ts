@@ -19,10 +19,9 @@ import type {
   RemoveFile,
   Usage,
 } from '../../../src/core/ledger/ledger.ts'
-import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
-import { createVersion, type Version } from '../../../src/core/objects/version.ts'
 
 /** What every user of a harness's ledgers has without a grant. */
 export const BASE_CAPACITY = 100

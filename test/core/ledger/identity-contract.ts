@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { callerOf } from '../../../src/core/users/caller.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
-import { createVersion } from '../../../src/core/objects/version.ts'
+import { createVersion } from '../../../src/core/objects/object-key.ts'
 import {
   type Account,
   accountOf,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createVersion } from '../../../src/core/objects/version.ts'
+import { createVersion } from '../../../src/core/objects/object-key.ts'
 import {
   type Account,
   BASE_CAPACITY,

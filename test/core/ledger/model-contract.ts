@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Visibility } from '../../../src/core/files/file.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
-import { createVersion, type Version } from '../../../src/core/objects/version.ts'
+import { createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import {
   type Account,
   BASE_CAPACITY,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Version } from '../../../src/core/objects/version.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
 import { type Account, count, type LedgerHarness, openAccount, outcomeOf, race } from './fixture.ts'
 
 const ROUNDS = 100

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { detachBuffer } from '../../../src/core/objects/object-body.ts'
+import { detachBuffer, type ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
-import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import {
   bytesOf,
   chunked,

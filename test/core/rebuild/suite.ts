@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { type ObjectKey, versionOf } from '../../../src/core/objects/object-key.ts'
+import {
+  type ObjectKey,
+  versionOf,
+  isVersion,
+  timeOf,
+} from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
-import { isVersion, timeOf } from '../../../src/core/objects/version.ts'
 import { contentOf } from '../../support/incoming-file.ts'
 import { digest, never } from '../../support/objects.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'

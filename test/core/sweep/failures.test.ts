@@ -2,10 +2,9 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
-import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
-import { createVersion } from '../../../src/core/objects/version.ts'
 import { outage } from '../../support/faults.ts'
 import {
   LEASE_MS,

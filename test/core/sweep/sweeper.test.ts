@@ -2,11 +2,15 @@ import { callerNamed } from '../../support/caller.ts'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
-import { objectKey, type ObjectKey } from '../../../src/core/objects/object-key.ts'
+import {
+  objectKey,
+  type ObjectKey,
+  createVersion,
+  type Version,
+} from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
-import { createVersion, type Version } from '../../../src/core/objects/version.ts'
 import { failingPut, faultyStore, outage, truncatingPut } from '../../support/faults.ts'
 import { contentOf, incomingFile, stalledContent } from '../../support/incoming-file.ts'
 import {

@@ -5,16 +5,16 @@ import { pipeline } from 'node:stream/promises'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
-import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore, PutObject } from '../../../src/core/objects/object-store.ts'
 import {
   createByteMeter,
   storeContent,
   type StoredContent,
+  type IncomingFile,
+  type StoreContentOptions,
 } from '../../../src/core/uploads/store-content.ts'
-import type { IncomingFile, StoreContentOptions } from '../../../src/core/uploads/store-content.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createVersion } from '../../../src/core/objects/version.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
 import { failingPut, faultyStore, hangingPut, outage, truncatingPut } from '../../support/faults.ts'
 import {

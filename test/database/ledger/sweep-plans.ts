@@ -1,7 +1,6 @@
 import { type CompiledQuery, sql } from 'kysely'
-import { objectKey } from '../../../src/core/objects/object-key.ts'
+import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createVersion } from '../../../src/core/objects/version.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createVersion } from '../../../src/core/objects/version.ts'
+import { createVersion } from '../../../src/core/objects/object-key.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../src/database/migrate.ts'

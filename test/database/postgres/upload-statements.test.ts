@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { File } from '../../../src/core/files/file.ts'
 import { isMet, type Precondition } from '../../../src/core/files/precondition.ts'
-import type { Version } from '../../../src/core/objects/version.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
 import { expectedBy } from '../../../src/database/postgres/upload-statements.ts'
 
 const tag = fc.constantFrom('', '*', 'v1', 'v2')

@@ -10,7 +10,7 @@ it('what the bytes of a body bring about belongs to the request that they are of
   const app = await createListener({
     logger: undefined,
     trustedProxies: [],
-    isStopping: () => false,
+    stopping: new AbortController().signal,
     traces: {
       begin: ({ headers }) => ({
         traceId: '',

@@ -21,7 +21,11 @@ const clients: Socket[] = []
 beforeEach(async () => {
   sockets = []
   seenChunks = 0
-  app = await createListener({ logger: undefined, trustedProxies: [], isStopping: () => false })
+  app = await createListener({
+    logger: undefined,
+    trustedProxies: [],
+    stopping: new AbortController().signal,
+  })
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
   app.put('/', async (request) => {

@@ -113,7 +113,12 @@ test('a client that leaves before its download begins takes no slot', async () =
       throw new Error('asked for in vain')
     },
   } as unknown as Repository
-  const options = { repository, downloads: slots, idleTimeoutMs: 1000, isStopping: () => false }
+  const options = {
+    repository,
+    downloads: slots,
+    idleTimeoutMs: 1000,
+    stopping: new AbortController().signal,
+  }
   await app.register(downloadRoutes, { ...options, shutdown: new AbortController().signal })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')

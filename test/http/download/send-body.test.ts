@@ -22,7 +22,14 @@ const { signal } = new AbortController()
 
 function optionsOf(body: Readable, options: Partial<SendBodyOptions> = {}): SendBodyOptions {
   const waiting = new FairShare(memory)
-  return { body, release: undefined, waiting, signal, isStopping: () => false, ...options }
+  return {
+    body,
+    release: undefined,
+    waiting,
+    signal,
+    stopping: new AbortController().signal,
+    ...options,
+  }
 }
 
 describe('content that is released when it was sent', () => {
@@ -100,13 +107,13 @@ describe('content that is released when it was sent', () => {
 describe('an answer with content', () => {
   let app: FastifyInstance
   let body: Readable
-  let isStopping: boolean
+  let stopping: AbortController
   let size: number
   const log: object[] = []
 
   beforeEach(async () => {
     log.length = 0
-    isStopping = false
+    stopping = new AbortController()
     size = 3
     const stream = { write: (line: string) => void log.push(JSON.parse(line) as object) }
     app = fastify({ logger: { level: 'warn', stream } })
@@ -117,7 +124,7 @@ describe('an answer with content', () => {
       void reply
         .code(206)
         .headers({ 'content-length': size, 'content-type': 'a/b', 'x-other': 'y' })
-      return sendBody(reply, optionsOf(body, { isStopping: () => isStopping }))
+      return sendBody(reply, optionsOf(body, { stopping: stopping.signal }))
     })
     await app.listen({ host: '127.0.0.1', port: 0 })
   })
@@ -146,7 +153,7 @@ describe('an answer with content', () => {
   })
 
   it('says that the connection closes when the service is stopping', async () => {
-    isStopping = true
+    stopping.abort()
     body = Readable.from(Buffer.from('abc'), { objectMode: false })
     const reply = await fetch(url())
     expect(reply.headers.get('connection')).toBe('close')

@@ -10,7 +10,7 @@ async function listen(connections: Connections) {
   const app = await createListener({
     logger: undefined,
     trustedProxies: [],
-    isStopping: () => false,
+    stopping: new AbortController().signal,
     connections,
   })
   onTestFinished(() => void app.close())

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { detachBuffer } from '../../../src/core/objects/object-body.ts'
-import type { BodyMemory } from '../../../src/core/objects/object-store.ts'
+import { detachBuffer, type BodyMemory } from '../../../src/core/objects/object-store.ts'
 import { BufferPool } from '../../../src/object-store/buffer-pool.ts'
 import { type GatherOptions, gatherParts } from '../../../src/object-store/s3/parts.ts'
 

@@ -1,6 +1,5 @@
 import { settledUnlessAborted } from '../../async/deadline.ts'
-import { detachBuffer } from '../../objects/object-body.ts'
-import type { BodyMemory, HoldOptions } from '../../objects/object-store.ts'
+import { detachBuffer, type BodyMemory, type HoldOptions } from '../../objects/object-store.ts'
 import { busy, type MemoryPool } from './fair-queue.ts'
 
 /**

@@ -4,23 +4,26 @@ import { FairShare } from '../../../core/async/fair-share.ts'
 import type { File } from '../../../core/files/file.ts'
 import type { ReadFile, Selection } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
-import { contentDisposition } from '../../headers/content-headers.ts'
+import {
+  contentDisposition,
+  formatReprDigest,
+  wantsReprDigest,
+} from '../../headers/content-headers.ts'
 import type { DownloadSlots } from '../../download/download-slots.ts'
 import { fileNameParam, type FileRouteOptions } from '../file-resource.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 import { breakOff, sendBody, watchSlowReader } from '../../download/send-body.ts'
-import { formatReprDigest, wantsReprDigest } from '../../headers/repr-digest.ts'
 import { clientAddressOf } from '../../server/request-head.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { selectRepresentation } from '../../headers/conditional-get.ts'
+import { selectRepresentation } from '../../headers/preconditions.ts'
 import { addVary } from '../../server/cors.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 
 export interface DownloadOptions extends FileRouteOptions {
   readonly downloads: DownloadSlots
-  /** Whether the service takes no new work, so that a client should connect elsewhere. */
-  readonly isStopping: () => boolean
+  /** Aborts when the service takes no new work, so that a client should connect elsewhere. */
+  readonly stopping: AbortSignal
 }
 
 /** What of large contents waits in this process to be sent. */

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MemoryAllocation } from '../../../../src/core/uploads/memory/allocation.ts'
 import { smallestBudget, UploadMemory } from '../../../../src/core/uploads/memory/budget.ts'
-import { detachBuffer } from '../../../../src/core/objects/object-body.ts'
+import { detachBuffer } from '../../../../src/core/objects/object-store.ts'
 
 const MIB = 2 ** 20
 const PART = MIB

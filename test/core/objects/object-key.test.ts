@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createVersion } from '../../../src/core/objects/version.ts'
+import { createVersion } from '../../../src/core/objects/object-key.ts'
 
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 })
 
