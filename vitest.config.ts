@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.integration.test.ts'],
-          globalSetup: ['test/support/services.ts'],
+          globalSetup: ['test/support/service/services.ts'],
         },
       },
     ],

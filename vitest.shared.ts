@@ -10,8 +10,8 @@ export const shared = {
   // (Node 24.21) can crash when it frees such code: SIGSEGV in `WasmEngine::FreeDeadCode`.
   execArgv: ['--no-wasm-code-gc'],
   // Fails a test file whose services logged a secret.
-  setupFiles: ['test/support/secret-watch-setup.ts'],
-  reporters: ['default', './test/support/run-reporter.ts'],
+  setupFiles: ['test/support/runner/secret-watch-setup.ts'],
+  reporters: ['default', './test/support/runner/run-reporter.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
   // A second is little on a machine that does other things as well.

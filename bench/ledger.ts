@@ -19,7 +19,7 @@ import type * as Migrations from '../src/database/migrate.ts'
 import type * as Postgres from '../src/database/postgres/postgres.ts'
 import type * as Sqlite from '../src/database/sqlite/sqlite.ts'
 import type * as UserStores from '../src/database/users/user-store.ts'
-import { createDatabase, startPostgres } from '../test/support/postgres.ts'
+import { createDatabase, startPostgres } from '../test/support/servers/postgres.ts'
 
 const { values: settings } = parseArgs({
   options: {

@@ -10,7 +10,7 @@ import type { Database } from '../src/database/database.ts'
 import { createLedger } from '../src/database/ledger/ledger.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openPostgres } from '../src/database/postgres/postgres.ts'
-import { createDatabase, startPostgres } from '../test/support/postgres.ts'
+import { createDatabase, startPostgres } from '../test/support/servers/postgres.ts'
 
 const { values: settings } = parseArgs({
   options: {

@@ -2,7 +2,7 @@ import { readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from './support/eventually.ts'
-import { exitOf, type Started, startProgram, temporaryFolder } from './support/program.ts'
+import { exitOf, type Started, startProgram, temporaryFolder } from './support/service/program.ts'
 
 let opened = new AsyncDisposableStack()
 beforeEach(() => {

@@ -13,7 +13,7 @@ import {
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from './support/program.ts'
+import { temporaryFolder } from './support/service/program.ts'
 
 const execute = promisify(execFile)
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { startProgram } from './support/program.ts'
+import { startProgram } from './support/service/program.ts'
 
 /** Each takes some of the time to start and of idle memory from those who have no use for it. */
 const ELSEWHERE = new Set([

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type LostLines, LogOutput } from '../src/log-output.ts'
-import { temporaryFolder } from './support/program.ts'
+import { temporaryFolder } from './support/service/program.ts'
 
 const LINE = `${'x'.repeat(999)}\n`
 const REPORT = 'lines are lost\n'

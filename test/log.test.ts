@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findProgram } from './support/local-server.ts'
-import { isSkipped, whyMissing } from './support/needs.ts'
-import { exitOf, type Started, startProgram } from './support/program.ts'
+import { findProgram } from './support/servers/local-server.ts'
+import { isSkipped, whyMissing } from './support/servers/needs.ts'
+import { exitOf, type Started, startProgram } from './support/service/program.ts'
 
 const withoutTerminal = isSkipped(await whyMissing(findProgram('python3')))
 

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { buildOperatorPage } from './support/page.ts'
-import { exitOf, type Started, startProgram, temporaryFolder } from './support/program.ts'
-import { rawRequest } from './support/raw-http.ts'
-import { startIdentityProvider } from './support/identity-provider.ts'
-import { fileBody, uploadHead } from './support/multipart-body.ts'
+import { buildOperatorPage } from './support/http/page.ts'
+import { exitOf, type Started, startProgram, temporaryFolder } from './support/service/program.ts'
+import { rawRequest } from './support/http/raw-http.ts'
+import { startIdentityProvider } from './support/servers/identity-provider.ts'
+import { fileBody, uploadHead } from './support/http/multipart-body.ts'
 
 let opened = new AsyncDisposableStack()
 

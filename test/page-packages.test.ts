@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'vite'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { buildPage } from './support/page.ts'
-import { temporaryFolder } from './support/program.ts'
+import { buildPage } from './support/http/page.ts'
+import { temporaryFolder } from './support/service/program.ts'
 
 const execute = promisify(execFile)
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { layerPorts } from '../src/ports.ts'
 import { createCallMeters } from '../src/metrics/call-meters.ts'
 import { freshKey, never, put } from './support/objects.ts'
-import { openTestCore, type TestCore } from './support/test-core.ts'
+import { openTestCore, type TestCore } from './support/service/test-core.ts'
 
 let core: TestCore
 

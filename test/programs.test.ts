@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { allOf, readPages } from './documents/pages.ts'
-import { KEEP_COMPILED } from './support/compiled.ts'
+import { KEEP_COMPILED } from './support/service/compiled.ts'
 
 const pages = await readPages()
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cp, mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from './support/program.ts'
+import { temporaryFolder } from './support/service/program.ts'
 
 it('npm start goes on with nothing when what builds the page was ended by a signal', async () => {
   await using opened = new AsyncDisposableStack()

@@ -13,9 +13,9 @@ import { parseUserId } from '../src/core/users/user-id.ts'
 import { serve, type ServeOptions } from '../src/serve.ts'
 import { openDatabase } from '../src/adapters.ts'
 import { openService, type Service } from '../src/compose.ts'
-import { outage } from './support/faults.ts'
+import { outage } from './support/faults/faults.ts'
 import { send } from './crash/request.ts'
-import { createFolder } from './support/local-server.ts'
+import { createFolder } from './support/servers/local-server.ts'
 
 const userId = parseUserId('alice')
 const UPLOADED = '/users/me/repo/file'

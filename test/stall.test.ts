@@ -20,10 +20,10 @@ import { withDeadline } from '../src/core/async/deadline.ts'
 import { createS3Body } from '../src/object-store/s3/get-object.ts'
 import { createS3Transport } from '../src/object-store/s3/transport.ts'
 import { createFolder } from './database/sqlite/harness.ts'
-import { failOnDeath } from './support/fail-on-death.ts'
-import { startIdentityProvider } from './support/identity-provider.ts'
+import { failOnDeath } from './support/runner/fail-on-death.ts'
+import { startIdentityProvider } from './support/servers/identity-provider.ts'
 import { bytesOf } from './support/objects.ts'
-import { stall } from './support/stall.ts'
+import { stall } from './support/faults/stall.ts'
 
 const LIMIT_MS = 20
 const STALL_MS = 60

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from './support/program.ts'
+import { temporaryFolder } from './support/service/program.ts'
 
 const GOOD = JSON.stringify({ success: true, numPassedTests: 3, numFailedTests: 0 })
 

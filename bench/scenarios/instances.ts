@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { freePort } from '../../test/support/local-server.ts'
-import { startNginx } from '../../test/support/nginx.ts'
+import { freePort } from '../../test/support/servers/local-server.ts'
+import { startNginx } from '../../test/support/servers/nginx.ts'
 import { serviceDownloads } from '../download-sides.ts'
 import type { Scenario } from '../scenario.ts'
 import { openStack } from '../stack.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { issueCookie, runCommand, startService } from '../support/running-service.ts'
+import { issueCookie, runCommand, startService } from '../support/service/running-service.ts'
 import { digest } from '../support/objects.ts'
 
 type Settings = Readonly<Record<string, string>>

@@ -4,13 +4,17 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { streamOf } from '../support/objects.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
-import { createDatabase, type RunningPostgres, startInstalled } from '../support/postgres.ts'
-import { isSkipped, whyMissing } from '../support/needs.ts'
-import { findPostgresProgram } from '../support/postgres-program.ts'
-import { temporaryFolder } from '../support/program.ts'
+import {
+  createDatabase,
+  type RunningPostgres,
+  startInstalled,
+} from '../support/servers/postgres.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
+import { findPostgresProgram } from '../support/servers/postgres-program.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 import { runSql } from '../support/run-sql.ts'
-import { s3Settings } from '../support/s3-settings.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
+import { s3Settings } from '../support/service/s3-settings.ts'
+import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
 import { type BackupBed, backupSuite } from './backup-suite.ts'
 
 const minio = inject('minio')

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { temporaryFolder } from '../support/program.ts'
-import { runCommand } from '../support/running-service.ts'
+import { temporaryFolder } from '../support/service/program.ts'
+import { runCommand } from '../support/service/running-service.ts'
 import { type BackupBed, backupSuite } from './backup-suite.ts'
 
 backupSuite('SQLite and files', openEmbedded)

@@ -15,10 +15,10 @@ import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
 import { createS3Store } from '../../src/object-store/s3/store.ts'
 import { openClone } from '../documents/clone.ts'
 import { blocksOf, readPages } from '../documents/pages.ts'
-import { temporaryFolder } from '../support/program.ts'
-import { type Ran, runCommand } from '../support/running-service.ts'
-import { s3Settings } from '../support/s3-settings.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
+import { temporaryFolder } from '../support/service/program.ts'
+import { type Ran, runCommand } from '../support/service/running-service.ts'
+import { s3Settings } from '../support/service/s3-settings.ts'
+import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
 
 const minio = inject('minio')
 

@@ -10,9 +10,9 @@ import { numbered } from '../../bench/content.ts'
 import type { Report } from '../../bench/report.ts'
 import { runProgram } from '../../bench/run-program.ts'
 import { runWrk } from '../../bench/wrk.ts'
-import { findProgram } from '../support/local-server.ts'
-import { temporaryFolder } from '../support/program.ts'
-import { isSkipped, whyMissing } from '../support/needs.ts'
+import { findProgram } from '../support/servers/local-server.ts'
+import { temporaryFolder } from '../support/service/program.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 
 const skipped = isSkipped(await whyMissing(findProgram('wrk')))
 

@@ -5,14 +5,14 @@ import type { CommandServices } from '../../src/cli/command.ts'
 import { openService } from '../../src/compose.ts'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
-import { outage } from '../support/faults.ts'
+import { outage } from '../support/faults/faults.ts'
 import {
   GARBAGE_DELAY_MS,
   openTestCore,
   RETENTION_MS,
   type TestCore,
-} from '../support/test-core.ts'
-import { openTestRepository } from '../support/test-repository.ts'
+} from '../support/service/test-core.ts'
+import { openTestRepository } from '../support/service/test-repository.ts'
 
 interface Outcome {
   readonly code: number

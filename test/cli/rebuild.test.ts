@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { exitOf, startProgram, temporaryFolder } from '../support/program.ts'
+import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
 import { join } from 'node:path'
 import { rename, rm } from 'node:fs/promises'
 import { createRebuildJournal } from '../../src/database/rebuild/journal.ts'
@@ -8,7 +8,7 @@ import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
 import { objectMetadata } from '../../src/core/objects/object-metadata.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import { contentOf } from '../support/incoming-file.ts'
+import { contentOf } from '../support/http/incoming-file.ts'
 import { freshKey, never } from '../support/objects.ts'
 
 let opened: AsyncDisposableStack

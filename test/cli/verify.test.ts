@@ -6,10 +6,10 @@ import type { CommandServices } from '../../src/cli/command.ts'
 import { openService } from '../../src/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { ALICE, strayKey } from '../core/verify/fixture.ts'
-import { contentOf } from '../support/incoming-file.ts'
+import { contentOf } from '../support/http/incoming-file.ts'
 import { never } from '../support/objects.ts'
-import { openTestCore, RETENTION_MS, type TestCore } from '../support/test-core.ts'
-import { openTestRepository } from '../support/test-repository.ts'
+import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
+import { openTestRepository } from '../support/service/test-repository.ts'
 
 let core: TestCore
 

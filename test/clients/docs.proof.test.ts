@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser, whyNoBrowser } from '../support/browser.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import type { TestService } from '../support/test-service.ts'
-import { buildDocs } from '../support/page.ts'
-import { isSkipped } from '../support/needs.ts'
+import { startBrowser, whyNoBrowser } from '../support/http/browser.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import type { TestService } from '../support/service/test-service.ts'
+import { buildDocs } from '../support/http/page.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const skipped = isSkipped(await whyNoBrowser())
 

@@ -2,13 +2,13 @@ import { pino } from 'pino'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { expectUntouched, MIB, type Placed, placeFile } from '../http/fixture.ts'
-import { startLenientBrowser, whyNoBrowser } from '../support/browser.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
-import { startWebSite, type WebSite } from '../support/web-site.ts'
+import { startLenientBrowser, whyNoBrowser } from '../support/http/browser.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { startWebSite, type WebSite } from '../support/http/web-site.ts'
 import { ALL_WORKS, type Report, useRepository } from './app-page.ts'
 import { ATTACKS, type Attack } from './attacks.ts'
-import { isSkipped } from '../support/needs.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const skipped = isSkipped(await whyNoBrowser())
 

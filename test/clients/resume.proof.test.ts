@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { jsonOf, MIB, type OpenService, pathOf, upload } from '../http/fixture.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { createFolder } from '../support/local-server.ts'
-import { openOnS3 } from '../support/s3-service.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import { createFolder } from '../support/servers/local-server.ts'
+import { openOnS3 } from '../support/service/s3-service.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 
 const execute = promisify(execFile)
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import type { TestService } from '../support/test-service.ts'
+import type { TestService } from '../support/service/test-service.ts'
 import { type Content, contentOf, Register } from './register.ts'
 import { type Answer, readFrom, removeFrom, type Target, uploadTo } from './requests.ts'
 

@@ -3,16 +3,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
-import { createFolder, findProgram } from '../support/local-server.ts'
-import { type MinioCluster, startMinioCluster } from '../support/minio-cluster.ts'
-import { describeCopies, haveObject, isOnAll } from '../support/minio-copies.ts'
-import { freshBucket } from '../support/test-bucket.ts'
-import { startTestService, type TestAdapters, type TestService } from '../support/test-service.ts'
+import { createFolder, findProgram } from '../support/servers/local-server.ts'
+import { type MinioCluster, startMinioCluster } from '../support/servers/minio-cluster.ts'
+import { describeCopies, haveObject, isOnAll } from '../support/servers/minio-copies.ts'
+import { freshBucket } from '../support/service/test-bucket.ts'
+import {
+  startTestService,
+  type TestAdapters,
+  type TestService,
+} from '../support/service/test-service.ts'
 import { type Load, startLoad } from './load.ts'
 import { contentOf, Register } from './register.ts'
 import { readFrom, uploadTo } from './requests.ts'
 import { expectSettled } from './settled.ts'
-import { isSkipped, whyMissing } from '../support/needs.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 
 const KIB = 1024
 const MIB = KIB * KIB

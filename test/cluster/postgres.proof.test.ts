@@ -4,18 +4,22 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
 import { ask, uploadPieces } from '../http/fixture.ts'
-import { createFolder, firstOf } from '../support/local-server.ts'
-import { type PostgresPair, startPostgresPair, until } from '../support/postgres-pair.ts'
-import { findEmbedded, findInstalled } from '../support/postgres-program.ts'
+import { createFolder, firstOf } from '../support/servers/local-server.ts'
+import { type PostgresPair, startPostgresPair, until } from '../support/servers/postgres-pair.ts'
+import { findEmbedded, findInstalled } from '../support/servers/postgres-program.ts'
 import { runSql } from '../support/run-sql.ts'
-import { rawRequest } from '../support/raw-http.ts'
-import type { Loss } from '../support/tcp-switch.ts'
-import { startTestService, type TestAdapters, type TestService } from '../support/test-service.ts'
+import { rawRequest } from '../support/http/raw-http.ts'
+import type { Loss } from '../support/faults/tcp-switch.ts'
+import {
+  startTestService,
+  type TestAdapters,
+  type TestService,
+} from '../support/service/test-service.ts'
 import { type Load, startLoad } from './load.ts'
 import { type Content, contentOf, Register } from './register.ts'
 import { expectUnavailable, readFrom, type Target, uploadTo } from './requests.ts'
 import { expectSettled } from './settled.ts'
-import { isSkipped } from '../support/needs.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const KIB = 1024
 

@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto'
 import { digest } from '../support/objects.ts'
-import type { TestUser } from '../support/test-service.ts'
+import type { TestUser } from '../support/service/test-service.ts'
 
 /** There is no file of that name. */
 const ABSENT = 'absent'

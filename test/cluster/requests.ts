@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { expectProblem, jsonOf, pathOf, uploadPieces } from '../http/fixture.ts'
 import { digest } from '../support/objects.ts'
-import { type RawExchange, rawRequest } from '../support/raw-http.ts'
-import type { TestService } from '../support/test-service.ts'
+import { type RawExchange, rawRequest } from '../support/http/raw-http.ts'
+import type { TestService } from '../support/service/test-service.ts'
 import type { Content, Register } from './register.ts'
 
 /** What an answer means for who keeps the books of a name; anything else fails the test. */

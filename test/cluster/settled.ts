@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { ask, jsonOf } from '../http/fixture.ts'
-import type { TestAdapters, TestService, TestUser } from '../support/test-service.ts'
+import type { TestAdapters, TestService, TestUser } from '../support/service/test-service.ts'
 import { createVerifier } from '../../src/core/verify/verifier.ts'
 import { createInventory } from '../../src/database/verify/inventory.ts'
 import { kindsFound } from '../support/verify.ts'

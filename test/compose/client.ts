@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { multipartBody, filePart, uploadHead } from '../support/multipart-body.ts'
-import { type Piece, type RawExchange, rawRequest } from '../support/raw-http.ts'
+import { multipartBody, filePart, uploadHead } from '../support/http/multipart-body.ts'
+import { type Piece, type RawExchange, rawRequest } from '../support/http/raw-http.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** Runs `cloud-repo` with these words beside a service and resolves to its JSON. */

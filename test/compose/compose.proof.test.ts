@@ -6,7 +6,7 @@ import { hardeningSuite } from './hardening-suite.ts'
 import { imageSuite } from './image-suite.ts'
 import { COMPOSE_TIMEOUT_MS, openProject } from './project.ts'
 import { scaleSuite } from './scale-suite.ts'
-import { isSkipped } from '../support/needs.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const hasNoEngine = isSkipped(await missingEngine())
 const hasNoProxy = hasNoEngine || isSkipped(await missingImage('nginx:1.29'))

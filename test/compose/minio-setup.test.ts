@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../support/program.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 
 const SECRETS = ['the-root-password', 'the-s3-secret-key']
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../support/local-server.ts'
+import { freePort } from '../support/servers/local-server.ts'
 import { docker } from './docker.ts'
 import type { Cli } from './client.ts'
 

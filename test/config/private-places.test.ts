@@ -1,7 +1,7 @@
 import { chmod, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Started, startProgram, temporaryFolder } from '../support/program.ts'
+import { type Started, startProgram, temporaryFolder } from '../support/service/program.ts'
 
 let opened = new AsyncDisposableStack()
 

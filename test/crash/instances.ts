@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { InstanceTimes } from './instance.ts'
-import { KEEP_COMPILED } from '../support/compiled.ts'
+import { KEEP_COMPILED } from '../support/service/compiled.ts'
 
 export interface InstanceOptions {
   readonly environment: Readonly<Record<string, string>>

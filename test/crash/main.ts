@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { areKnown, openPlaces } from './open-places.ts'
 import { type Figures, runCrash } from './run.ts'
 import type { Tally } from './tally.ts'
-import { runMain } from '../support/run-main.ts'
+import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run crash -- [--kills N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
   --kills N     how often an instance of the service is killed while clients work; 200 when left out

@@ -1,5 +1,5 @@
-import { startMinio } from '../support/minio.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { startMinio } from '../support/servers/minio.ts'
+import { startPostgres } from '../support/servers/postgres.ts'
 import type { Places } from './world.ts'
 
 /** What a command is asked for by `--database` and `--objects`. */

@@ -1,15 +1,15 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import { startDns } from '../support/dns.ts'
-import { answers, freePort } from '../support/local-server.ts'
-import { fileBody } from '../support/multipart-body.ts'
-import { findNginx, startProxy } from '../support/nginx.ts'
-import { exitOf, type Started, startProgram } from '../support/program.ts'
+import { startDns } from '../support/faults/dns.ts'
+import { answers, freePort } from '../support/servers/local-server.ts'
+import { fileBody } from '../support/http/multipart-body.ts'
+import { findNginx, startProxy } from '../support/servers/nginx.ts'
+import { exitOf, type Started, startProgram } from '../support/service/program.ts'
 import { contentOf } from './content.ts'
 import { type Outcome, type Request, send } from './request.ts'
 import { openWorld, type World } from './world.ts'
-import { isSkipped, whyMissing } from '../support/needs.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')

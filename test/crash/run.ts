@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRandom } from '../simulation/random.ts'
-import { freePort } from '../support/local-server.ts'
+import { freePort } from '../support/servers/local-server.ts'
 import { Instance } from './instances.ts'
 import { Killer } from './killer.ts'
 import { Load } from './load.ts'

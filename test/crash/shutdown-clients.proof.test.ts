@@ -1,8 +1,8 @@
 import { Agent } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Demo, startDemo } from '../support/demo.ts'
-import { fileBody } from '../support/multipart-body.ts'
-import { exitOf } from '../support/program.ts'
+import { type Demo, startDemo } from '../support/service/demo.ts'
+import { fileBody } from '../support/http/multipart-body.ts'
+import { exitOf } from '../support/service/program.ts'
 import { type Outcome, type Request, send } from './request.ts'
 
 const CLIENTS = 64

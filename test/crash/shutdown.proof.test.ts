@@ -4,9 +4,9 @@ import { readConfig } from '../../src/config/config.ts'
 import type { Finding } from '../../src/core/verify/run.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { openService } from '../../src/compose.ts'
-import { uploadHead } from '../support/multipart-body.ts'
-import { exitOf, startProgram, temporaryFolder } from '../support/program.ts'
-import { type Piece, type RawExchange, rawRequest } from '../support/raw-http.ts'
+import { uploadHead } from '../support/http/multipart-body.ts'
+import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { type Piece, type RawExchange, rawRequest } from '../support/http/raw-http.ts'
 
 const SIZE = 50_000
 const userId = parseUserId('demo')

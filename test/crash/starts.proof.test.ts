@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, inject, it } from 'vitest'
-import { createDatabase } from '../support/postgres.ts'
-import { exitOf, startProgram, temporaryFolder } from '../support/program.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
+import { createDatabase } from '../support/servers/postgres.ts'
+import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { migrate, migrations, runMigrations } from '../../src/database/migrate.ts'
-import { exitOf } from '../support/program.ts'
+import { exitOf } from '../support/service/program.ts'
 
 export interface MigrateBed {
   /** The path of the file, or the URL. */

@@ -1,5 +1,5 @@
-import type { RawExchange } from '../support/raw-http.ts'
-import { rawRequest } from '../support/raw-http.ts'
+import type { RawExchange } from '../support/http/raw-http.ts'
+import { rawRequest } from '../support/http/raw-http.ts'
 import type { Clock } from './clock.ts'
 import type { Placeholders } from './placeholders.ts'
 

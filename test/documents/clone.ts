@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { temporaryFolder } from '../support/program.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 
 const execute = promisify(execFile)
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Proxy, Toxic } from '../support/toxiproxy.ts'
+import type { Proxy, Toxic } from '../support/faults/toxiproxy.ts'
 import { missing, openFaultyService, SHORT } from './faulty-service.ts'
 import { expectSettled } from './settled.ts'
 

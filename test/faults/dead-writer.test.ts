@@ -1,8 +1,8 @@
 import { mkdir, rename, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startDemo } from '../support/demo.ts'
-import { exitOf, temporaryFolder } from '../support/program.ts'
+import { startDemo } from '../support/service/demo.ts'
+import { exitOf, temporaryFolder } from '../support/service/program.ts'
 
 let opened = new AsyncDisposableStack()
 

@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Demo, startDemo } from '../support/demo.ts'
+import { type Demo, startDemo } from '../support/service/demo.ts'
 import { eventually } from '../support/eventually.ts'
-import { temporaryFolder } from '../support/program.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 import {
   fillDisk,
   inside,
   missingSmallDisk,
   onSmallDisk,
   runInside,
-} from '../support/small-disk.ts'
-import { isSkipped } from '../support/needs.ts'
+} from '../support/faults/small-disk.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const MIB = 2 ** 20
 

@@ -4,10 +4,10 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import type { S3Deadlines } from '../../src/object-store/s3/bucket.ts'
 import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
-import { createDatabase } from '../support/postgres.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
-import { startTestService, type TestService } from '../support/test-service.ts'
-import { openProxy, type Proxy } from '../support/toxiproxy.ts'
+import { createDatabase } from '../support/servers/postgres.ts'
+import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
+import { startTestService, type TestService } from '../support/service/test-service.ts'
+import { openProxy, type Proxy } from '../support/faults/toxiproxy.ts'
 
 export const minio = inject('minio')
 export const postgres = inject('postgres')

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_PART_SIZE } from '../../src/core/uploads/memory/budget.ts'
 import { download, expectProblem, MIB, type Reply, upload } from '../http/fixture.ts'
-import type { Toxic } from '../support/toxiproxy.ts'
+import type { Toxic } from '../support/faults/toxiproxy.ts'
 import { missing, openFaultyService } from './faulty-service.ts'
 import { expectSettled } from './settled.ts'
 

@@ -15,8 +15,8 @@ import {
 } from '../http/fixture.ts'
 import { eventually } from '../support/eventually.ts'
 import { bytesOf } from '../support/objects.ts'
-import { type Piece, rawRequest } from '../support/raw-http.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import { type Piece, rawRequest } from '../support/http/raw-http.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 
 /** Long enough for every deadline of a request, one after the other, on a busy machine. */
 const PATIENCE_MS = 45_000

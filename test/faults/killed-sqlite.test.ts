@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { startDemo } from '../support/demo.ts'
-import { uploadHead } from '../support/multipart-body.ts'
-import { exitOf, startProgram, temporaryFolder } from '../support/program.ts'
-import { type RawExchange, rawRequest } from '../support/raw-http.ts'
+import { startDemo } from '../support/service/demo.ts'
+import { uploadHead } from '../support/http/multipart-body.ts'
+import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { type RawExchange, rawRequest } from '../support/http/raw-http.ts'
 
 const SIZE = 300_000
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startDemo } from '../support/demo.ts'
-import { type HeldLock, holdWriteLock } from '../support/lock-holder.ts'
-import { temporaryFolder } from '../support/program.ts'
+import { startDemo } from '../support/service/demo.ts'
+import { type HeldLock, holdWriteLock } from '../support/faults/lock-holder.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 
 const ADMIN_TOKEN = 'the-token-of-this-test'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MIB } from '../http/fixture.ts'
-import type { Toxic } from '../support/toxiproxy.ts'
+import type { Toxic } from '../support/faults/toxiproxy.ts'
 import {
   type FaultyServiceOptions,
   missing,

@@ -4,17 +4,17 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startDemo } from '../support/demo.ts'
+import { startDemo } from '../support/service/demo.ts'
 import { eventually } from '../support/eventually.ts'
-import { exitOf, temporaryFolder } from '../support/program.ts'
+import { exitOf, temporaryFolder } from '../support/service/program.ts'
 import {
   isWhole,
   missingStrace,
   parseTrace,
   straceCommand,
   type SystemCall,
-} from '../support/strace.ts'
-import { isSkipped } from '../support/needs.ts'
+} from '../support/faults/strace.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const skipped = isSkipped(await missingStrace())
 

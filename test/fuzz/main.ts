@@ -6,7 +6,7 @@ import { areKnown, openPlaces } from '../crash/open-places.ts'
 import { describeFigures } from './figures.ts'
 import { runFuzz } from './run.ts'
 import type { FuzzTally } from './tally.ts'
-import { runMain } from '../support/run-main.ts'
+import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--database sqlite|postgres] [--objects file|s3]
   --seconds N   how long mutated requests are sent; 60 when left out

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fileBody, filePart, multipartBody } from '../support/multipart-body.ts'
+import { fileBody, filePart, multipartBody } from '../support/http/multipart-body.ts'
 import { readFormFile } from './form-reader.ts'
 import { readRequests } from './request-reader.ts'
 import { readResponses } from './response-reader.ts'

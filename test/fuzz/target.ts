@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { InstanceTimes } from '../crash/instance.ts'
-import { KEEP_COMPILED } from '../support/compiled.ts'
+import { KEEP_COMPILED } from '../support/service/compiled.ts'
 
 export interface TargetOptions {
   readonly environment: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import type { Random } from '../simulation/random.ts'
-import { filePart, httpChunk, multipartBody } from '../support/multipart-body.ts'
+import { filePart, httpChunk, multipartBody } from '../support/http/multipart-body.ts'
 
 /** What the requests of a case are made of. */
 export interface Subject {

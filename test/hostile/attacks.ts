@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { BOUNDARY, uploadHead } from '../support/multipart-body.ts'
+import { BOUNDARY, uploadHead } from '../support/http/multipart-body.ts'
 
 /** How many of each kind there are at a time. */
 export interface CrowdSize {

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { exitOf } from '../support/program.ts'
+import { exitOf } from '../support/service/program.ts'
 import type { CrowdOrder, CrowdReport } from './crowd-process.ts'
 
 export interface Crowd {

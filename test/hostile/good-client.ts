@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { contentOf, sha256 } from '../crash/content.ts'
 import { type Outcome, send } from '../crash/request.ts'
-import { BOUNDARY, fileBody } from '../support/multipart-body.ts'
+import { BOUNDARY, fileBody } from '../support/http/multipart-body.ts'
 
 /** How a client fared. */
 export interface Fare {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { areKnown, openPlaces } from '../crash/open-places.ts'
 import { CROWDS, type HostileFigures, MOST_RESIDENT, type Round, runHostile } from './run.ts'
 import { faultsOf, p50, p99, slowdowns } from './verdict.ts'
-import { runMain } from '../support/run-main.ts'
+import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run hostile -- [--rounds N] [--seconds S] [--database sqlite|postgres] [--objects file|s3]
   --rounds N    how often a well-behaved client is measured with each crowd, alone and beside it; 3 when left out

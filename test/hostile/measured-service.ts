@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { eventually } from '../support/eventually.ts'
-import { answers, freePort } from '../support/local-server.ts'
-import { startProgram } from '../support/program.ts'
+import { answers, freePort } from '../support/servers/local-server.ts'
+import { startProgram } from '../support/service/program.ts'
 
 /** The real program as a process of its own, whose memory can be read. */
 export interface MeasuredService {

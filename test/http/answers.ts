@@ -1,6 +1,6 @@
-import { fileBody } from '../support/multipart-body.ts'
-import type { RawExchange } from '../support/raw-http.ts'
-import type { TestService } from '../support/test-service.ts'
+import { fileBody } from '../support/http/multipart-body.ts'
+import type { RawExchange } from '../support/http/raw-http.ts'
+import type { TestService } from '../support/service/test-service.ts'
 import { type Ask, ask, FORM_TYPE, pathOf, type Placed } from './fixture.ts'
 
 /** A request to a user's file, and the status that it gets. */

@@ -2,8 +2,8 @@ import { callerNamed } from '../support/caller.ts'
 import { expect } from 'vitest'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import { objectKey, createVersion, type Version } from '../../src/core/objects/object-key.ts'
-import type { RawExchange } from '../support/raw-http.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import type { RawExchange } from '../support/http/raw-http.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { ask, download, jsonOf, pathOf, upload } from './fixture.ts'
 
 export interface FileRequest {

@@ -5,10 +5,15 @@ import { expect } from 'vitest'
 import type { ErrorCode } from '../../src/core/errors.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
 import type { Usage } from '../../src/core/ledger/ledger.ts'
-import { fileBody, httpChunk, uploadHead } from '../support/multipart-body.ts'
+import { fileBody, httpChunk, uploadHead } from '../support/http/multipart-body.ts'
 import { bytesOf } from '../support/objects.ts'
-import { type Piece, type RawExchange, type RawRequest, rawRequest } from '../support/raw-http.ts'
-import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
+import {
+  type Piece,
+  type RawExchange,
+  type RawRequest,
+  rawRequest,
+} from '../support/http/raw-http.ts'
+import type { TestService, TestServiceOptions, TestUser } from '../support/service/test-service.ts'
 
 /** Starts a service on adapters of its own; `stop` of it ends both. */
 export type OpenService = (options?: TestServiceOptions) => Promise<TestService>

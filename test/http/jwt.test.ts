@@ -2,10 +2,13 @@ import { type Logger, pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
-import { NO_BUILD } from '../support/page.ts'
-import type { TestService } from '../support/test-service.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../support/servers/identity-provider.ts'
+import { NO_BUILD } from '../support/http/page.ts'
+import type { TestService } from '../support/service/test-service.ts'
 import { ask, download, expectProblem, MIB, setCookiesOf, upload } from './fixture.ts'
 
 const alice = parseUserId('alice')

@@ -1,13 +1,13 @@
 import { utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { findNginx, type Nginx, startNginx } from '../support/nginx.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import { findNginx, type Nginx, startNginx } from '../support/servers/nginx.ts'
 import { digest } from '../support/objects.ts'
-import type { TestService } from '../support/test-service.ts'
+import type { TestService } from '../support/service/test-service.ts'
 import { download, placeFile, type Reply } from './fixture.ts'
 import { DIFFERENCES, REQUESTS } from './nginx-requests.ts'
-import { isSkipped, whyMissing } from '../support/needs.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 
 const skipped = isSkipped(await whyMissing(findNginx()))
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openEmbedded } from '../support/embedded-service.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { change, namesOf, remove } from './file-requests.ts'
 import { download, expectOnlyObjectsOf, upload, usageOf } from './fixture.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createWatchedLogger, keepOutOfLogs, takeLeaks } from '../support/secret-watch.ts'
+import { createWatchedLogger, keepOutOfLogs, takeLeaks } from '../support/runner/secret-watch.ts'
 
-/** What is asked of the logs of every test file: see `test/support/secret-watch.ts`. */
+/** What is asked of the logs of every test file: see `test/support/runner/secret-watch.ts`. */
 describe('the watch over what services of tests log', () => {
   it.each([
     ['an access token', 'crt_0123456789012345678901234567890123456789abc'],

@@ -1,6 +1,6 @@
 import { describe, inject } from 'vitest'
-import { openOnS3, openTwinsOnS3 } from '../support/s3-service.ts'
-import type { TestService, TestServiceOptions } from '../support/test-service.ts'
+import { openOnS3, openTwinsOnS3 } from '../support/service/s3-service.ts'
+import type { TestService, TestServiceOptions } from '../support/service/test-service.ts'
 import { cutOffUploadsSuite } from './refusals/broken-uploads-suite.ts'
 import { digestsSuite } from './writes/digests-suite.ts'
 import { downloadSuite } from './reads/download-suite.ts'

@@ -4,7 +4,10 @@ import { type CryptoKey, exportSPKI, importJWK, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { JwtVerifier } from '../../src/core/auth/jwt-verifier.ts'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
-import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../support/servers/identity-provider.ts'
 
 const invalid = { code: 'access_token_invalid', facts: {} }
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA']

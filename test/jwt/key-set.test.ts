@@ -1,7 +1,10 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
-import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../support/servers/identity-provider.ts'
 
 const invalid = { code: 'access_token_invalid' }
 const unavailable = { code: 'unavailable' }

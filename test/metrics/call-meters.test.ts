@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { createCallMeters } from '../../src/metrics/call-meters.ts'
-import { sampleOf } from '../support/metrics-text.ts'
+import { sampleOf } from '../support/http/metrics-text.ts'
 
 const DOWN = new AppError('unavailable', 'Down.', { cause: new Error('ECONNREFUSED') })
 

@@ -3,10 +3,14 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
 import { ask, download, expectProblem, MIB, pauseUpload, upload } from '../http/fixture.ts'
-import { faultyStore } from '../support/faults.ts'
-import { sampleOf } from '../support/metrics-text.ts'
-import { openTestCore } from '../support/test-core.ts'
-import { startTestService, type TestAdapters, type TestService } from '../support/test-service.ts'
+import { faultyStore } from '../support/faults/faults.ts'
+import { sampleOf } from '../support/http/metrics-text.ts'
+import { openTestCore } from '../support/service/test-core.ts'
+import {
+  startTestService,
+  type TestAdapters,
+  type TestService,
+} from '../support/service/test-service.ts'
 
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` }
 const FORM = 'listener="public",method="POST",route="/users/me/repo/:file_name"'

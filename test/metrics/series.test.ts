@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
 import { ask } from '../http/fixture.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { parseMetrics } from '../support/metrics-text.ts'
-import type { TestService } from '../support/test-service.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import { parseMetrics } from '../support/http/metrics-text.ts'
+import type { TestService } from '../support/service/test-service.ts'
 
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` }
 

@@ -5,8 +5,8 @@ import type { Repository } from '../../src/core/files/repository.ts'
 import type { Sweeper } from '../../src/core/sweep/sweeper.ts'
 import { type CallMeters, createCallMeters } from '../../src/metrics/call-meters.ts'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts'
-import { openTestCore } from '../support/test-core.ts'
-import { parseMetrics } from '../support/metrics-text.ts'
+import { openTestCore } from '../support/service/test-core.ts'
+import { parseMetrics } from '../support/http/metrics-text.ts'
 import { ampleMemory } from '../support/upload-memory.ts'
 
 describe("the documents' table of metrics", () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { exitOf, startProgram } from '../support/program.ts'
-import { parseMetrics } from '../support/metrics-text.ts'
+import { exitOf, startProgram } from '../support/service/program.ts'
+import { parseMetrics } from '../support/http/metrics-text.ts'
 
 const ADMIN_TOKEN = 'the-token-of-this-test'
 const LISTENERS = ['the API', 'the admin API', 'the monitoring'] as const

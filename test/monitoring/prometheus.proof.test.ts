@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { findProgram } from '../support/local-server.ts'
-import { type Prometheus, SCRAPE_MS, startPrometheus } from '../support/prometheus.ts'
-import { findInstalled } from '../support/postgres-program.ts'
+import { findProgram } from '../support/servers/local-server.ts'
+import { type Prometheus, SCRAPE_MS, startPrometheus } from '../support/servers/prometheus.ts'
+import { findInstalled } from '../support/servers/postgres-program.ts'
 import { dashboardExpressions, ruleExpression, ruleMetrics } from './expressions.ts'
 import { startWatchedService, type WatchedService } from './watched-service.ts'
-import { isSkipped, whyMissing } from '../support/needs.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 
 const execute = promisify(execFile)
 

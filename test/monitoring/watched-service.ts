@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { exitOf, startProgram } from '../support/program.ts'
-import { type OwnServer, startOwnMinio, startOwnPostgres } from '../support/own-servers.ts'
-import { issueCookie } from '../support/running-service.ts'
+import { exitOf, startProgram } from '../support/service/program.ts'
+import { type OwnServer, startOwnMinio, startOwnPostgres } from '../support/servers/own-servers.ts'
+import { issueCookie } from '../support/service/running-service.ts'
 
 /** A service on a PostgreSQL and a MinIO of its own, with a listener for Prometheus. */
 export interface WatchedService {

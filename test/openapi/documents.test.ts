@@ -5,8 +5,8 @@ import addFormats from 'ajv-formats'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 import type { Json } from '../../src/http/openapi/json.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { NO_BUILD } from '../support/page.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import { NO_BUILD } from '../support/http/page.ts'
 import { DOCUMENT_FILES, readDocuments } from './documents.ts'
 
 interface Document extends Json {

@@ -1,5 +1,5 @@
-import { openEmbedded } from '../support/embedded-service.ts'
-import { NO_BUILD } from '../support/page.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import { NO_BUILD } from '../support/http/page.ts'
 
 /** The file of each document, as committed. */
 export const DOCUMENT_FILES = {

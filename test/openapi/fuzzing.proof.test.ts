@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openEmbedded } from '../support/embedded-service.ts'
-import type { TestService } from '../support/test-service.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import type { TestService } from '../support/service/test-service.ts'
 import { fuzz, type Fuzzing, whyNoSchemathesis } from './schemathesis.ts'
-import { isSkipped } from '../support/needs.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-fuzzer'
 const GIB = 2 ** 30

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createFolder } from '../support/local-server.ts'
+import { createFolder } from '../support/servers/local-server.ts'
 
 const execute = promisify(execFile)
 

@@ -1,5 +1,5 @@
 import type { FileRow } from '../../src/database/schema.ts'
-import type { FakeS3 } from '../support/fake-s3.ts'
+import type { FakeS3 } from '../support/faults/fake-s3.ts'
 import type { LedgerTx } from './books.ts'
 import type { Model } from './model.ts'
 import { digest } from './operation.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { type FakeS3, keyOf, operationOf } from '../support/fake-s3.ts'
-import { failure, type FakeRequest, type FakeResponse, xml } from '../support/s3-faults.ts'
+import { type FakeS3, keyOf, operationOf } from '../support/faults/fake-s3.ts'
+import { failure, type FakeRequest, type FakeResponse, xml } from '../support/faults/s3-faults.ts'
 import type { S3Fault } from './faults.ts'
 import { MAX_ZOMBIE_MS } from './parameters.ts'
 import { latency, type Seam } from './seam.ts'

@@ -10,7 +10,7 @@ import type {
 import type { UserId } from '../../src/core/users/user-id.ts'
 import type { Version } from '../../src/core/objects/object-key.ts'
 import type { QuotaRow } from '../../src/database/schema.ts'
-import type { FakeS3 } from '../support/fake-s3.ts'
+import type { FakeS3 } from '../support/faults/fake-s3.ts'
 import { assertBooks, assertObjects } from './books-check.ts'
 import type { LedgerTx, BooksReader } from './books.ts'
 import { capacityOf, type Model, type ModelUser, usedBytes } from './model.ts'

@@ -1,5 +1,5 @@
 import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import { outage } from '../support/faults.ts'
+import { outage } from '../support/faults/faults.ts'
 import { DATABASE_TIMEOUT_MS, MAX_ZOMBIE_MS } from './parameters.ts'
 import { type AppliedCall, type AskedCall, latency, type Seam } from './seam.ts'
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { describeFinding, type Finding, planOf, search, shrink } from './search.ts'
 import { type Run, simulate } from './simulate.ts'
 import { openStage, type Stage } from './stage.ts'
-import { runMain } from '../support/run-main.ts'
+import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run simulate -- [--minutes N] [--seed S]
   --minutes N  plays random plans for N minutes, from seed S or a random one

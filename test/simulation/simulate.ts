@@ -1,6 +1,6 @@
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
-import { FakeS3 } from '../support/fake-s3.ts'
+import { FakeS3 } from '../support/faults/fake-s3.ts'
 import { createChecker } from './checker.ts'
 import { userIdOf } from './client.ts'
 import { conduct, crash } from './conduct.ts'

@@ -6,7 +6,7 @@ import type { Database } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createS3Store } from '../../src/object-store/s3/store.ts'
-import { FakeS3 } from '../support/fake-s3.ts'
+import { FakeS3 } from '../support/faults/fake-s3.ts'
 import { type BooksReader, openBooks } from './books.ts'
 
 /** Where runs take place, one after the other. */

@@ -5,7 +5,7 @@ import { createVerifier, type Verifier } from '../../src/core/verify/verifier.ts
 import { type Verification, type VerifyRequest } from '../../src/core/verify/run.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createInventory } from '../../src/database/verify/inventory.ts'
-import { GARBAGE_DELAY_MS } from './test-core.ts'
+import { GARBAGE_DELAY_MS } from './service/test-core.ts'
 
 export interface VerifiedPorts {
   readonly database: Database

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { startProgram, type Started } from '../support/program.ts'
-import { type CollectedSpan, SERVER, type TraceCollector } from '../support/trace-collector.ts'
+import { startProgram, type Started } from '../support/service/program.ts'
+import { type CollectedSpan, SERVER, type TraceCollector } from '../support/http/trace-collector.ts'
 
 export interface TracedDemo extends Started {
   readonly url: string

@@ -1,8 +1,8 @@
 import { describe, expect, inject, it } from 'vitest'
-import { createDatabase } from '../support/postgres.ts'
-import { s3Settings } from '../support/s3-settings.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
-import { CLIENT, startTraceCollector } from '../support/trace-collector.ts'
+import { createDatabase } from '../support/servers/postgres.ts'
+import { s3Settings } from '../support/service/s3-settings.ts'
+import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
+import { CLIENT, startTraceCollector } from '../support/http/trace-collector.ts'
 import { startTracedDemo, traceOf, uploadInPieces } from './traced-demo.ts'
 
 const minio = inject('minio')

@@ -2,14 +2,14 @@ import { rm, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { exitOf, temporaryFolder } from '../support/program.ts'
+import { exitOf, temporaryFolder } from '../support/service/program.ts'
 import {
   CLIENT,
   ERROR,
   SERVER,
   startTraceCollector,
   type TraceCollector,
-} from '../support/trace-collector.ts'
+} from '../support/http/trace-collector.ts'
 import { startTracedDemo, type TracedDemo, traceOf, uploadInPieces } from './traced-demo.ts'
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'

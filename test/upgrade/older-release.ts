@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { temporaryFolder } from '../support/program.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 
 const run = promisify(execFile)
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createS3Store } from '../../src/object-store/s3/store.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { createDatabase } from '../support/servers/postgres.ts'
 import { runSql } from '../support/run-sql.ts'
 import { digest } from '../support/objects.ts'
-import { issueCookie, runCommand, startService } from '../support/running-service.ts'
-import { s3Settings } from '../support/s3-settings.ts'
-import { freshBucket, removeBucket } from '../support/test-bucket.ts'
+import { issueCookie, runCommand, startService } from '../support/service/running-service.ts'
+import { s3Settings } from '../support/service/s3-settings.ts'
+import { freshBucket, removeBucket } from '../support/service/test-bucket.ts'
 import { unpackOlderRelease, whyNoOlderRelease } from './older-release.ts'
 
 const minio = inject('minio')

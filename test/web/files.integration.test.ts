@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, upload } from '../http/fixture.ts'
-import { startFront } from '../support/front.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import { startFront } from '../support/faults/front.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
   names,

@@ -1,10 +1,10 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { startBrowser, whyNoBrowser } from '../support/browser.ts'
-import { buildPage } from '../support/page.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import type { TestService, TestServiceOptions, TestUser } from '../support/test-service.ts'
-import { isSkipped } from '../support/needs.ts'
+import { startBrowser, whyNoBrowser } from '../support/http/browser.ts'
+import { buildPage } from '../support/http/page.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import type { TestService, TestServiceOptions, TestUser } from '../support/service/test-service.ts'
+import { isSkipped } from '../support/servers/needs.ts'
 
 const skipped = isSkipped(await whyNoBrowser())
 

@@ -5,9 +5,9 @@ import { setTimeout } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { plantFiles } from '../../bench/planted-files.ts'
-import { type Demo, startDemo } from '../support/demo.ts'
-import { buildPage } from '../support/page.ts'
-import { temporaryFolder } from '../support/program.ts'
+import { type Demo, startDemo } from '../support/service/demo.ts'
+import { buildPage } from '../support/http/page.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 import { describeInBrowser, pick, uploaded, visit } from './fixture.ts'
 
 const GIB = 2 ** 30

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { actOn, NARROW, takePicture, violationsIn, WIDE } from './looks.ts'
 import { describeInBrowser, openWithPage, pick, secretOf, visit, type Visit } from './fixture.ts'
 

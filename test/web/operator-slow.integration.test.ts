@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { done } from '../http/admin/fixture.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser } from './fixture.ts'
 import { confirm, openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
 

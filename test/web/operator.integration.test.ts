@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { ADMIN_TOKEN, call, done } from '../http/admin/fixture.ts'
 import { upload } from '../http/fixture.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
-import { startWebSite } from '../support/web-site.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { startWebSite } from '../support/http/web-site.ts'
 import { describeInBrowser, secretOf } from './fixture.ts'
 import {
   confirm,

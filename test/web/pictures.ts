@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { parseUserId } from '../../src/core/users/user-id.ts'
-import { startBrowser } from '../support/browser.ts'
-import { openEmbedded } from '../support/embedded-service.ts'
-import { buildOperatorPage, buildPage } from '../support/page.ts'
-import type { TestService } from '../support/test-service.ts'
+import { startBrowser } from '../support/http/browser.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import { buildOperatorPage, buildPage } from '../support/http/page.ts'
+import type { TestService } from '../support/service/test-service.ts'
 import { takeOperatorPictures } from './operator-pictures.ts'
 
 // `npm run pictures`: takes the pictures of README anew, of a repository with these files and devices.

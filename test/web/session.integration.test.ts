@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { MIB, usageOf } from '../http/fixture.ts'
-import { startBrowser } from '../support/browser.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
-import { startWebSite } from '../support/web-site.ts'
+import { startBrowser } from '../support/http/browser.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { startWebSite } from '../support/http/web-site.ts'
 import {
   describeInBrowser,
   seenRequests,

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, MIB, upload, usageOf } from '../http/fixture.ts'
-import { startBrowser } from '../support/browser.ts'
-import { startFront } from '../support/front.ts'
-import { createFolder } from '../support/local-server.ts'
-import { startTcpSwitch } from '../support/tcp-switch.ts'
-import type { TestService, TestUser } from '../support/test-service.ts'
+import { startBrowser } from '../support/http/browser.ts'
+import { startFront } from '../support/faults/front.ts'
+import { createFolder } from '../support/servers/local-server.ts'
+import { startTcpSwitch } from '../support/faults/tcp-switch.ts'
+import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
   drop,

@@ -8,7 +8,7 @@ import {
   settledWithin,
   timeoutSignal,
 } from '../../../src/core/async/deadline.ts'
-import { stall } from '../../support/stall.ts'
+import { stall } from '../../support/faults/stall.ts'
 
 describe('a deadline', () => {
   it('is over once its time is, and not before', async () => {

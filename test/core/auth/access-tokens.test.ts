@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { type AccessTokens, createAccessTokens } from '../../../src/core/auth/access-tokens.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
-import { outage } from '../../support/faults.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 
 const alice = parseUserId('alice')
 const invalid = { code: 'access_token_invalid', facts: {} }

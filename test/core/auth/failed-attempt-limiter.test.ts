@@ -11,8 +11,8 @@ import {
   type FailedAttemptLimiter,
 } from '../../../src/core/auth/failed-attempt-limiter.ts'
 import { createFailedAttemptStore } from '../../../src/database/users/failed-attempts.ts'
-import { outage } from '../../support/faults.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 
 const POLICY: FailedAttemptPolicy = { ...FAILED_ATTEMPT_POLICY, maxGuesses: 10 }
 const address = parseClientAddress('192.0.2.7')

@@ -5,9 +5,9 @@ import { AppError } from '../../../src/core/errors.ts'
 import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import type { JwtVerifier } from '../../../src/core/auth/jwt-verifier.ts'
 import { isUserId, parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
-import { outage } from '../../support/faults.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 
 const alice = parseUserId('alice')
 const ADDRESS = parseClientAddress('192.0.2.7')

@@ -9,9 +9,9 @@ import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { createFailedAttemptStore } from '../../../src/database/users/failed-attempts.ts'
-import { outage } from '../../support/faults.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 
 const alice = parseUserId('alice')
 const address = parseClientAddress('192.0.2.7')

@@ -11,8 +11,8 @@ import {
   onceFailing,
   outage,
   truncatingPut,
-} from '../../support/faults.ts'
-import { incomingFile, stalledContent } from '../../support/incoming-file.ts'
+} from '../../support/faults/faults.ts'
+import { incomingFile, stalledContent } from '../../support/http/incoming-file.ts'
 import {
   LEASE_MS,
   leftovers,
@@ -22,8 +22,11 @@ import {
   settle,
   sweepOnce,
   type TestCore,
-} from '../../support/test-core.ts'
-import { openTestRepository, type TestRepositoryOptions } from '../../support/test-repository.ts'
+} from '../../support/service/test-core.ts'
+import {
+  openTestRepository,
+  type TestRepositoryOptions,
+} from '../../support/service/test-repository.ts'
 import { outcomeOf } from '../ledger/fixture.ts'
 
 const unavailable = { code: 'unavailable' }

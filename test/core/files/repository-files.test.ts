@@ -9,9 +9,9 @@ import {
   openTestCore,
   settle,
   sweepOnce,
-} from '../../support/test-core.ts'
+} from '../../support/service/test-core.ts'
 import { bytesOf } from '../../support/objects.ts'
-import { openTestRepository } from '../../support/test-repository.ts'
+import { openTestRepository } from '../../support/service/test-repository.ts'
 
 const [a, b] = [parseFileName('a'), parseFileName('b')]
 const ALL = { prefix: parseFileNamePrefix(''), order: 'name', after: undefined, limit: 10 } as const

@@ -4,19 +4,19 @@ import type { File } from '../../../src/core/files/file.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { OpenObject } from '../../../src/core/objects/object-store.ts'
 import { MissingObject } from '../../../src/core/files/repository.ts'
-import { onceFailing, outage } from '../../support/faults.ts'
+import { onceFailing, outage } from '../../support/faults/faults.ts'
 import { bytesOf, streamOf } from '../../support/objects.ts'
 import {
   GARBAGE_DELAY_MS,
   openTestCore,
   sweepOnce,
   type TestCore,
-} from '../../support/test-core.ts'
+} from '../../support/service/test-core.ts'
 import {
   MISS_PAUSES_MS,
   openTestRepository,
   type TestRepositoryOptions,
-} from '../../support/test-repository.ts'
+} from '../../support/service/test-repository.ts'
 
 const unavailable = { code: 'unavailable' }
 

@@ -12,7 +12,7 @@ import {
   incomingFile,
   stalledContent,
   UNKNOWN_SIZE,
-} from '../../support/incoming-file.ts'
+} from '../../support/http/incoming-file.ts'
 import { bytesOf } from '../../support/objects.ts'
 import {
   GARBAGE_DELAY_MS,
@@ -21,8 +21,8 @@ import {
   openTestCore,
   settle,
   sweepOnce,
-} from '../../support/test-core.ts'
-import { createTestUser, openTestRepository } from '../../support/test-repository.ts'
+} from '../../support/service/test-core.ts'
+import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
 
 const STEP = 8 * 2 ** 20
 const THREE_BYTES = { min: 3, announced: 3 }

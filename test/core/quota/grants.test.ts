@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { createGrants, type Grants, type PutGrant } from '../../../src/core/quota/grants.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 
 const alice = parseUserId('alice')
 

@@ -4,9 +4,9 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { reserve, type Reservation } from '../../../src/core/quota/reservation.ts'
-import { outage } from '../../support/faults.ts'
-import { LEASE_MS, openTestCore, type TestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { LEASE_MS, openTestCore, type TestCore } from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 
 const STEP = 8 * 2 ** 20
 

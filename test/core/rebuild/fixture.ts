@@ -7,7 +7,7 @@ import type { RebuildJournal } from '../../../src/core/rebuild/journal.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
-import { faultyStore, outage } from '../../support/faults.ts'
+import { faultyStore, outage } from '../../support/faults/faults.ts'
 import { bytesOf, never, streamOf } from '../../support/objects.ts'
 import { openBed, type VerifyAdapters, type VerifyBed } from '../verify/fixture.ts'
 

@@ -2,9 +2,9 @@ import { inject } from 'vitest'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
-import { createDatabase } from '../../support/postgres.ts'
-import type { S3Address } from '../../support/s3-server.ts'
-import { freshBucket, removeBucket } from '../../support/test-bucket.ts'
+import { createDatabase } from '../../support/servers/postgres.ts'
+import type { S3Address } from '../../support/servers/s3-server.ts'
+import { freshBucket, removeBucket } from '../../support/service/test-bucket.ts'
 import type { RebuildAdapters } from './fixture.ts'
 
 /** Two new databases on PostgreSQL, and a new bucket of that server. */

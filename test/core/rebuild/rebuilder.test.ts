@@ -5,7 +5,7 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
-import { createFolder } from '../../support/local-server.ts'
+import { createFolder } from '../../support/servers/local-server.ts'
 import type { RebuildAdapters } from './fixture.ts'
 import { rebuildSuite } from './suite.ts'
 

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createRebuilder } from '../../../src/core/rebuild/rebuilder.ts'
 import type { FoundObject } from '../../../src/core/rebuild/journal.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
-import { faultyStore } from '../../support/faults.ts'
-import { contentOf } from '../../support/incoming-file.ts'
+import { faultyStore } from '../../support/faults/faults.ts'
+import { contentOf } from '../../support/http/incoming-file.ts'
 import { freshKey, never } from '../../support/objects.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 
 const OBJECTS = 1300
 

@@ -8,10 +8,10 @@ import {
   timeOf,
 } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
-import { contentOf } from '../../support/incoming-file.ts'
+import { contentOf } from '../../support/http/incoming-file.ts'
 import { digest, never } from '../../support/objects.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
-import { faultyStore, onceFailing, outage } from '../../support/faults.ts'
+import { faultyStore, onceFailing, outage } from '../../support/faults/faults.ts'
 import { kindsFound, verify } from '../../support/verify.ts'
 import {
   contentIn,

@@ -5,16 +5,16 @@ import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
-import { outage } from '../../support/faults.ts'
+import { outage } from '../../support/faults/faults.ts'
 import {
   LEASE_MS,
   openTestCore,
   RETENTION_MS,
   sweepOnce,
   type TestCore,
-} from '../../support/test-core.ts'
+} from '../../support/service/test-core.ts'
 import { callerNamed } from '../../support/caller.ts'
-import { createTestUser, openTestRepository } from '../../support/test-repository.ts'
+import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
 import { openAccount } from '../ledger/fixture.ts'
 import { countGarbage, litter } from './fixture.ts'
 

@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { objectKey, type ObjectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { faultyStore } from '../../support/faults.ts'
-import { contentOf } from '../../support/incoming-file.ts'
-import type { TestCore } from '../../support/test-core.ts'
+import { faultyStore } from '../../support/faults/faults.ts'
+import { contentOf } from '../../support/http/incoming-file.ts'
+import type { TestCore } from '../../support/service/test-core.ts'
 
 /** Makes objects that no file refers to, due for removal in the order of the answer, the first since `ageMs`. */
 export async function litter(core: TestCore, count: number, ageMs = 0): Promise<ObjectKey[]> {

@@ -6,8 +6,13 @@ import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
-import { openTestCore, RETENTION_MS, sweepOnce, type TestCore } from '../../support/test-core.ts'
-import { createTestUser, openTestRepository } from '../../support/test-repository.ts'
+import {
+  openTestCore,
+  RETENTION_MS,
+  sweepOnce,
+  type TestCore,
+} from '../../support/service/test-core.ts'
+import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
 import { countGarbage, countObjects, litter, watched } from './fixture.ts'
 
 /** How long a sweep is taken to be alive without a word. */

@@ -3,9 +3,14 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
-import { outage } from '../../support/faults.ts'
-import { openTestCore, RETENTION_MS, sweepOnce, type TestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { outage } from '../../support/faults/faults.ts'
+import {
+  openTestCore,
+  RETENTION_MS,
+  sweepOnce,
+  type TestCore,
+} from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 import { countGarbage, countObjects, litter, watched } from './fixture.ts'
 
 const MANY = 5_000

@@ -11,7 +11,7 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
-import { createDatabase } from '../../support/postgres.ts'
+import { createDatabase } from '../../support/servers/postgres.ts'
 
 const postgres = inject('postgres')
 

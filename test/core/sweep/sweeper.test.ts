@@ -11,8 +11,8 @@ import {
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
-import { failingPut, faultyStore, outage, truncatingPut } from '../../support/faults.ts'
-import { contentOf, incomingFile, stalledContent } from '../../support/incoming-file.ts'
+import { failingPut, faultyStore, outage, truncatingPut } from '../../support/faults/faults.ts'
+import { contentOf, incomingFile, stalledContent } from '../../support/http/incoming-file.ts'
 import {
   GARBAGE_DELAY_MS,
   LEASE_MS,
@@ -23,8 +23,8 @@ import {
   settle,
   sweepOnce,
   type TestCore,
-} from '../../support/test-core.ts'
-import { createTestUser, openTestRepository } from '../../support/test-repository.ts'
+} from '../../support/service/test-core.ts'
+import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
 
 const NOTHING_DONE = {
   expiredUploads: 0,

@@ -5,9 +5,9 @@ import {
   type FreeSpace,
   type FreeSpaceOptions,
 } from '../../../src/core/uploads/free-space.ts'
-import { incomingFile } from '../../support/incoming-file.ts'
-import { leftovers, NOTHING_LEFT, openTestCore } from '../../support/test-core.ts'
-import { openTestRepository } from '../../support/test-repository.ts'
+import { incomingFile } from '../../support/http/incoming-file.ts'
+import { leftovers, NOTHING_LEFT, openTestCore } from '../../support/service/test-core.ts'
+import { openTestRepository } from '../../support/service/test-repository.ts'
 
 const REFUSED = { code: 'insufficient_storage' }
 

@@ -16,14 +16,20 @@ import {
 } from '../../../src/core/uploads/store-content.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
-import { failingPut, faultyStore, hangingPut, outage, truncatingPut } from '../../support/faults.ts'
+import {
+  failingPut,
+  faultyStore,
+  hangingPut,
+  outage,
+  truncatingPut,
+} from '../../support/faults/faults.ts'
 import {
   brokenContent,
   contentOf,
   incomingFile,
   stalledContent,
   UNKNOWN_SIZE,
-} from '../../support/incoming-file.ts'
+} from '../../support/http/incoming-file.ts'
 
 const key = objectKey(parseUserId('alice'), createVersion())
 

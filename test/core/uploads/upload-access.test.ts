@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { outage } from '../../support/faults.ts'
+import { outage } from '../../support/faults/faults.ts'
 import {
   contentOf,
   incomingFile,
   stalledContent,
   UNKNOWN_SIZE,
-} from '../../support/incoming-file.ts'
-import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../../support/test-core.ts'
-import { openTestRepository } from '../../support/test-repository.ts'
+} from '../../support/http/incoming-file.ts'
+import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../../support/service/test-core.ts'
+import { openTestRepository } from '../../support/service/test-repository.ts'
 import { outcomeOf } from '../ledger/fixture.ts'
 
 const name = parseFileName('a')

@@ -4,9 +4,9 @@ import { AppError } from '../../../src/core/errors.ts'
 import { createJwtUsers } from '../../../src/core/auth/jwt-users.ts'
 import type { JwtVerifier } from '../../../src/core/auth/jwt-verifier.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { outage } from '../../support/faults.ts'
-import { openTestCore, settle, type TestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { openTestCore, settle, type TestCore } from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 
 const alice = parseUserId('alice')
 const invalid = { code: 'access_token_invalid' }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { createUsers, type Users } from '../../../src/core/users/users.ts'
-import { outage } from '../../support/faults.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 
 const alice = parseUserId('alice')
 

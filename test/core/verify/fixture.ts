@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { type UserId, parseUserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { contentOf, incomingFile } from '../../support/incoming-file.ts'
+import { contentOf, incomingFile } from '../../support/http/incoming-file.ts'
 import { never } from '../../support/objects.ts'
 
 /** The adapters that a suite on `verify` runs on. */

@@ -6,10 +6,10 @@ import { objectKey, type ObjectKey, createVersion } from '../../../src/core/obje
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createInventory } from '../../../src/database/verify/inventory.ts'
-import { faultyStore, onceFailing, outage } from '../../support/faults.ts'
-import { brokenContent } from '../../support/incoming-file.ts'
+import { faultyStore, onceFailing, outage } from '../../support/faults/faults.ts'
+import { brokenContent } from '../../support/http/incoming-file.ts'
 import { never } from '../../support/objects.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { kindsFound, verify } from '../../support/verify.ts'
 import { ALICE, BOB, openBed, strayKey, type VerifyBed } from './fixture.ts'
 

@@ -9,7 +9,7 @@ import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
 import { type Account, openAccount } from '../../core/ledger/fixture.ts'
-import { createDatabase } from '../../support/postgres.ts'
+import { createDatabase } from '../../support/servers/postgres.ts'
 
 const server = inject('postgres')
 

@@ -32,7 +32,7 @@ import { ledgerPreconditionContract } from '../../core/ledger/precondition-contr
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
-import { createDatabase } from '../../support/postgres.ts'
+import { createDatabase } from '../../support/servers/postgres.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { createHarness } from '../harness.ts'
 import { explainHotReads } from './hot-reads.ts'

@@ -7,7 +7,7 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
 import { BASE_CAPACITY, type LedgerHarness } from '../../core/ledger/fixture.ts'
-import { failOnDeath } from '../../support/fail-on-death.ts'
+import { failOnDeath } from '../../support/runner/fail-on-death.ts'
 import { createHarness } from '../harness.ts'
 
 /** Two connections on one new file, with a clock that stands still until it is moved. */

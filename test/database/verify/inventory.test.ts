@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createInventory } from '../../../src/database/verify/inventory.ts'
 import { freshKey } from '../../support/objects.ts'
-import { openTestCore } from '../../support/test-core.ts'
-import { createTestUser } from '../../support/test-repository.ts'
+import { openTestCore } from '../../support/service/test-core.ts'
+import { createTestUser } from '../../support/service/test-repository.ts'
 
 /** Files in a page of those in which keys are looked for. */
 const PAGE = 50_000

@@ -2,9 +2,9 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { jsonOf } from '../fixture.ts'
-import { openEmbedded } from '../../support/embedded-service.ts'
-import { NO_BUILD } from '../../support/page.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { NO_BUILD } from '../../support/http/page.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import {
   ADMIN_OPTIONS,
   ADMIN_TOKEN,

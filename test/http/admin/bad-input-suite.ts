@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectProblem, jsonOf, type OpenService } from '../fixture.ts'
-import type { TestService } from '../../support/test-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, allPages, type Call, call, expectFault, newUser, send } from './fixture.ts'
 
 const FORMAT_ERROR = { status: 400, code: 'format_error' } as const

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../../support/embedded-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { adminBadInputSuite } from './bad-input-suite.ts'
 import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'

@@ -8,7 +8,7 @@ import {
 import type { Reply } from '../fixture.ts'
 import { expectProblem, jsonOf } from '../fixture.ts'
 import { bytesOf } from '../../support/objects.ts'
-import type { TestService, TestServiceOptions } from '../../support/test-service.ts'
+import type { TestService, TestServiceOptions } from '../../support/service/test-service.ts'
 
 export const ADMIN_TOKEN = 'an-admin-token-of-the-tests'
 

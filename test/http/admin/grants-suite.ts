@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { download, expectProblem, jsonOf, type OpenService, upload } from '../fixture.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, allPages, type Call, call, done, newCookie, newUser } from './fixture.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
-import type { TestService } from '../../support/test-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'
 
 const { maxGuesses } = FAILED_ATTEMPT_POLICY

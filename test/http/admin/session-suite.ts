@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
 import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
-import { NO_BUILD } from '../../support/page.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { NO_BUILD } from '../../support/http/page.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import {
   ADMIN_OPTIONS,
   ADMIN_TOKEN,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { download, expectProblem, jsonOf, type OpenService, upload } from '../fixture.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, allPages, call, done, newCookie, newUser } from './fixture.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)

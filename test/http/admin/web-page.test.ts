@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { expectProblem } from '../fixture.ts'
-import { openEmbedded } from '../../support/embedded-service.ts'
-import { buildOperatorPage } from '../../support/page.ts'
-import { startProgram } from '../../support/program.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { buildOperatorPage } from '../../support/http/page.ts'
+import { startProgram } from '../../support/service/program.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send, sessionCookie } from './fixture.ts'
 
 describe("the operator's page", () => {

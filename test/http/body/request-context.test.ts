@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { RequestBody } from '../../../src/http/body/request-body.ts'
 import { createListener } from '../../../src/http/server/listener.ts'
-import { rawRequest } from '../../support/raw-http.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
 
 it('what the bytes of a body bring about belongs to the request that they are of', async () => {
   const active = new AsyncLocalStorage<string>()

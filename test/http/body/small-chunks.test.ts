@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RequestBody } from '../../../src/http/body/request-body.ts'
 import { createListener } from '../../../src/http/server/listener.ts'
-import { rawRequest } from '../../support/raw-http.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
 
 const BLOCK = '1\r\nA\r\n'.repeat(10_900)
 /** What one read of a connection takes, and what the kernel adds before the reading stops. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { download, expectProblem, type Reply } from '../fixture.ts'
 
 export const INVALID = { status: 403, code: 'access_token_invalid' } as const

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
-import type { TestService, TestServiceOptions, TwinServices } from '../../support/test-service.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TwinServices,
+} from '../../support/service/test-service.ts'
 import {
   download,
   expectProblem,

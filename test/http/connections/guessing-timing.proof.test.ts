@@ -1,7 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { openEmbeddedTwins } from '../../support/embedded-service.ts'
-import { isWithoutProduction, openProductionTwins } from '../../support/production-service.ts'
-import type { TestService, TestServiceOptions, TwinServices } from '../../support/test-service.ts'
+import { openEmbeddedTwins } from '../../support/service/embedded-service.ts'
+import {
+  isWithoutProduction,
+  openProductionTwins,
+} from '../../support/service/production-service.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TwinServices,
+} from '../../support/service/test-service.ts'
 import { upload } from '../fixture.ts'
 import { attackAt, block, LONG_BLOCK, timesOfDownloads } from './guessing-load.ts'
 

@@ -1,7 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestService, TestServiceOptions, TestUser } from '../../support/test-service.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TestUser,
+} from '../../support/service/test-service.ts'
 import { download, expectProblem, expectUntouched, pauseUpload, placeFile } from '../fixture.ts'
 
 /** What the service promises, in milliseconds. */

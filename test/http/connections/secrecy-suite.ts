@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { download, MIB, type OpenService, pathOf, type Reply, upload } from '../fixture.ts'
 import { hiddenFiles, type HiddenFile } from '../reads/hidden-files.ts'
 

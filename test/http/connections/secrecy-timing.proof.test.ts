@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../../support/embedded-service.ts'
-import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { secrecyTimingSuite } from './secrecy-timing-suite.ts'
 
 describe('the service on SQLite and local files', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestService } from '../../support/test-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ask, type OpenService } from '../fixture.ts'
 
 const IDLE_SOCKETS = 1000

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../../support/embedded-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { cutOffUploadsSuite } from '../refusals/broken-uploads-suite.ts'
 import { connectionsSuite } from '../connections/connections-suite.ts'
 import { secrecySuite } from '../connections/secrecy-suite.ts'

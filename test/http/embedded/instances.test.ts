@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbeddedTwins } from '../../support/embedded-service.ts'
+import { openEmbeddedTwins } from '../../support/service/embedded-service.ts'
 import { guessingSuite } from '../connections/guessing-suite.ts'
 import { revocationSuite } from '../connections/revocation-suite.ts'
 import { writeRacesSuite } from '../quota/write-races-suite.ts'

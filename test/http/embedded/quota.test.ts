@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbedded, openEmbeddedTwins } from '../../support/embedded-service.ts'
+import { openEmbedded, openEmbeddedTwins } from '../../support/service/embedded-service.ts'
 import { parallelUploadsSuite } from '../quota/parallel-uploads-suite.ts'
 import { quotaSuite } from '../quota/quota-suite.ts'
 import { racesSuite } from '../quota/races-suite.ts'

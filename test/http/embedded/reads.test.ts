@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../../support/embedded-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { accessSuite } from '../reads/access-suite.ts'
 import { downloadSuite } from '../reads/download-suite.ts'
 import { everyCodeSuite } from '../reads/every-code-suite.ts'

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../../support/embedded-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { refusedAccessSuite } from '../reads/access-suite.ts'
 import { brokenUploadsSuite } from '../refusals/broken-uploads-suite.ts'
 import { refusedChangesSuite } from '../writes/changes-suite.ts'

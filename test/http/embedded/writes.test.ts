@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openEmbedded } from '../../support/embedded-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { changesSuite } from '../writes/changes-suite.ts'
 import { conditionalWritesSuite } from '../writes/conditional-writes-suite.ts'
 import { digestsSuite } from '../writes/digests-suite.ts'

@@ -7,8 +7,8 @@ import {
   multipartBody,
   repeated,
   uploadHead,
-} from '../../support/multipart-body.ts'
-import { rawRequest, type Piece } from '../../support/raw-http.ts'
+} from '../../support/http/multipart-body.ts'
+import { rawRequest, type Piece } from '../../support/http/raw-http.ts'
 import {
   codeOf,
   eventually,

@@ -7,8 +7,8 @@ import {
   httpChunk,
   multipartBody,
   uploadHead,
-} from '../../support/multipart-body.ts'
-import { rawRequest, type Piece, type RawExchange } from '../../support/raw-http.ts'
+} from '../../support/http/multipart-body.ts'
+import { rawRequest, type Piece, type RawExchange } from '../../support/http/raw-http.ts'
 import {
   codeOf,
   eventually,

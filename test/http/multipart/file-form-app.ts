@@ -5,7 +5,7 @@ import fastify from 'fastify'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import { shareIntake } from '../../../src/http/server/unread-body.ts'
 import { openFileForm, type FileForm } from '../../../src/http/multipart/file-form.ts'
-import type { RawExchange } from '../../support/raw-http.ts'
+import type { RawExchange } from '../../support/http/raw-http.ts'
 
 export interface FormAppOptions {
   readonly idleTimeoutMs?: number

@@ -7,7 +7,7 @@ import {
   openFileForm,
   type OpenFileFormOptions,
 } from '../../../src/http/multipart/file-form.ts'
-import { BOUNDARY, fileBody, filePart, multipartBody } from '../../support/multipart-body.ts'
+import { BOUNDARY, fileBody, filePart, multipartBody } from '../../support/http/multipart-body.ts'
 
 const FORM = { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` }
 const OPTIONS = { signal: new AbortController().signal, idleTimeoutMs: 2_000 }

@@ -15,7 +15,7 @@ import {
   filePart,
   multipartBody,
   repeated,
-} from '../../support/multipart-body.ts'
+} from '../../support/http/multipart-body.ts'
 
 const D = `--${BOUNDARY}`
 const HEAD = 'Content-Disposition: form-data; name="file"; filename="a.bin"'

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
+import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminGuessingSuite } from '../admin/guessing-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
+import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { changesSuite } from '../writes/changes-suite.ts'
 import { fileNamesSuite } from '../writes/file-names-suite.ts'
 import { removalsSuite } from '../writes/removals-suite.ts'

@@ -1,5 +1,8 @@
 import { describe } from 'vitest'
-import { isWithoutProduction, openProductionTwins } from '../../support/production-service.ts'
+import {
+  isWithoutProduction,
+  openProductionTwins,
+} from '../../support/service/production-service.ts'
 import { guessingSuite } from '../connections/guessing-suite.ts'
 import { parallelUploadsSuite } from '../quota/parallel-uploads-suite.ts'
 import { racesSuite } from '../quota/races-suite.ts'

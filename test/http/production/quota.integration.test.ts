@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
+import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { cutOffUploadsSuite } from '../refusals/broken-uploads-suite.ts'
 import { quotaSuite } from '../quota/quota-suite.ts'
 import { ledgerRefusalsSuite } from '../refusals/refusals-suite.ts'

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
+import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { accessSuite } from '../reads/access-suite.ts'
 import { connectionsSuite } from '../connections/connections-suite.ts'
 import { downloadSuite } from '../reads/download-suite.ts'

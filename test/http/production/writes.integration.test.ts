@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { isWithoutProduction, openProduction } from '../../support/production-service.ts'
+import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { conditionalWritesSuite } from '../writes/conditional-writes-suite.ts'
 import { digestsSuite } from '../writes/digests-suite.ts'
 import { rawUploadsSuite } from '../writes/raw-uploads-suite.ts'

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestService, TestServiceOptions, TwinServices } from '../../support/test-service.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TwinServices,
+} from '../../support/service/test-service.ts'
 import {
   download,
   expectProblem,

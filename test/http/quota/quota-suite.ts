@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
-import { fileBody, filePart, httpChunk, multipartBody } from '../../support/multipart-body.ts'
+import { fileBody, filePart, httpChunk, multipartBody } from '../../support/http/multipart-body.ts'
 import { put } from '../../support/objects.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import {
   bodyOf,
   download,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RawExchange } from '../../support/raw-http.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import type { RawExchange } from '../../support/http/raw-http.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { change, etagOf, namesOf, remove, type Write, write } from '../file-requests.ts'
 import {
   download,

@@ -1,6 +1,9 @@
 import { describe } from 'vitest'
-import { openEmbeddedTwins } from '../../support/embedded-service.ts'
-import { isWithoutProduction, openProductionTwins } from '../../support/production-service.ts'
+import { openEmbeddedTwins } from '../../support/service/embedded-service.ts'
+import {
+  isWithoutProduction,
+  openProductionTwins,
+} from '../../support/service/production-service.ts'
 import { writeRacesSuite } from './write-races-suite.ts'
 
 const rounds = 400

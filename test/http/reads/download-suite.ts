@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../../src/core/errors.ts'
 import { SECURITY_HEADERS } from '../../../src/http/server/cors.ts'
 import { bytesOf, digest } from '../../support/objects.ts'
-import type { TestService } from '../../support/test-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import {
   download,
   expectOnlyObjectsOf,

@@ -3,10 +3,10 @@ import { ERROR_CODES, type ErrorCode } from '../../../src/core/errors.ts'
 import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
-import { filePart, multipartBody } from '../../support/multipart-body.ts'
+import { filePart, multipartBody } from '../../support/http/multipart-body.ts'
 import { never, put } from '../../support/objects.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { beginUpload, change } from '../file-requests.ts'
 import {
   ask,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { TestService } from '../../support/test-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { type Placed, placeFile, upload } from '../fixture.ts'
 import { uploadAll } from '../file-requests.ts'
 

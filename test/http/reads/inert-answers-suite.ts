@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ANSWERS, askFor } from '../answers.ts'
 import { ask, type OpenService, type Placed, placeFile } from '../fixture.ts'
 

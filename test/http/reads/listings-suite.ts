@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { digest } from '../../support/objects.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { list, namesOf, namesOfAll, pageOf, remove, uploadAll } from '../file-requests.ts'
 import { ask, download, expectProblem, jsonOf, MIB, type OpenService, upload } from '../fixture.ts'
 

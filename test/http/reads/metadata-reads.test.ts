@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
-import { faultyStore, outage } from '../../support/faults.ts'
-import { openTestCore, type TestCore } from '../../support/test-core.ts'
-import { startTestService, type TestService } from '../../support/test-service.ts'
+import { faultyStore, outage } from '../../support/faults/faults.ts'
+import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
+import { startTestService, type TestService } from '../../support/service/test-service.ts'
 import { download, expectProblem, type Placed, placeFile } from '../fixture.ts'
 
 describe('while the object store fails every call', () => {

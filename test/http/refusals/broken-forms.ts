@@ -1,5 +1,10 @@
 import type { ErrorCode } from '../../../src/core/errors.ts'
-import { fileBody, filePart, type FormPart, multipartBody } from '../../support/multipart-body.ts'
+import {
+  fileBody,
+  filePart,
+  type FormPart,
+  multipartBody,
+} from '../../support/http/multipart-body.ts'
 import type { Upload } from '../fixture.ts'
 
 const D = '--XBOUNDARY'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { fileBody, filePart, httpChunk, multipartBody } from '../../support/multipart-body.ts'
-import { type Piece, rawRequest } from '../../support/raw-http.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { fileBody, filePart, httpChunk, multipartBody } from '../../support/http/multipart-body.ts'
+import { type Piece, rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { acceptedForms, refusedForms, refusedTypes } from './broken-forms.ts'
 import {
   bodyOf,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../admin/fixture.ts'
-import type { TestService } from '../../support/test-service.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ANSWERS, askFor } from '../answers.ts'
 import {
   ask,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { expectProblem, type OpenService, SHORT_LINGER, upload } from '../fixture.ts'
 
 const CROSS_SITE = { status: 403, code: 'cross_site_request' } as const

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { FAILED_ATTEMPT_POLICY } from '../../../src/core/auth/failed-attempts.ts'
-import { NO_BUILD } from '../../support/page.ts'
-import type { TestService, TestServiceOptions, TestUser } from '../../support/test-service.ts'
-import { type RawExchange, rawRequest } from '../../support/raw-http.ts'
+import { NO_BUILD } from '../../support/http/page.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TestUser,
+} from '../../support/service/test-service.ts'
+import { type RawExchange, rawRequest } from '../../support/http/raw-http.ts'
 import {
   ask,
   download,

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { NO_BUILD } from '../../support/page.ts'
-import type { RawExchange } from '../../support/raw-http.ts'
-import type { TestService, TestServiceOptions, TestUser } from '../../support/test-service.ts'
+import { NO_BUILD } from '../../support/http/page.ts'
+import type { RawExchange } from '../../support/http/raw-http.ts'
+import type {
+  TestService,
+  TestServiceOptions,
+  TestUser,
+} from '../../support/service/test-service.ts'
 import {
   ask,
   download,

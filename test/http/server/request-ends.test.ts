@@ -8,10 +8,14 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createMemoryStore } from '../../../src/object-store/memory.ts'
 import { storeError } from '../../../src/object-store/store-error.ts'
-import { faultyStore } from '../../support/faults.ts'
-import { createFolder } from '../../support/local-server.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import { startTestService, type TestService, type TestUser } from '../../support/test-service.ts'
+import { faultyStore } from '../../support/faults/faults.ts'
+import { createFolder } from '../../support/servers/local-server.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import {
+  startTestService,
+  type TestService,
+  type TestUser,
+} from '../../support/service/test-service.ts'
 import { bodyOf, download, headOf, MIB, pathOf, startDownload, upload } from '../fixture.ts'
 
 type Line = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { addressOf, clientAddressOf, requestIds } from '../../../src/http/server/request-head.ts'
-import { openEmbedded } from '../../support/embedded-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
 import { ask, jsonOf } from '../fixture.ts'
 
 const GIVEN = '0ddba11a-0000-4000-8000-00000000cafe'

@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
-import { openEmbedded } from '../../support/embedded-service.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ask, jsonOf } from '../fixture.ts'
 
 const verifier = {

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
-import { faultyStore } from '../../support/faults.ts'
-import { buildDocs } from '../../support/page.ts'
-import { openTestCore } from '../../support/test-core.ts'
+import { faultyStore } from '../../support/faults/faults.ts'
+import { buildDocs } from '../../support/http/page.ts'
+import { openTestCore } from '../../support/service/test-core.ts'
 import {
   startTestService,
   type TestAdapters,
   type TestService,
   type TestServiceOptions,
-} from '../../support/test-service.ts'
+} from '../../support/service/test-service.ts'
 
 let opened = new AsyncDisposableStack()
 

@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { WebPage } from '../../../src/http/pages/static-assets.ts'
-import { openEmbedded } from '../../support/embedded-service.ts'
-import { buildPage, NO_BUILD } from '../../support/page.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { buildPage, NO_BUILD } from '../../support/http/page.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { ANSWERS, askFor } from '../answers.ts'
 import { ask, download, expectProblem, placeFile, type Reply } from '../fixture.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import { remove, validatorsOf, WRITES, write } from '../file-requests.ts'
 import {
   bodyOf,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { digest } from '../../support/objects.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import {
   bodyOf,
   expectNothingChanged,

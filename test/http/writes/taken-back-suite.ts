@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { multipartBody, filePart } from '../../support/multipart-body.ts'
+import { multipartBody, filePart } from '../../support/http/multipart-body.ts'
 import { bytesOf } from '../../support/objects.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { namesOf } from '../file-requests.ts'
 import {
   expectNothingReserved,

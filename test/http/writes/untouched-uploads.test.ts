@@ -3,9 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
-import { FakeS3 } from '../../support/fake-s3.ts'
-import { createFolder } from '../../support/local-server.ts'
-import { startTestService, type TestService, type TestUser } from '../../support/test-service.ts'
+import { FakeS3 } from '../../support/faults/fake-s3.ts'
+import { createFolder } from '../../support/servers/local-server.ts'
+import {
+  startTestService,
+  type TestService,
+  type TestUser,
+} from '../../support/service/test-service.ts'
 import type { Database } from '../../../src/database/database.ts'
 
 const MIB = 2 ** 20

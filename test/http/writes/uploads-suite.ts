@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { digest } from '../../support/objects.ts'
-import { rawRequest } from '../../support/raw-http.ts'
-import type { TestService, TestUser } from '../../support/test-service.ts'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import {
   download,
   expectOnlyObjectsOf,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { filePart, type FormPart, multipartBody } from '../../support/multipart-body.ts'
-import type { TestService } from '../../support/test-service.ts'
+import { filePart, type FormPart, multipartBody } from '../../support/http/multipart-body.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 import {
   expectProblem,
   expectUntouched,

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { bytesOf, freshKey, never } from '../../support/objects.ts'
-import { startTcpSwitch } from '../../support/tcp-switch.ts'
+import { startTcpSwitch } from '../../support/faults/tcp-switch.ts'
 
 const CONTENT = 'hello'
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { PART_SIZE } from '../../core/objects/object-store-contract.ts'
-import { FakeS3 } from '../../support/fake-s3.ts'
+import { FakeS3 } from '../../support/faults/fake-s3.ts'
 import {
   bytesOf,
   digest,
@@ -29,7 +29,7 @@ import {
   say,
   skewClock,
   xml,
-} from '../../support/s3-faults.ts'
+} from '../../support/faults/s3-faults.ts'
 
 const SMALL = randomBytes(70_000)
 const LARGE = randomBytes(2 * PART_SIZE + 1)

@@ -7,10 +7,10 @@ import {
   type StoreUnderTest,
 } from '../../core/objects/object-store-contract.ts'
 import { digest, freshKey, never, put, read } from '../../support/objects.ts'
-import { failure } from '../../support/s3-faults.ts'
-import type { S3Address } from '../../support/s3-server.ts'
-import { spyOnParts } from '../../support/spying-transport.ts'
-import { freshBucket, openUploads, removeBucket } from '../../support/test-bucket.ts'
+import { failure } from '../../support/faults/s3-faults.ts'
+import type { S3Address } from '../../support/servers/s3-server.ts'
+import { spyOnParts } from '../../support/faults/spying-transport.ts'
+import { freshBucket, openUploads, removeBucket } from '../../support/service/test-bucket.ts'
 
 /** What the S3 store has to do on every server that it is said to work with; skipped without one. */
 export function s3ServerSuite(name: string, address: S3Address | undefined): void {

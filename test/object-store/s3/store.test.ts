@@ -1,6 +1,6 @@
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { objectStoreContract } from '../../core/objects/object-store-contract.ts'
-import { FakeS3 } from '../../support/fake-s3.ts'
+import { FakeS3 } from '../../support/faults/fake-s3.ts'
 
 objectStoreContract('the S3 store on a bucket in memory', async () => {
   const s3 = new FakeS3()

@@ -1,4 +1,4 @@
-import type { S3StoreOptions } from '../../src/object-store/s3/store.ts'
+import type { S3StoreOptions } from '../../../src/object-store/s3/store.ts'
 
 /** The environment of a process that works on a bucket of the tests. */
 export function s3Settings(options: S3StoreOptions): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { eventually } from './eventually.ts'
+import { eventually } from '../eventually.ts'
 import { type Program, type Started, startProgram } from './program.ts'
 
 export interface Demo extends Started {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { IncomingFile } from '../../src/core/uploads/store-content.ts'
+import type { IncomingFile } from '../../../src/core/uploads/store-content.ts'
 
 /** A file on its way in. Its size is announced exactly unless `size` says otherwise. */
 export function incomingFile(

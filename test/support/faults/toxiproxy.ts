@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { answers, findProgram, freePort, runServer } from './local-server.ts'
+import { answers, findProgram, freePort, runServer } from '../servers/local-server.ts'
 
 export interface Toxiproxy {
   /** Where it is told what to do. */

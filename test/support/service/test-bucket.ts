@@ -4,10 +4,10 @@ import {
   DeleteObjectsCommand,
   ListMultipartUploadsCommand,
 } from '@aws-sdk/client-s3'
-import type { ObjectKey } from '../../src/core/objects/object-key.ts'
-import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
-import { createS3Store, type S3StoreOptions } from '../../src/object-store/s3/store.ts'
-import type { S3Address } from './s3-server.ts'
+import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
+import { createS3Client } from '../../../src/object-store/s3/sdk-client.ts'
+import { createS3Store, type S3StoreOptions } from '../../../src/object-store/s3/store.ts'
+import type { S3Address } from '../servers/s3-server.ts'
 
 /** Settings of a store on a bucket that is not there yet, for tests that are skipped without a server. */
 export function freshBucket(address: S3Address | undefined): S3StoreOptions {

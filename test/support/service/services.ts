@@ -1,9 +1,9 @@
 import type { TestProject } from 'vitest/node'
-import { startMinio } from './minio.ts'
-import { startPostgres } from './postgres.ts'
-import type { S3Address } from './s3-server.ts'
-import { startToxiproxy } from './toxiproxy.ts'
-import { startVersitygw } from './versitygw.ts'
+import { startMinio } from '../servers/minio.ts'
+import { startPostgres } from '../servers/postgres.ts'
+import type { S3Address } from '../servers/s3-server.ts'
+import { startToxiproxy } from '../faults/toxiproxy.ts'
+import { startVersitygw } from '../servers/versitygw.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

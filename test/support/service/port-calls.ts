@@ -1,4 +1,4 @@
-import type { Ports } from '../../src/ports.ts'
+import type { Ports } from '../../../src/ports.ts'
 
 /** What reads, or keeps books of its own about who was here when. */
 const READ = /\.(find|list|usage|count|report|measure|head|open|check|record)/

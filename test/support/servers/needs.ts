@@ -1,4 +1,4 @@
-import { messageOf } from '../../src/core/errors.ts'
+import { messageOf } from '../../../src/core/errors.ts'
 
 /** How the reason begins for which tests were skipped; the run repeats these lines at its end. */
 export const NOT_RUN = 'NOT RUN: '

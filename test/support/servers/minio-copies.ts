@@ -7,7 +7,7 @@ import {
   ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
+import { createS3Client } from '../../../src/object-store/s3/sdk-client.ts'
 import type { ClusterNode } from './minio-cluster.ts'
 
 interface StoredObject {

@@ -1,8 +1,8 @@
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { AppError } from '../../src/core/errors.ts'
-import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 
 /** What a port rejects with when what is behind it fails. */
 export function outage(): AppError {

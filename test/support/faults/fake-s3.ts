@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { S3StoreOptions } from '../../src/object-store/s3/store.ts'
-import { chunked } from './objects.ts'
+import type { S3StoreOptions } from '../../../src/object-store/s3/store.ts'
+import { chunked } from '../objects.ts'
 import {
   answer,
   failure,

@@ -22,4 +22,4 @@ export async function holdWriteLock(file: string): Promise<HeldLock> {
 
 const NOT_HELD = new Error('The lock could not be had.')
 
-const PROGRAM = fileURLToPath(new URL('lock-holder.mjs', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../lock-holder.mjs', import.meta.url))

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { answers, createFolder, freePort, runServer } from './local-server.ts'
 import { MINIO_ENVIRONMENT } from './minio.ts'
 import { type S3Address, TEST_ACCOUNT } from './s3-server.ts'
-import { startTcpSwitch } from './tcp-switch.ts'
+import { startTcpSwitch } from '../faults/tcp-switch.ts'
 
 /** A process that ends as a machine does that loses its power, and begins again with what its disk holds. */
 export interface ClusterNode {

@@ -1,5 +1,5 @@
-import { createMemoryFolder } from './local-server.ts'
-import type { S3Address } from './s3-server.ts'
+import { createMemoryFolder } from '../servers/local-server.ts'
+import type { S3Address } from '../servers/s3-server.ts'
 import { s3Settings } from './s3-settings.ts'
 import { freshBucket, removeBucket } from './test-bucket.ts'
 import {

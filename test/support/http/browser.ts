@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
-import { createFolder, findProgram } from './local-server.ts'
+import { createFolder, findProgram } from '../servers/local-server.ts'
 
 /** Starts the Chromium or Chrome of this machine without a window, with further options of its command line. */
 export async function startBrowser(...args: readonly string[]): Promise<Browser> {

@@ -3,7 +3,7 @@ import {
   createS3Transport,
   type S3Request,
   type S3Transport,
-} from '../../src/object-store/s3/transport.ts'
+} from '../../../src/object-store/s3/transport.ts'
 import type { FakeResponse } from './s3-faults.ts'
 
 /** The transports of the service as they are, with a look at each part on its way, and a hand in it; what `refuse` answers never gets there. */

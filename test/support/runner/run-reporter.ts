@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { UserConsoleLog } from 'vitest'
 import type { Reporter, TestModule } from 'vitest/node'
-import { NOT_RUN } from './needs.ts'
+import { NOT_RUN } from '../servers/needs.ts'
 
 const MAX_FILES = 20
 

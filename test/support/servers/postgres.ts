@@ -11,7 +11,7 @@ import {
   runPostgres,
   settingArgs,
 } from './postgres-program.ts'
-import { runSql } from './run-sql.ts'
+import { runSql } from '../run-sql.ts'
 
 export interface RunningPostgres {
   /** Of a role that may create databases. */

@@ -1,4 +1,4 @@
-import { createMemoryFolder } from './local-server.ts'
+import { createMemoryFolder } from '../servers/local-server.ts'
 import {
   openIn,
   openTwinsIn,

@@ -10,8 +10,8 @@ import {
   type PostgresServer,
   runPostgres,
 } from './postgres-program.ts'
-import { runSql } from './run-sql.ts'
-import { startTcpSwitch, type TcpSwitch } from './tcp-switch.ts'
+import { runSql } from '../run-sql.ts'
+import { startTcpSwitch, type TcpSwitch } from '../faults/tcp-switch.ts'
 
 /** A primary that commits nothing before its standby has it, and a switch in front that leads to the primary. */
 export interface PostgresPair {

@@ -5,7 +5,7 @@ import {
   readDocument,
   readWebPage,
   type WebPage,
-} from '../../src/http/pages/static-assets.ts'
+} from '../../../src/http/pages/static-assets.ts'
 
 /** What is served where nothing was built: the session, and no page. */
 export const NO_BUILD: WebPage = { document: undefined, assets: new Map() }

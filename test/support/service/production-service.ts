@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { createDatabase } from './postgres.ts'
+import { createDatabase } from '../servers/postgres.ts'
 import { s3Settings } from './s3-settings.ts'
 import { freshBucket, removeBucket } from './test-bucket.ts'
 import {

@@ -3,7 +3,7 @@ import { chmod, chown, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { isExecutable, pathFolders, type RunningServer, runServer } from './local-server.ts'
-import { runSql } from './run-sql.ts'
+import { runSql } from '../run-sql.ts'
 
 const execute = promisify(execFile)
 
