@@ -1,5 +1,5 @@
 import { createCipheriv, createHash } from 'node:crypto'
-import type { Random } from '../simulation/random.ts'
+import type { Random } from '../simulation/plan/random.ts'
 
 /** Bytes that no other name makes, the same at every call, so that nothing has to be kept to tell them again. */
 export function contentOf(name: string, size: number): Buffer {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Random } from '../simulation/random.ts'
+import type { Random } from '../simulation/plan/random.ts'
 import type { Instance } from './instances.ts'
 import type { Tally } from './tally.ts'
 

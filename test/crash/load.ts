@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isAppError } from '../../src/core/errors.ts'
-import { createRandom, type Random } from '../simulation/random.ts'
+import { createRandom, type Random } from '../simulation/plan/random.ts'
 import { fileBody } from '../support/http/multipart-body.ts'
 import { contentOf, pickSize, sha256 } from './content.ts'
 import type { Instance } from './instances.ts'

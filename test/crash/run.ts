@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createRandom } from '../simulation/random.ts'
+import { createRandom } from '../simulation/plan/random.ts'
 import { freePort } from '../support/servers/local-server.ts'
 import { Instance } from './instances.ts'
 import { Killer } from './killer.ts'

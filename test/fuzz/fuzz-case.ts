@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../simulation/random.ts'
+import { createRandom, type Random } from '../simulation/plan/random.ts'
 import { mutate } from './mutations.ts'
 import { downloadOf, pickRequest, type Subject, type ValidRequest } from './valid-requests.ts'
 

@@ -1,4 +1,4 @@
-import type { Random } from '../simulation/random.ts'
+import type { Random } from '../simulation/plan/random.ts'
 import {
   ANYWHERE,
   CHUNK_PIECES,

@@ -1,4 +1,4 @@
-import type { Random } from '../simulation/random.ts'
+import type { Random } from '../simulation/plan/random.ts'
 import { filePart, httpChunk, multipartBody } from '../support/http/multipart-body.ts'
 
 /** What the requests of a case are made of. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { faultsOf } from './faults.ts'
-import { planOfScenario, SCENARIOS } from './scenarios.ts'
+import { faultsOf } from './world/faults.ts'
+import { planOfScenario, SCENARIOS } from './plan/scenarios.ts'
 import { simulate } from './simulate.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type Stage } from './world/stage.ts'
 
 /** Every scenario with each fault at each call, and with a crash after each event; or every `oneIn`th of these. */
 export function exhaustiveSuite({ oneIn }: { readonly oneIn: number }): void {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { planOfScenario, SCENARIOS } from './scenarios.ts'
+import { planOfScenario, SCENARIOS } from './plan/scenarios.ts'
 import { simulate } from './simulate.ts'
-import { openStage } from './stage.ts'
+import { openStage } from './world/stage.ts'
 
 /** What the simulation has found, and may never find again: the shortest plan of each, with the fault that it takes. */
 const FOUND = [

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import type { Caller } from '../../src/core/users/caller.ts'
-import { planOfScenario, SCENARIOS } from './scenarios.ts'
+import { planOfScenario, SCENARIOS } from './plan/scenarios.ts'
 import { simulate } from './simulate.ts'
-import { openStage } from './stage.ts'
-import type { Variant } from './world.ts'
+import { openStage } from './world/stage.ts'
+import type { Variant } from './world/world.ts'
 
 const SCENARIO = 'a user who is made again while an upload of the one before is held up'
 

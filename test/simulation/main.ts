@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { describeFinding, type Finding, planOf, search, shrink } from './search.ts'
+import { describeFinding, type Finding, planOf, search, shrink } from './plan/search.ts'
 import { type Run, simulate } from './simulate.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type Stage } from './world/stage.ts'
 import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run simulate -- [--minutes N] [--seed S]

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { PLANTED_BUGS } from './planted.ts'
-import { search } from './search.ts'
-import { openStage, type Stage } from './stage.ts'
-import { Violation } from './violation.ts'
+import { PLANTED_BUGS } from './plan/planted.ts'
+import { search } from './plan/search.ts'
+import { openStage, type Stage } from './world/stage.ts'
+import { Violation } from './model/violation.ts'
 
 /** Random plans within which every planted bug must be found; from seed 1, so that the number does not vary. */
 const MAX_RUNS = 600

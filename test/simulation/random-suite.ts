@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { describeFinding, planOf, search } from './search.ts'
+import { describeFinding, planOf, search } from './plan/search.ts'
 import { simulate } from './simulate.ts'
-import { openStage } from './stage.ts'
+import { openStage } from './world/stage.ts'
 
 export interface RandomSuite {
   /** How many seeds are played twice. */

@@ -6,7 +6,7 @@ import type { MemoryAllocation } from '../../../../src/core/uploads/memory/alloc
 import { UploadMemory } from '../../../../src/core/uploads/memory/budget.ts'
 import { BufferPool } from '../../../../src/object-store/buffer-pool.ts'
 import { gatherParts } from '../../../../src/object-store/s3/parts.ts'
-import { createRandom } from '../../../simulation/random.ts'
+import { createRandom } from '../../../simulation/plan/random.ts'
 
 const KIB = 2 ** 10
 const MIB = 2 ** 20

@@ -1,23 +1,23 @@
-import { isAppError } from '../../src/core/errors.ts'
-import type { FileName } from '../../src/core/files/file-name.ts'
+import { isAppError } from '../../../src/core/errors.ts'
+import type { FileName } from '../../../src/core/files/file-name.ts'
 import type {
   BeginUpload,
   CommittedUpload,
   CommitUpload,
   FindFile,
   Ledger,
-} from '../../src/core/ledger/ledger.ts'
-import type { UserId } from '../../src/core/users/user-id.ts'
-import type { Version } from '../../src/core/objects/object-key.ts'
-import type { QuotaRow } from '../../src/database/schema.ts'
-import type { FakeS3 } from '../support/faults/fake-s3.ts'
-import { assertBooks, assertObjects } from './books-check.ts'
-import type { LedgerTx, BooksReader } from './books.ts'
+} from '../../../src/core/ledger/ledger.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
+import type { QuotaRow } from '../../../src/database/schema.ts'
+import type { FakeS3 } from '../../support/faults/fake-s3.ts'
+import { assertBooks, assertObjects } from './ledger-check.ts'
+import type { LedgerTx, BooksReader } from './ledger-state.ts'
 import { capacityOf, type Model, type ModelUser, usedBytes } from './model.ts'
-import type { Operation } from './operation.ts'
-import { MAX_FILES, MAX_UPLOADS } from './parameters.ts'
-import type { AppliedCall, AskedCall, Observer } from './seam.ts'
-import type { Actor } from './timeline.ts'
+import type { Operation } from '../plan/operation.ts'
+import { MAX_FILES, MAX_UPLOADS } from '../plan/parameters.ts'
+import type { AppliedCall, AskedCall, Observer } from '../world/seam.ts'
+import type { Actor } from '../world/timeline.ts'
 import { demand } from './violation.ts'
 
 export interface CheckerOptions {

@@ -1,8 +1,13 @@
 import { Readable } from 'node:stream'
-import { type FakeS3, keyOf, operationOf } from '../support/faults/fake-s3.ts'
-import { failure, type FakeRequest, type FakeResponse, xml } from '../support/faults/s3-faults.ts'
+import { type FakeS3, keyOf, operationOf } from '../../support/faults/fake-s3.ts'
+import {
+  failure,
+  type FakeRequest,
+  type FakeResponse,
+  xml,
+} from '../../support/faults/s3-faults.ts'
 import type { S3Fault } from './faults.ts'
-import { MAX_ZOMBIE_MS } from './parameters.ts'
+import { MAX_ZOMBIE_MS } from '../plan/parameters.ts'
 import { latency, type Seam } from './seam.ts'
 
 /** Longer than the adapter waits for most calls, at times. */

@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { Random } from '../plan/random.ts'
 
 /** A call that leaves the process. */
 export interface Call {

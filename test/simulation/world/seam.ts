@@ -1,6 +1,6 @@
-import type { Ledger } from '../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import type { Faults } from './faults.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../plan/random.ts'
 import type { Actor, Timeline } from './timeline.ts'
 
 /** A method of the ledger that the service asks for. */

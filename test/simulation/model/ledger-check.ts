@@ -1,8 +1,8 @@
-import type { FileRow } from '../../src/database/schema.ts'
-import type { FakeS3 } from '../support/faults/fake-s3.ts'
-import type { LedgerTx } from './books.ts'
+import type { FileRow } from '../../../src/database/schema.ts'
+import type { FakeS3 } from '../../support/faults/fake-s3.ts'
+import type { LedgerTx } from './ledger-state.ts'
 import type { Model } from './model.ts'
-import { digest } from './operation.ts'
+import { digest } from '../plan/operation.ts'
 import { demand } from './violation.ts'
 
 /** The files are those of the model, and the figures are what the rows add up to (I1, I2, I4). */

@@ -1,8 +1,8 @@
-import { startOperation } from './client.ts'
+import { startOperation } from '../world/client.ts'
 import { sweep } from './conduct.ts'
-import { GARBAGE_DELAY_MS, LEASE_MS, RETENTION_MS } from './parameters.ts'
+import { GARBAGE_DELAY_MS, LEASE_MS, RETENTION_MS } from '../plan/parameters.ts'
 import { demand } from './violation.ts'
-import type { World } from './world.ts'
+import type { World } from '../world/world.ts'
 
 /** More events than any plan needs to come to rest. */
 const MAX_EVENTS = 50_000

@@ -3,14 +3,14 @@ import {
   availableBytes,
   capacityExceeded,
   uploadCountExceeded,
-} from '../../src/core/quota/capacity.ts'
-import { isAppError } from '../../src/core/errors.ts'
-import type { BeginUpload, Ledger } from '../../src/core/ledger/ledger.ts'
-import { createSweeper } from '../../src/core/sweep/sweeper.ts'
-import type { Version } from '../../src/core/objects/object-key.ts'
-import { createLedger } from '../../src/database/ledger/ledger.ts'
+} from '../../../src/core/quota/capacity.ts'
+import { isAppError } from '../../../src/core/errors.ts'
+import type { BeginUpload, Ledger } from '../../../src/core/ledger/ledger.ts'
+import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
+import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { LEASE_MS, RETENTION_MS } from './parameters.ts'
-import type { Variant } from './world.ts'
+import type { Variant } from '../world/world.ts'
 
 /** Bugs that services of this kind have had, each as a variant of the sound one. The checker must find them all. */
 export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {

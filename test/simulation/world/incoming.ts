@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
-import { AppError } from '../../src/core/errors.ts'
-import type { IncomingFile } from '../../src/core/uploads/store-content.ts'
-import type { Operation } from './operation.ts'
-import { CLIENT_IDLE_MS } from './parameters.ts'
-import type { UploadAction } from './plan.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import type { IncomingFile } from '../../../src/core/uploads/store-content.ts'
+import type { Operation } from '../plan/operation.ts'
+import { CLIENT_IDLE_MS } from '../plan/parameters.ts'
+import type { UploadAction } from '../plan/plan.ts'
 import { latency, type Seam } from './seam.ts'
 
 /** What may follow the file in the form, when the client says more than the file's size. */

@@ -2,12 +2,12 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Database } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
-import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
-import { createS3Store } from '../../src/object-store/s3/store.ts'
-import { FakeS3 } from '../support/faults/fake-s3.ts'
-import { type BooksReader, openBooks } from './books.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
+import { createS3Store } from '../../../src/object-store/s3/store.ts'
+import { FakeS3 } from '../../support/faults/fake-s3.ts'
+import { type BooksReader, openBooks } from '../model/ledger-state.ts'
 
 /** Where runs take place, one after the other. */
 export interface Stage extends AsyncDisposable {

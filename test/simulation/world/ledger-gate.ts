@@ -1,6 +1,6 @@
-import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import { outage } from '../support/faults/faults.ts'
-import { DATABASE_TIMEOUT_MS, MAX_ZOMBIE_MS } from './parameters.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import { outage } from '../../support/faults/faults.ts'
+import { DATABASE_TIMEOUT_MS, MAX_ZOMBIE_MS } from '../plan/parameters.ts'
 import { type AppliedCall, type AskedCall, latency, type Seam } from './seam.ts'
 
 /** The same ledger with a network and its faults before it: a call's effect and its answer are two events. */

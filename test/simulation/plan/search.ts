@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { type Plan, plans } from './plan.ts'
-import { type Run, simulate, type SimulateOptions } from './simulate.ts'
+import { type Run, simulate, type SimulateOptions } from '../simulate.ts'
 
 export interface Search extends SimulateOptions {
   /** The seed of the first run; each further run takes the next number. */

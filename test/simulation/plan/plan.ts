@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import type { PlannedFault } from './faults.ts'
+import type { PlannedFault } from '../world/faults.ts'
 import { CLIENT_IDLE_MS, MAX_FILE_SIZE, MAX_PAUSE_MS, PART_SIZE } from './parameters.ts'
 
 /** What happens in one run of the simulation: a value that replays it exactly, and that fast-check can shrink. */

@@ -1,17 +1,21 @@
-import { AppError, isAppError } from '../../src/core/errors.ts'
-import { parseFileName, parseFileNamePrefix } from '../../src/core/files/file-name.ts'
-import type { CommittedUpload } from '../../src/core/ledger/ledger.ts'
-import type { Precondition } from '../../src/core/files/precondition.ts'
-import { MissingObject, type OpenedFile, type Repository } from '../../src/core/files/repository.ts'
-import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
-import { authorized } from '../support/caller.ts'
-import { bytesOf } from '../support/objects.ts'
+import { AppError, isAppError } from '../../../src/core/errors.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
+import type { CommittedUpload } from '../../../src/core/ledger/ledger.ts'
+import type { Precondition } from '../../../src/core/files/precondition.ts'
+import {
+  MissingObject,
+  type OpenedFile,
+  type Repository,
+} from '../../../src/core/files/repository.ts'
+import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
+import { authorized } from '../../support/caller.ts'
+import { bytesOf } from '../../support/objects.ts'
 import { incomingOf } from './incoming.ts'
-import type { ModelUser } from './model.ts'
-import { contentOf, digest, type Operation } from './operation.ts'
-import { MAX_FILES, MAX_OPERATION_MS } from './parameters.ts'
-import type { ClientAction, UploadAction } from './plan.ts'
-import { demand, Violation } from './violation.ts'
+import type { ModelUser } from '../model/model.ts'
+import { contentOf, digest, type Operation } from '../plan/operation.ts'
+import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
+import type { ClientAction, UploadAction } from '../plan/plan.ts'
+import { demand, Violation } from '../model/violation.ts'
 import type { Instance, World } from './world.ts'
 
 const USERS = ['alice', 'bob']

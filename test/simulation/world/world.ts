@@ -1,16 +1,16 @@
-import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import type { ObjectStore } from '../../src/core/objects/object-store.ts'
-import { createRepository, type Repository } from '../../src/core/files/repository.ts'
-import { createSweeper, type Sweeper } from '../../src/core/sweep/sweeper.ts'
-import type { UserStore } from '../../src/core/users/user-store.ts'
-import type { Database } from '../../src/database/database.ts'
-import { createS3Store } from '../../src/object-store/s3/store.ts'
-import type { FakeS3 } from '../support/faults/fake-s3.ts'
-import type { BooksReader } from './books.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import { createRepository, type Repository } from '../../../src/core/files/repository.ts'
+import { createSweeper, type Sweeper } from '../../../src/core/sweep/sweeper.ts'
+import type { UserStore } from '../../../src/core/users/user-store.ts'
+import type { Database } from '../../../src/database/database.ts'
+import { createS3Store } from '../../../src/object-store/s3/store.ts'
+import type { FakeS3 } from '../../support/faults/fake-s3.ts'
+import type { BooksReader } from '../model/ledger-state.ts'
 import { type BucketGate, gateBucket } from './bucket-gate.ts'
 import { gateLedger } from './ledger-gate.ts'
-import type { Model } from './model.ts'
-import type { Operation } from './operation.ts'
+import type { Model } from '../model/model.ts'
+import type { Operation } from '../plan/operation.ts'
 import {
   GARBAGE_DELAY_MS,
   LEASE_MS,
@@ -19,10 +19,10 @@ import {
   MAX_UPLOADS,
   PART_SIZE,
   RETENTION_MS,
-} from './parameters.ts'
+} from '../plan/parameters.ts'
 import type { Seam } from './seam.ts'
 import type { Process } from './timeline.ts'
-import { ampleMemory } from '../support/upload-memory.ts'
+import { ampleMemory } from '../../support/upload-memory.ts'
 
 /** Everything of one run. */
 export interface World extends Seam {

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { FileRow, GarbageRow, QuotaRow, UploadRow } from '../../src/database/schema.ts'
+import type { FileRow, GarbageRow, QuotaRow, UploadRow } from '../../../src/database/schema.ts'
 
 /** All that the database holds of files, at one moment. */
 export interface LedgerTx {

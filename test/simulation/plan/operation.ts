@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { FileName } from '../../src/core/files/file-name.ts'
-import type { UserId } from '../../src/core/users/user-id.ts'
-import type { Version } from '../../src/core/objects/object-key.ts'
+import type { FileName } from '../../../src/core/files/file-name.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { ClientAction } from './plan.ts'
-import type { Process } from './timeline.ts'
+import type { Process } from '../world/timeline.ts'
 
 /** What a client asked for, and what is known of it. */
 export interface Operation {

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
-import type { Random } from './random.ts'
+import type { Random } from '../plan/random.ts'
 import type { Timeline } from './timeline.ts'
 
 /**

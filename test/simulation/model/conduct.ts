@@ -1,10 +1,10 @@
-import { startOperation, userIdOf } from './client.ts'
-import { MAX_ZOMBIE_MS } from './parameters.ts'
-import type { Action } from './plan.ts'
-import type { Process } from './timeline.ts'
+import { startOperation, userIdOf } from '../world/client.ts'
+import { MAX_ZOMBIE_MS } from '../plan/parameters.ts'
+import type { Action } from '../plan/plan.ts'
+import type { Process } from '../world/timeline.ts'
 import { demand } from './violation.ts'
-import { isAppError } from '../../src/core/errors.ts'
-import { type Instance, startInstance, type World } from './world.ts'
+import { isAppError } from '../../../src/core/errors.ts'
+import { type Instance, startInstance, type World } from '../world/world.ts'
 
 /** Lets one action of a plan begin. */
 export async function conduct(world: World, action: Action): Promise<void> {

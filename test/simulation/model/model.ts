@@ -1,8 +1,8 @@
-import type { FileName } from '../../src/core/files/file-name.ts'
-import type { UserId } from '../../src/core/users/user-id.ts'
-import type { User } from '../../src/core/users/user-store.ts'
-import type { Version } from '../../src/core/objects/object-key.ts'
-import { BASE_CAPACITY } from './parameters.ts'
+import type { FileName } from '../../../src/core/files/file-name.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
+import type { User } from '../../../src/core/users/user-store.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
+import { BASE_CAPACITY } from '../plan/parameters.ts'
 
 /** A file as it should be. */
 export interface ModelFile {
