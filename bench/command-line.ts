@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Scenario } from './scenario.ts'
 import { QUICK } from './scenarios/all.ts'
-import { STACK_NAMES, type StackName } from './stack.ts'
+import { STACK_NAMES, type StackName } from './setup/stack.ts'
 
 export interface Asked {
   readonly scenarios: readonly Scenario[]

@@ -1,6 +1,6 @@
-import type { Figures } from './figures.ts'
-import type { Servers } from './servers.ts'
-import type { StackName } from './stack.ts'
+import type { Figures } from './measure/figures.ts'
+import type { Servers } from './setup/servers.ts'
+import type { StackName } from './setup/stack.ts'
 
 export interface Scenario {
   readonly name: string

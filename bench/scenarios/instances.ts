@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { freePort } from '../../test/support/servers/local-server.ts'
 import { startNginx } from '../../test/support/servers/nginx.ts'
-import { serviceDownloads } from '../download-sides.ts'
+import { serviceDownloads } from '../sides/downloads.ts'
 import type { Scenario } from '../scenario.ts'
-import { openStack } from '../stack.ts'
+import { openStack } from '../setup/stack.ts'
 
 /** What a second instance brings on one machine, each a process of one thread. */
 export const instances: Scenario = {

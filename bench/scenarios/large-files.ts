@@ -1,13 +1,13 @@
-import { expectRoom, type LargeFile, makeLargeFile } from '../large-file.ts'
+import { expectRoom, type LargeFile, makeLargeFile } from '../setup/large-file.ts'
 import {
   largeDirectDownloads,
   largeDirectUploads,
   largeServiceDownloads,
   largeServiceUploads,
-} from '../large-sides.ts'
+} from '../sides/large-files.ts'
 import type { Scenario, Setting } from '../scenario.ts'
-import { openStack, STACK_NAMES, type Stack } from '../stack.ts'
-import type { UploadKind } from '../upload-sides.ts'
+import { openStack, STACK_NAMES, type Stack } from '../setup/stack.ts'
+import type { UploadKind } from '../sides/uploads.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30

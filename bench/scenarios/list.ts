@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { directDownloads, serviceDownloads } from '../download-sides.ts'
-import { measure } from '../measure.ts'
+import { directDownloads, serviceDownloads } from '../sides/downloads.ts'
+import { measure } from '../measure/measure.ts'
 import type { Scenario, Side } from '../scenario.ts'
-import { openStack, type Stack, STACK_NAMES } from '../stack.ts'
-import { runWrk } from '../wrk.ts'
+import { openStack, type Stack, STACK_NAMES } from '../setup/stack.ts'
+import { runWrk } from '../measure/wrk.ts'
 
 const PAGE = 100
 

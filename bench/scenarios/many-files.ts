@@ -1,10 +1,10 @@
 import type { DatabaseConfig } from '../../src/config/parsers.ts'
 import { randomBytes } from 'node:crypto'
-import { serviceDownloads } from '../download-sides.ts'
-import { plantFiles } from '../planted-files.ts'
+import { serviceDownloads } from '../sides/downloads.ts'
+import { plantFiles } from '../setup/planted-files.ts'
 import type { Scenario, Setting } from '../scenario.ts'
-import { openStack, type Stack } from '../stack.ts'
-import { serviceUploads } from '../upload-sides.ts'
+import { openStack, type Stack } from '../setup/stack.ts'
+import { serviceUploads } from '../sides/uploads.ts'
 
 const MANY = 1_000_000
 const FEW = 100

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Scenario } from '../scenario.ts'
-import { openStack, STACK_NAMES } from '../stack.ts'
-import { directUploads, serviceUploads } from '../upload-sides.ts'
+import { openStack, STACK_NAMES } from '../setup/stack.ts'
+import { directUploads, serviceUploads } from '../sides/uploads.ts'
 
 /** Everyone overwrites the same file. */
 export const oneName: Scenario = {

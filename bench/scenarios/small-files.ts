@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { directDownloads, serviceDownloads } from '../download-sides.ts'
+import { directDownloads, serviceDownloads } from '../sides/downloads.ts'
 import type { Scenario, Setting } from '../scenario.ts'
-import { openStack, STACK_NAMES, type Stack } from '../stack.ts'
-import { directUploads, serviceUploads, type UploadKind } from '../upload-sides.ts'
+import { openStack, STACK_NAMES, type Stack } from '../setup/stack.ts'
+import { directUploads, serviceUploads, type UploadKind } from '../sides/uploads.ts'
 
 const SIZES = { '4k': 4 * 2 ** 10, '1m': 2 ** 20 }
 

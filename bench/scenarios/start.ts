@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { residentBytes } from '../process-usage.ts'
+import { residentBytes } from '../measure/process-usage.ts'
 import type { Scenario } from '../scenario.ts'
-import { openStack } from '../stack.ts'
+import { openStack } from '../setup/stack.ts'
 
 const IDLE_MS = 5_000
 

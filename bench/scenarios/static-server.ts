@@ -4,9 +4,9 @@ import { readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isVersion } from '../../src/core/objects/object-key.ts'
 import { startNginx } from '../../test/support/servers/nginx.ts'
-import { FILES, readingSide, serviceDownloads } from '../download-sides.ts'
+import { FILES, readingSide, serviceDownloads } from '../sides/downloads.ts'
 import type { Scenario, Side } from '../scenario.ts'
-import { openStack, type Stack } from '../stack.ts'
+import { openStack, type Stack } from '../setup/stack.ts'
 
 /** Local files against a server that does nothing else. */
 export const staticServer: Scenario = {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Scenario } from '../scenario.ts'
-import { openStack } from '../stack.ts'
-import { serviceUploads } from '../upload-sides.ts'
+import { openStack } from '../setup/stack.ts'
+import { serviceUploads } from '../sides/uploads.ts'
 
 const USERS = 8
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../bench/command-line.ts'
-import { MARKS } from '../../bench/marks.ts'
+import { MARKS } from '../../bench/measure/marks.ts'
 import { QUICK, SCENARIOS } from '../../bench/scenarios/all.ts'
 
 const read = (...args: string[]) => readCommandLine(args, SCENARIOS)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hold } from '../../bench/contest.ts'
+import { hold } from '../../bench/measure/contest.ts'
 import type { Side } from '../../bench/scenario.ts'
 
 test('both sides are measured in turns, and a ratio is that of one round', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseWriteOut } from '../../bench/curl.ts'
-import { parseReport } from '../../bench/wrk.ts'
+import { parseWriteOut } from '../../bench/measure/curl.ts'
+import { parseReport } from '../../bench/measure/wrk.ts'
 
 const WRK = (line: string): string =>
   `Running 2s test @ http://127.0.0.1:1\n  1 threads and 16 connections\nRequests/sec: 12.0\n\n${line}\n`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPresigner } from '../../bench/presign.ts'
+import { createPresigner } from '../../bench/setup/presign.ts'
 
 // The example of "Authenticating Requests: Using Query Parameters" in the API reference of Amazon S3.
 test('a presigned request is the one of the documentation', () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { cpuSeconds, parseStat, peakBytes, resetPeak } from '../../bench/process-usage.ts'
+import { cpuSeconds, parseStat, peakBytes, resetPeak } from '../../bench/measure/process-usage.ts'
 
 const MB = 10 ** 6
 

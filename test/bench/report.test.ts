@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Outcome } from '../../bench/contest.ts'
-import { judge, type Mark } from '../../bench/marks.ts'
-import { renderReport } from '../../bench/report.ts'
-import type { Result } from '../../bench/result.ts'
+import type { Outcome } from '../../bench/measure/contest.ts'
+import { judge, type Mark } from '../../bench/measure/marks.ts'
+import { renderReport } from '../../bench/measure/report.ts'
+import type { Result } from '../../bench/measure/result.ts'
 
 const at = (median: number) => ({ median, least: median / 2, most: median * 2 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { percentileOf, spreadOf } from '../../bench/statistics.ts'
+import { percentileOf, spreadOf } from '../../bench/measure/statistics.ts'
 
 test('the median of an odd count is the one in the middle, in whatever order they come', () => {
   expect(spreadOf([10, 2, 9])).toEqual({ median: 9, least: 2, most: 10 })

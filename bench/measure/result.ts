@@ -1,5 +1,5 @@
 import type { Outcome } from './contest.ts'
-import type { StackName } from './stack.ts'
+import type { StackName } from '../setup/stack.ts'
 
 /** What became of a scenario on a stack. */
 export interface Result {

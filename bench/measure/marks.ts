@@ -1,6 +1,6 @@
 import type { Result } from './result.ts'
 import type { FigureName } from './figures.ts'
-import type { StackName } from './stack.ts'
+import type { StackName } from '../setup/stack.ts'
 
 /** A bound that a figure should keep. */
 export interface Mark {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Work } from './measure.ts'
-import { runProgram } from './run-program.ts'
+import { runProgram } from '../setup/run-program.ts'
 
 /** Requests of one kind that wrk sends over kept connections, each next one when its answer is there. */
 export interface Load {

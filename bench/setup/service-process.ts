@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { answers, freePort } from '../test/support/servers/local-server.ts'
+import { answers, freePort } from '../../test/support/servers/local-server.ts'
 
 /** The service as the image runs it, as a process of its own, its log on. */
 export interface ServiceProcess {

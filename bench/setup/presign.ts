@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { S3Address } from '../test/support/servers/s3-server.ts'
+import type { S3Address } from '../../test/support/servers/s3-server.ts'
 
 type Key = Omit<S3Address, 'endpoint'>
 

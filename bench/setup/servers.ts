@@ -1,8 +1,8 @@
-import { firstOf } from '../test/support/servers/local-server.ts'
-import { startMinio, startMinioProgram } from '../test/support/servers/minio.ts'
-import { startDurable, startPostgres } from '../test/support/servers/postgres.ts'
-import type { RunningPostgres } from '../test/support/servers/postgres.ts'
-import type { S3Server, Unavailable } from '../test/support/servers/s3-server.ts'
+import { firstOf } from '../../test/support/servers/local-server.ts'
+import { startMinio, startMinioProgram } from '../../test/support/servers/minio.ts'
+import { startDurable, startPostgres } from '../../test/support/servers/postgres.ts'
+import type { RunningPostgres } from '../../test/support/servers/postgres.ts'
+import type { S3Server, Unavailable } from '../../test/support/servers/s3-server.ts'
 
 /** What stacks are made of, started when the first asks for it. */
 export interface Servers {

@@ -1,5 +1,5 @@
 import type { Work } from './measure.ts'
-import { runProgram } from './run-program.ts'
+import { runProgram } from '../setup/run-program.ts'
 import { percentileOf } from './statistics.ts'
 
 /** A file that curl sends or receives. */

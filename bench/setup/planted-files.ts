@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { DatabaseConfig } from '../src/config/parsers.ts'
-import type { Database } from '../src/database/database.ts'
-import { openPostgres } from '../src/database/postgres/postgres.ts'
-import { openSqlite } from '../src/database/sqlite/sqlite.ts'
+import type { DatabaseConfig } from '../../src/config/parsers.ts'
+import type { Database } from '../../src/database/database.ts'
+import { openPostgres } from '../../src/database/postgres/postgres.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 
 const LOAD_TIMEOUT_MS = 1_800_000
 

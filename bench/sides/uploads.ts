@@ -1,10 +1,10 @@
-import { expectAnyNumber, expectContent, numbered, type Place } from './content.ts'
-import type { Figures } from './figures.ts'
-import { FORM_TYPE, formOf } from './form.ts'
-import { measure } from './measure.ts'
-import type { Side } from './scenario.ts'
-import type { Stack } from './stack.ts'
-import { type Load, runWrk } from './wrk.ts'
+import { expectAnyNumber, expectContent, numbered, type Place } from '../setup/content.ts'
+import type { Figures } from '../measure/figures.ts'
+import { FORM_TYPE, formOf } from '../setup/form.ts'
+import { measure } from '../measure/measure.ts'
+import type { Side } from '../scenario.ts'
+import type { Stack } from '../setup/stack.ts'
+import { type Load, runWrk } from '../measure/wrk.ts'
 
 /** How content reaches the service. */
 export type UploadKind = 'form' | 'raw'

@@ -1,4 +1,4 @@
-import type { LoadBody } from './wrk.ts'
+import type { LoadBody } from '../measure/wrk.ts'
 
 const BOUNDARY = 'bench-3f2a9c5e7d1b4860'
 

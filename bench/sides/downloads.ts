@@ -1,9 +1,9 @@
-import { forEachConcurrent } from '../src/core/async/for-each-concurrent.ts'
-import { expectContent, numbered } from './content.ts'
-import { measure, type Processes } from './measure.ts'
-import type { Side } from './scenario.ts'
-import type { Stack } from './stack.ts'
-import { runWrk } from './wrk.ts'
+import { forEachConcurrent } from '../../src/core/async/for-each-concurrent.ts'
+import { expectContent, numbered } from '../setup/content.ts'
+import { measure, type Processes } from '../measure/measure.ts'
+import type { Side } from '../scenario.ts'
+import type { Stack } from '../setup/stack.ts'
+import { runWrk } from '../measure/wrk.ts'
 
 /** How many files are read in turn, so that none is in some cache alone. */
 export const FILES = 200

@@ -1,5 +1,5 @@
 import { type Figures, type Spreads, spreadsOf } from './figures.ts'
-import type { Contest, Side } from './scenario.ts'
+import type { Contest, Side } from '../scenario.ts'
 import { type Spread, spreadOf } from './statistics.ts'
 
 /** What a scenario came to on a stack. */

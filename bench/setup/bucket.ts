@@ -4,10 +4,10 @@ import {
   ListObjectsV2Command,
   type S3Client,
 } from '@aws-sdk/client-s3'
-import { createS3Client } from '../src/object-store/s3/sdk-client.ts'
-import type { S3StoreOptions } from '../src/object-store/s3/store.ts'
-import type { S3Server } from '../test/support/servers/s3-server.ts'
-import { freshBucket } from '../test/support/service/test-bucket.ts'
+import { createS3Client } from '../../src/object-store/s3/sdk-client.ts'
+import type { S3StoreOptions } from '../../src/object-store/s3/store.ts'
+import type { S3Server } from '../../test/support/servers/s3-server.ts'
+import { freshBucket } from '../../test/support/service/test-bucket.ts'
 import { createPresigner } from './presign.ts'
 
 /** A bucket that is used without the service, by signed requests. */
