@@ -5,7 +5,7 @@ import { startBrowser } from '../support/http/browser.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import { buildOperatorPage, buildPage } from '../support/http/page.ts'
 import type { TestService } from '../support/service/test-service.ts'
-import { takeOperatorPictures } from './operator-pictures.ts'
+import { takeOperatorPictures } from './operator/pictures.ts'
 
 // `npm run pictures`: takes the pictures of README anew, of a repository with these files and devices.
 

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
-import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../http/admin/fixture.ts'
-import { openEmbedded } from '../support/service/embedded-service.ts'
-import { buildOperatorPage } from '../support/http/page.ts'
-import type { TestService, TestServiceOptions } from '../support/service/test-service.ts'
-import { visit, type Visit, type VisitOptions } from './fixture.ts'
+import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../../http/admin/fixture.ts'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import { buildOperatorPage } from '../../support/http/page.ts'
+import type { TestService, TestServiceOptions } from '../../support/service/test-service.ts'
+import { visit, type Visit, type VisitOptions } from '../fixture.ts'
 
 /** A service with the operator's page as its sources are now. */
 export async function openWithOperatorPage(options?: TestServiceOptions): Promise<TestService> {

@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { ADMIN_TOKEN, call, done } from '../http/admin/fixture.ts'
-import { upload } from '../http/fixture.ts'
-import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { startWebSite } from '../support/http/web-site.ts'
-import { describeInBrowser, secretOf } from './fixture.ts'
-import {
-  confirm,
-  openWithOperatorPage,
-  signIn,
-  visitAdmin,
-  visitAsOperator,
-} from './operator-fixture.ts'
+import { ADMIN_TOKEN, call, done } from '../../http/admin/fixture.ts'
+import { upload } from '../../http/fixture.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { startWebSite } from '../../support/http/web-site.ts'
+import { describeInBrowser, secretOf } from '../fixture.ts'
+import { confirm, openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './fixture.ts'
 
 describeInBrowser('the operator', (browser) => {
   let service: TestService

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nextName } from '../../web/user/uploads/upload-item.ts'
+import { nextName } from '../../../../web/user/uploads/upload-item.ts'
 
 describe('the next name', () => {
   it.each([

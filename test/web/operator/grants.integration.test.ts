@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { done } from '../http/admin/fixture.ts'
-import { upload } from '../http/fixture.ts'
-import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser } from './fixture.ts'
-import { confirm, openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
+import { done } from '../../http/admin/fixture.ts'
+import { upload } from '../../http/fixture.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { describeInBrowser } from '../fixture.ts'
+import { confirm, openWithOperatorPage, visitAsOperator } from './fixture.ts'
 
 describeInBrowser('the capacity of a user, as the operator sees it', (browser) => {
   let service: TestService

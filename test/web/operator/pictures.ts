@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
-import { type UserId, parseUserId } from '../../src/core/users/user-id.ts'
-import type { TestService } from '../support/service/test-service.ts'
+import { type UserId, parseUserId } from '../../../src/core/users/user-id.ts'
+import type { TestService } from '../../support/service/test-service.ts'
 
 const MIB = 2 ** 20
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readSample, type Sample } from '../../web/operator/charts/metrics-text.ts'
-import { growth, growths, rates } from '../../web/operator/charts/series.ts'
+import { readSample, type Sample } from '../../../../web/operator/charts/metrics-text.ts'
+import { growth, growths, rates } from '../../../../web/operator/charts/series.ts'
 
 const TEXT = `# HELP cloud_repository_received_bytes_total Bytes that came.
 # TYPE cloud_repository_received_bytes_total counter

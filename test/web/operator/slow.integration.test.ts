@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { done } from '../http/admin/fixture.ts'
-import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser } from './fixture.ts'
-import { confirm, openWithOperatorPage, visitAsOperator } from './operator-fixture.ts'
+import { done } from '../../http/admin/fixture.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { describeInBrowser } from '../fixture.ts'
+import { confirm, openWithOperatorPage, visitAsOperator } from './fixture.ts'
 
 /** Longer than from one look at the service to the next. */
 const SLOW_MS = 5_000

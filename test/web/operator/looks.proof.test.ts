@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ADMIN_TOKEN, done } from '../http/admin/fixture.ts'
-import { upload } from '../http/fixture.ts'
-import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, type Visit } from './fixture.ts'
-import { NARROW, PICTURES, violationsIn, WIDE } from './looks.ts'
-import { openWithOperatorPage, signIn, visitAdmin } from './operator-fixture.ts'
+import { ADMIN_TOKEN, done } from '../../http/admin/fixture.ts'
+import { upload } from '../../http/fixture.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { describeInBrowser, type Visit } from '../fixture.ts'
+import { NARROW, PICTURES, violationsIn, WIDE } from '../looks.ts'
+import { openWithOperatorPage, signIn, visitAdmin } from './fixture.ts'
 
 describeInBrowser('each view of the operator', (browser) => {
   beforeAll(async () => {
