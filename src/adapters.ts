@@ -12,7 +12,7 @@ import { ensureFolder } from './object-store/filesystem/fsync-directory.ts'
 import { createFilesystemStore } from './object-store/filesystem/store.ts'
 import type { S3StoreOptions } from './object-store/s3/store.ts'
 
-/** Opens the database of the settings; the folder of an embedded one is made, and then outlives a power cut as what it holds does. */
+/** Creates the folder of an embedded database, so that it survives a power cut. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   if (config.kind === 'postgres') {
     const { openPostgres } = await import('./database/postgres/postgres.ts')
@@ -20,7 +20,7 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   }
   const { file } = config
   const folder = dirname(file)
-  // SQLite synchronises this folder itself. Those above it are only ours to open if they were made here.
+  // SQLite syncs this folder itself. Folders above it are ours to open only if they were created here.
   await ensureFolder(folder, folder).catch((cause: unknown) => {
     const detail = `The database has no folder ${folder}. DATA_DIR or DATABASE_URL can name another.`
     throw new AppError('unavailable', detail, { cause })
@@ -28,7 +28,6 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   return openSqlite({ file })
 }
 
-/** Opens the object store of the settings, without asking whether it answers. */
 export async function openObjectStore(
   config: ObjectStoreConfig,
   { maxFileSize, warn }: Pick<Config, 'maxFileSize'> & Pick<S3StoreOptions, 'warn'>,
@@ -38,13 +37,13 @@ export async function openObjectStore(
   return createS3Store({ ...config, maxFileSize, warn })
 }
 
-/** Loaded where the settings ask for it alone, as the other two that are (bench/NOTES.md, "Start and idle memory"). */
+/** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */
 export async function openJwt(config: JwtConfig): Promise<Omit<JwtUsersOptions, 'users'>> {
   const { createJwtVerifier } = await import('./jwt/jwt-verifier.ts')
   return { verifier: createJwtVerifier(config), createsUsers: config.createsUsers }
 }
 
-/** Of what this machine keeps itself: a server's disks are not seen from here. */
+/** Covers local disks only; those of servers are not visible. */
 export function openFreeSpace({
   database,
   objectStore,

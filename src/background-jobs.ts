@@ -9,23 +9,20 @@ export interface BackgroundJobsOptions {
   readonly accessTokens: Pick<AccessTokens, 'recordUses'>
   readonly failedAttempts: Pick<FailedAttemptLimiter, 'share' | 'forgetExpired'>
   readonly logger: FastifyBaseLogger
-  /** How often the use of access tokens is recorded, for tests; every minute when left out. */
+  /** The intervals are for tests; the constants below are the defaults. */
   readonly recordIntervalMs?: number | undefined
-  /** How often a sweep begins and expired uploads are looked for, for tests; every 20 s when left out. */
   readonly sweepIntervalMs?: number | undefined
-  /** Likewise for what is counted of guessing: every second, and every minute what is over is forgotten. */
   readonly shareIntervalMs?: number | undefined
   readonly forgetIntervalMs?: number | undefined
 }
 
 export interface BackgroundJobs {
-  /** Begins no further one, and resolves when no sweep runs any more. */
+  /** Starts no further job and waits for running sweeps. */
   stop(): Promise<void>
-  /** Records the uses of access tokens since the last time, unless that takes long. Never rejects. */
+  /** Records the latest uses of access tokens, for at most `LAST_RECORD_MS`. Never rejects. */
   recordLast(): Promise<void>
 }
 
-/** Starts what has to be done from time to time. What fails is logged and tried again the next time. */
 export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJobs {
   const { sweeper, accessTokens, failedAttempts, logger } = options
   const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = options
@@ -46,8 +43,7 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
     failedAttempts.share().catch(warn('guesses were not shared with the other instances'))
   const forget = () =>
     failedAttempts.forgetExpired().catch(warn('guesses that are over were not forgotten'))
-  // By itself, since a sweep can take long, and reservations without an owner must not wait for its end.
-  // At once, for those that a crash before this start has left.
+  // Not part of the sweep, which can take long. At once, for reservations that a crash has left.
   const expiries = expire().then(() => every(sweepIntervalMs, expire))
   const sweeps = every(sweepIntervalMs, sweep)
   const others = [
@@ -67,27 +63,25 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
   }
 }
 
-/** How old `last_used_at` of an access token can be while the token is in use. */
+/** Maximum age of `last_used_at` while a token is in use. */
 const RECORD_INTERVAL_MS = 60_000
 
 /** How long an address that one instance has blocked can go on at another. */
 const SHARE_INTERVAL_MS = 1_000
 const FORGET_INTERVAL_MS = 60_000
 
-/** It is only a time stamp, so a database that is gone does not hold up the end. */
+/** Uses are only time stamps, so an unavailable database must not delay the shutdown. */
 const LAST_RECORD_MS = 1_000
 
-/** With the lease it bounds how long a crash can hold capacity: 60 s + 20 s and what the abort takes. */
+/** With the lease, bounds how long a crash holds capacity: 60 s + 20 s and the abort itself. */
 const SWEEP_INTERVAL_MS = 20_000
 
 interface Repeated {
   readonly everyMs: number
   readonly signal: AbortSignal
-  /** Logs what fails and never rejects. */
   readonly run: () => Promise<void>
 }
 
-/** Runs a job until the signal aborts, with a rest after each time, however long it took. */
 async function repeat({ everyMs, signal, run }: Repeated): Promise<void> {
   while (!signal.aborted) {
     await delay(everyMs, undefined, { signal, ref: false }).catch(() => undefined)

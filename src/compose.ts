@@ -37,7 +37,6 @@ import { layerPorts, type Ports } from './ports.ts'
 import type { TracedPlaces } from './tracing/port-traces.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
-/** The use cases over opened adapters: all that a listener or a command works with. */
 export interface Service {
   readonly users: Users
   readonly accessTokens: AccessTokens
@@ -51,46 +50,35 @@ export interface Service {
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
   readonly readiness: Readiness
-  /** Copies the embedded database to a file that does not exist; see `database/sqlite/backup.ts`. */
+  /** `file` must not exist; see `database/sqlite/backup.ts`. */
   backup(file: string): Promise<{ readonly bytes: number }>
   readonly metrics: Metrics
-  /**
-   * To be called before requests are served. Ends the leases of uploads that processes had under way which are gone for
-   * certain, which can be told of an embedded database alone, and says how many: they count no more from then on.
-   */
+  /** Call before serving. Ends upload leases of dead processes (embedded database only); resolves to their number. */
   join(): Promise<number>
   close(): Promise<void>
 }
 
-/** How long things are kept that may be over, in milliseconds. Tests have them shorter, deployments do not. */
 export interface ServiceTimes {
-  /** What a process has begun ends this long after it was last renewed: an upload with its reservation, and a sweep. */
+  /** Uploads, with their reservations, and sweeps expire this long after their last renewal. */
   readonly leaseMs: number
-  /**
-   * Longer than a download takes to open an object that it has found (those that have opened it go on), and than a
-   * write that was repeated can still land.
-   */
+  /** Longer than a download takes to open the object it has found, and than a retried write can still land. */
   readonly garbageDelayMs: number
-  /** Longer than any request to the object store may take (see `object-store/s3/store.ts`), several times over. */
+  /** Several times the longest possible request to the object store (`object-store/s3/bucket.ts`). */
   readonly retentionMs: number
 }
 
-/** What a process adds to its settings, and what tests replace. */
 export interface Overrides extends Partial<ServiceTimes> {
-  /** Follows what is asked of database and object store. */
   readonly tracing?: Tracing | undefined
-  /** Told what went wrong that fails no request. */
   readonly warn?: ((err: unknown, message: string) => void) | undefined
-  /** Stand in for the adapters that the settings name. Whoever opened them closes them. */
+  /** Replace the configured adapters; the caller closes them. */
   readonly database?: Database
   readonly objects?: ObjectStore
-  /** Starts the thread of an embedded database at once, where otherwise the first upload does, and is told why it died. */
+  /** Starts the writer thread now, not at the first upload. `onDeath` receives the cause of its end. */
   readonly thread?: { readonly onDeath: (cause: unknown) => void }
-  /** Stands around the ports, as a recorder of calls or a source of faults does. */
   readonly aroundPorts?: (ports: Ports) => Ports
   readonly jwt?: Omit<JwtUsersOptions, 'users'> | undefined
   readonly space?: FreeSpace | undefined
-  /** How often a caller is verified again while a body comes. */
+  /** How often the caller is verified again while a body arrives. */
   readonly reverifyMs?: number
   readonly accessTokens?: Pick<AccessTokensOptions, 'cacheMs'>
   readonly failedAttempts?: Pick<FailedAttemptLimiterOptions, 'policy'>
@@ -98,13 +86,10 @@ export interface Overrides extends Partial<ServiceTimes> {
 
 const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
 
-/** Long enough for an operator to look through what a rebuild took for replaced, and for users to miss it. */
+/** Time for an operator to review what a rebuild took for replaced, and for users to miss it. */
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
-/**
- * The composition of the service, for its process, the command line, the tests and the benchmarks: opens database and object
- * store as the settings say, with tables and bucket made where they are missing, and builds the use cases over them.
- */
+/** Composition root of the server, CLI, tests and benchmarks. Creates missing tables and a missing bucket. */
 export async function openService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { warn } = overrides
   await using opened = new AsyncDisposableStack()
@@ -134,14 +119,13 @@ export async function openService(config: Config, overrides: Overrides = {}): Pr
 
 const PREPARE_TIMEOUT_MS = 30_000
 
-/** With the half second for which an answer is kept, a dependency that hangs is named well within 2 s. */
+/** With the half second of caching, a hanging dependency is reported well within 2 s. */
 const READINESS_TIMEOUT_MS = 1_000
 
 interface Opened {
   readonly database: Database
   readonly store: ObjectStore
   readonly writer: Writer | undefined
-  /** Where there is an identity provider. */
   readonly jwt: Omit<JwtUsersOptions, 'users'> | undefined
   readonly overrides: Overrides
 }
@@ -176,7 +160,6 @@ function createUseCases(config: Config, opened: Opened) {
   }
 }
 
-/** The ports, and what watches them: what that asks is not counted as calls of the service. */
 function createPorts(config: Config, { database, store, writer, overrides }: Opened) {
   const { baseCapacity, uploadMemory } = config
   const meter = createCallMeters()
@@ -203,7 +186,7 @@ interface Embedded {
   readonly instances: SqliteInstances
 }
 
-/** What a server does not need, which works beside this process, nor allows: it has clients on machines that nothing here knows of. */
+/** Embedded only: a database server has its own processes, and clients on machines unknown here. */
 function openEmbedded(
   { database, baseCapacity }: Config,
   { thread }: Overrides,
@@ -216,27 +199,26 @@ function openEmbedded(
   }
 }
 
-/** Ends the process as any uncaught error does: all is durable, and whoever runs the service starts it again. */
+/** As for any uncaught error: all data is durable, and the supervisor restarts the service. */
 function endProcess(cause: unknown): void {
   process.nextTick(() => {
     throw new Error('The thread that writes the database has ended.', { cause })
   })
 }
 
-/** Ends the leases that a crash has left, where the processes of a database can be told apart; resolves to how many. */
 async function endLeases(
   { instances, writer }: Embedded,
   { ledger, warn }: { readonly ledger: Ledger; readonly warn: Overrides['warn'] },
 ): Promise<number> {
   const joined = instances.join(() =>
     ledger.endLeases().catch((cause: unknown) => {
-      // They end by themselves. A full disk, for one, is no reason not to start: what has to be removed makes room.
+      // Leases expire anyway. A full disk, for example, must not prevent the start: removals make room.
       warn?.(cause, 'the leases of uploads that a crash has left were not ended')
       return 0
     }),
   )
   const ended = (await joined) ?? 0
-  // Each of them will be aborted, which is a write to the disk.
+  // Each ended lease leads to an abort, which writes.
   if (ended > 0) writer.start()
   return ended
 }

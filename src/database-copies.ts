@@ -9,7 +9,6 @@ import { ensureFolder } from './object-store/filesystem/fsync-directory.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the commands `backup` and `restore` do with a bucket, by the settings in `environment`. */
 export function createDatabaseCopies(environment: Environment): DatabaseCopies {
   return {
     async send({ copyTo, target, ...progress }) {
@@ -42,7 +41,7 @@ export function createDatabaseCopies(environment: Environment): DatabaseCopies {
   }
 }
 
-/** A key of S3 has at most 1024 bytes ("Naming Amazon S3 objects" in the guide of S3). */
+/** S3's limit ("Naming Amazon S3 objects" in the S3 guide). */
 const MAX_KEY_BYTES = 1024
 
 const ADDRESS = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([^/].*)$/s

@@ -6,18 +6,13 @@ import type { Service } from './compose.ts'
 const DAY_SECONDS = 24 * 3600
 
 export interface DemoPlace extends Pick<RunningServer, 'hasPage' | 'operatorPageUrl'> {
-  /** Of the listener, base path included. */
+  /** Includes the base path. */
   readonly url: string
-  /** Whether who started it reads the output now; a journal would keep the token. */
+  /** Whether a person reads the output now; a journal would keep the token. */
   readonly showsToken: boolean
 }
 
-/**
- * Makes the user `demo` and returns what a newcomer can paste. Where tokens may be shown, that holds a new one, which is
- * good for a day, and the link to the page of that user brings it along; else none is issued. The link to the operator's
- * page asks for the admin token, which opens everything for as long as the operator keeps it, and is written to no
- * terminal, log or history.
- */
+/** Creates the user `demo`. The text holds a one-day token if `showsToken`, but no admin token: it opens everything. */
 export async function introduceDemo(
   service: Service,
   { url, hasPage, operatorPageUrl, showsToken }: DemoPlace,

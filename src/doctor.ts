@@ -10,19 +10,13 @@ import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './adapters.ts'
 import { settingWarnings } from './config/warnings.ts'
 
-/** What one examination found. */
 export type Diagnosis = Readonly<{
   check: string
   result: 'ok' | 'failed'
-  /** What is the case and, where it failed, what to do. */
   detail: string
 }>
 
-/**
- * Examines the settings, the database, the object store and, if there is one, the identity provider by using them, each
- * on its own, so that one run shows all that is wrong. Never rejects. Its object is the only one that no journal knows,
- * and is gone within the call: nothing is left behind but a bucket or a folder that was missing.
- */
+/** Uses each dependency, so that one run shows every fault. Never rejects; leaves only a bucket or folder it made. */
 export async function diagnose(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Diagnosis[]> {
@@ -90,12 +84,12 @@ async function useDatabase(config: Config): Promise<string> {
   return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} answers, and its clock is right`
 }
 
-/** Leases and grants go by the database's clock, signatures by that of the object store. */
+/** Leases and grants use the database's clock, signatures the object store's. */
 const MAX_SKEW_MS = 60_000
 
 function assertClock(ms: number): void {
   const skew = ms - Date.now()
-  // A server need not say what time it is.
+  // A server need not state its time.
   if (Number.isNaN(ms) || Math.abs(skew) <= MAX_SKEW_MS) return
   throw new Error(
     `Its clock differs by ${Math.round(skew / 1000)} s; let all machines take their time from NTP.`,
@@ -136,7 +130,7 @@ async function roundTrip(objects: ObjectStore): Promise<void> {
       throw new Error('What was put could not be got back.')
     }
   } finally {
-    // With time of its own: what timed out can have left something.
+    // No journal knows this object, and a put that timed out can leave it. So removal has its own time limit.
     await objects.remove({ key, signal: AbortSignal.timeout(TIMEOUT_MS) })
   }
 }
@@ -144,7 +138,7 @@ async function roundTrip(objects: ObjectStore): Promise<void> {
 function reasonOf(error: unknown): string {
   const reason: unknown = isAppError(error) ? (error.cause ?? error) : error
   if (!(reason instanceof Error)) return String(reason)
-  // What answers a HEAD has no words, only a name.
+  // The error of a HEAD request has a name but no message.
   const named = reason.name === 'Error' ? reason.message : `${reason.name}: ${reason.message}`
   if (reason.cause instanceof Error) return `${named}: ${reasonOf(reason.cause)}`
   return `${named.replace(/\.$/, '')}.`

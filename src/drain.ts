@@ -1,17 +1,12 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { Connections } from './http/server/connections.ts'
 
-/** What is to be known of the connections of listeners that are about to close. */
 export type OpenConnections = Pick<Connections, 'lastChangedAt' | 'quietMs' | 'closeIdle'>
 
-/** Balancers ask `/readyz`, or learn from their orchestrator, within that time that they should look elsewhere. */
+/** Time for load balancers to notice the stop, by `/readyz` or their orchestrator. */
 export const DRAIN_MS = 3_000
 
-/**
- * Lets a listener that says it is stopping be used for up to `maxMs` more, so that closing it resets nobody: a balancer
- * has moved away, and a client that keeps its connection has heard `Connection: close` with an answer. Nothing is waited
- * for where nobody comes.
- */
+/** Waits up to `maxMs` until connections are quiet: balancers have left, clients have seen `Connection: close`. */
 export async function drain(connections: OpenConnections, maxMs: number): Promise<void> {
   const endsAt = performance.now() + maxMs
   while (performance.now() < endsAt && connections.quietMs() < QUIET_MS) await delay(LOOK_MS)
@@ -21,15 +16,14 @@ const QUIET_MS = 1_000
 const LOOK_MS = 50
 
 /**
- * Resolves in the moment to close a listener: the connections in the system's queue, which closing would reset, have been
- * accepted. That is after a turn of the event loop that brings no one and is short: in one that takes milliseconds,
- * someone comes after it has looked. Before that nobody should have come for a while, nor have been answered, since a client
- * then connects again; the while gets shorter, so that a flood of connections cannot hold this up for over two seconds. New
- * requests are to be held back meanwhile: their answers would bring further connections, and their work long turns.
+ * Resolves when closing the listener resets no connection in the accept queue: after a short event-loop turn that
+ * accepts none. (In a long turn, one can arrive after the poll.) Before that comes a quiet period, as answered clients
+ * reconnect; it shrinks, so that a flood delays this by 2 s at most. The caller holds back requests: answers would
+ * cause connections, work would cause long turns.
  */
 export async function emptyQueue(connections: OpenConnections): Promise<void> {
   const endsAt = performance.now() + EMPTYING_MS
-  // The rest of the turn under way does not look at the queue any more.
+  // The current turn does not poll the queue again.
   await turn()
   for (let startedAt = performance.now(); startedAt < endsAt;) {
     await turn()
@@ -42,16 +36,16 @@ export async function emptyQueue(connections: OpenConnections): Promise<void> {
 
 const EMPTYING_MS = 2_000
 
-/** How long that while is, as a part of the time that is left. */
+/** Length of the quiet period, as a share of the remaining time. */
 const QUIET_SHARE = 0.1
 
-/** One with nothing to do takes a hundredth of a millisecond. */
+/** An idle turn takes 0.01 ms. */
 const SHORT_TURN_MS = 0.1
 
-/** Closes, while a listener ends, what its clients leave open without a request; a late one still gets its answer. */
+/** Closes idle connections while a listener ends; a late request still gets its answer. */
 export function closeIdleFromNowOn(connections: OpenConnections): Disposable {
   const close = (): void => connections.closeIdle(LAST_IDLE_MS)
-  // A turn later: what came during a stall of the process is read first.
+  // One turn later, so that requests that arrived during a stall of the process are read first.
   const timer = setInterval(() => setImmediate(close), LOOK_MS)
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }

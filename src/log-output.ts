@@ -1,27 +1,23 @@
 import { writeSync } from 'node:fs'
 
 export interface LogOutputOptions {
-  /** Of the open file, pipe, socket or terminal. */
   readonly fd: number
-  /** Told once lines can be written again how many were not, and why. */
+  /** Called once writing works again. */
   readonly onRecovered: (lost: LostLines) => void
 }
 
 export interface LostLines {
   readonly lost: number
-  /** Of the last of them. */
+  /** The error of the last lost line. */
   readonly err: unknown
 }
 
 /**
- * Writes each line before `write` returns, which never throws: a log that cannot be written (a full disk, a pipe without a
- * reader) costs lines and nothing else. Each further line tries again, and finishes first what was begun. A pipe whose
- * reader is slow keeps `write` waiting for up to a second; one that takes nothing in that time has failed, and is waited
- * for no more until it takes something.
+ * `write` is synchronous and never throws: a failure (full disk, pipe without a reader) costs only lines, and the next
+ * line tries again. A slow pipe blocks for up to 1 s, then counts as failed until it takes bytes.
  */
 export class LogOutput {
   readonly #options: LogOutputOptions
-  /** What is left of a line that could be written only in part. */
   #rest: Uint8Array = NOTHING
   #lost = 0
   #failure: { readonly err: unknown } | undefined
@@ -38,18 +34,17 @@ export class LogOutput {
       this.#lost += 1
       return
     }
-    // What is left of a line that was begun comes before the next. Whether it can be finished is not known yet.
+    // A partial line counts as neither written nor lost until its rest is written.
     this.#rest = left
     if (left.byteLength > 0) return
     const lines = { lost: this.#lost, err: this.#failure?.err }
     this.#lost = 0
     this.#failure = undefined
-    // That is a line, too, and may be lost in its turn.
+    // This writes a line too, which can be lost in turn.
     if (lines.lost > 0) this.#options.onRecovered(lines)
     if (this.#lost > 0) this.#lost += lines.lost
   }
 
-  /** Writes what can be written, and returns what is left. */
   #writeOut(bytes: Uint8Array): Uint8Array {
     let left = bytes
     const waitsUntil = this.#failure === undefined ? performance.now() + PATIENCE_MS : 0
@@ -75,7 +70,7 @@ const RETRY_MS = 5
 
 const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4))
 
-/** Pipes are not blocking once Node has looked at them. */
+/** Node makes pipes non-blocking. */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
 }

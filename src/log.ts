@@ -8,10 +8,9 @@ export interface LogOptions {
   readonly format: LogFormat
 }
 
-/** Opens the log on the standard output: JSON, or lines for people where a terminal shows them. */
 export async function openLog({ level, format }: LogOptions): Promise<Logger> {
   const isPretty = format === 'auto' ? process.stdout.isTTY : format === 'pretty'
-  // Lines are written at once, so none is missing when the process dies, of whatever.
+  // Writes synchronously, so that no line is lost when the process dies.
   const output = new LogOutput({
     fd: process.stdout.fd,
     onRecovered: (lines) => logger.error(lines, 'lines of the log are lost'),
@@ -20,7 +19,6 @@ export async function openLog({ level, format }: LogOptions): Promise<Logger> {
   return logger
 }
 
-/** Loaded only where someone looks. */
 async function openPretty(output: LogOutput): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty')
   return pretty({

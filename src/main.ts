@@ -28,7 +28,7 @@ try {
   }
   process.exitCode = 1
 }
-// All has ended by now but what nobody waits for, such as a collector of traces that does not answer.
+// Only abandoned work remains, such as a request to a trace collector that does not answer.
 if (command === 'serve') process.exit()
 
 function run(): Promise<number> {
@@ -43,10 +43,7 @@ async function printVersion(): Promise<number> {
   return 0
 }
 
-/**
- * Serves until SIGTERM, which orchestrators send, or SIGINT, which people do, who have no balancer to wait for; a second
- * signal ends the process at once.
- */
+/** Serves until SIGTERM, which waits for load balancers, or SIGINT, which does not. */
 async function runServer(): Promise<number> {
   const off = { type: 'boolean', default: false } as const
   const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
@@ -58,12 +55,12 @@ async function runServer(): Promise<number> {
   const stopped = stopSignal()
   for (const place of await closePlaces(config)) logger.info(place, 'closed to other users')
   const tracing = await startTracing(config, logger)
-  // As process 1 of a container only a listener makes a signal heard, and a start can wait long for its database.
+  // Process 1 of a container ignores signals without a listener, and opening can wait long for the database.
   const service = await Promise.race([
     openService(config, { tracing, warn: (err, message) => logger.warn({ err }, message) }),
     stopped.then(() => undefined),
   ])
-  // Nothing runs yet that would have to end well, and what is awaited may never come.
+  // Nothing needs a clean end yet, and the opening may never settle.
   if (service === undefined) process.exit(0)
   opened.defer(() => service.close())
   if (await service.rebuilder.isUnfinished()) {
@@ -85,7 +82,6 @@ async function runServer(): Promise<number> {
   return 0
 }
 
-/** Loads what traces by OpenTelemetry where the settings ask for it, and nothing otherwise. */
 async function startTracing(
   { traces }: Config,
   logger: FastifyBaseLogger,
@@ -119,7 +115,7 @@ function drawLine(text: string): void {
   process.stderr.write(text)
 }
 
-/** Aborts on the first SIGTERM or SIGINT; the next ends the process as if nobody listened. */
+/** Aborts on the first SIGTERM or SIGINT; the next one ends the process by default. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   const onSignal = () => controller.abort(new Error('Interrupted.'))
@@ -127,10 +123,7 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
-/**
- * Resolves to the first SIGTERM or SIGINT. One that follows within a second is taken for the same (a terminal's Ctrl-C
- * can arrive twice, by way of npm); a later one ends the process at once.
- */
+/** A signal within a second of the first is a repeat (npm can deliver Ctrl-C twice); a later one exits at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   let firstAt: number | undefined
@@ -143,7 +136,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
   return promise
 }
 
-/** What is wrong in a line or two; a stack would not help who has to mend it. */
+/** Omits the stack, which does not help an operator. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isPortTaken(error)) {

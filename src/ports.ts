@@ -10,7 +10,6 @@ import { createUserStore } from './database/users/user-store.ts'
 import type { CallMeters } from './metrics/call-meters.ts'
 import type { PortTraces } from './tracing/port-traces.ts'
 
-/** What the use cases call. */
 export interface Ports {
   readonly ledger: Ledger
   readonly users: UserStore
@@ -22,20 +21,18 @@ export interface PortsOptions {
   readonly database: Database
   readonly objects: ObjectStore
   readonly baseCapacity: number
-  /** Of an embedded database. */
+  /** `undefined` unless the database is embedded. */
   readonly writer: Writer | undefined
-  /** `undefined` where nothing is traced. */
   readonly trace: PortTraces | undefined
   readonly meter: CallMeters
 }
 
-/** The ports, each with the layers that its calls pass through. */
 export interface LayeredPorts extends Ports {
-  /** Without the meter: what probes and scrapes ask is not counted as calls of the service. */
+  /** For probes and scrapes, which do not count as calls of the service. */
   readonly unmetered: Pick<Ports, 'ledger' | 'objects'>
 }
 
-/** Builds the chain of each port, the innermost layer first: the adapter, the writer thread, the trace, the meter. */
+/** Layers from the inside out: adapter, writer thread, trace, meter. */
 export function layerPorts(options: PortsOptions): LayeredPorts {
   const { database, objects, baseCapacity, writer, trace, meter } = options
   const ledger = createLedger(database, { baseCapacity })
@@ -54,7 +51,7 @@ export function layerPorts(options: PortsOptions): LayeredPorts {
   }
 }
 
-/** Which methods of an object store are calls that a request makes; a list goes on for as long as its reader likes. */
+/** Methods to trace and meter. A list is excluded, since its duration depends on its reader. */
 const OBJECT_CALLS = {
   put: true,
   open: true,
@@ -68,10 +65,8 @@ const OBJECT_CALLS = {
 
 type Call = (...args: never[]) => Promise<unknown>
 
-/** Makes of a method, by the layer below, the method that stands for it. */
 type Layer = (method: string, call: Call) => Call
 
-/** The same port with a layer around the calls that are named, or around all; as it is where there is no layer. */
 function wrap<P extends object>(
   port: P,
   layer: Layer | undefined,

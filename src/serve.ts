@@ -27,11 +27,8 @@ export interface ServeOptions {
   readonly config: Config
   readonly service: Service
   readonly logger: FastifyBaseLogger
-  /** Spans of requests, which are sent at the end. */
   readonly tracing?: Pick<Tracing, 'begin' | 'close'> | undefined
-  /** The folder of the pages, for tests. */
   readonly pages?: string
-  /** How often chores are done, for tests. */
   readonly intervals?: Pick<
     BackgroundJobsOptions,
     'recordIntervalMs' | 'sweepIntervalMs' | 'shareIntervalMs' | 'forgetIntervalMs'
@@ -39,22 +36,19 @@ export interface ServeOptions {
 }
 
 export interface RunningServer {
-  /** The address it listens on, such as `http://127.0.0.1:3000`, without the base path. */
+  /** Such as `http://127.0.0.1:3000`, without the base path. */
   readonly url: string
-  /** Whether there is a page under `/`. */
   readonly hasPage: boolean
-  /** The address of the admin listener, where there is one with a page. */
+  /** `undefined`: no admin listener, or no page. */
   readonly operatorPageUrl: string | undefined
   /**
-   * Says at once that it is stopping (`/readyz`, `Connection: close`), goes on accepting for up to `drainMs`
-   * milliseconds (none when left out) so that balancers move away, then stops accepting, lets requests under way finish
-   * within the grace period, aborts the rest with 503, and resolves when nothing runs any more. The grace period counts
-   * from the call. The service is still open then. Idempotent.
+   * Announces the stop at once (`/readyz`, `Connection: close`) and accepts for up to `drainMs` milliseconds more
+   * (default 0). Then requests may finish within the grace period, which counts from the call; the rest get 503.
+   * Resolves when nothing runs any more. The service stays open. Idempotent.
    */
   stop(options?: { readonly drainMs: number }): Promise<void>
 }
 
-/** Listens, and sweeps from time to time, until it is stopped. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, service, logger, tracing, intervals } = options
   const stopping = new AbortController()
@@ -96,19 +90,17 @@ export interface ListenersOptions
     Pick<AppOptions, 'connections' | 'stopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
   readonly pages?: { readonly [P in keyof Pages]: WebPage | undefined } | undefined
   readonly docs?: Docs
-  /** How long a body may stop coming before the request is given up, for tests; a minute when left out. */
+  /** How long a body may stall, for tests; a minute by default. */
   readonly idleTimeoutMs?: number
 }
 
 export interface Listener {
-  /** As the log has it. */
   readonly name: string
   readonly app: FastifyInstance
   readonly host: string
   readonly port: number
 }
 
-/** Builds the public listener, and those of the administration and of the monitoring where there are any. */
 export async function buildListeners(options: ListenersOptions): Promise<readonly Listener[]> {
   const { config, service, pages, docs = {}, tracing: traces, ...edge } = options
   const { metrics } = service
@@ -146,7 +138,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   return listeners
 }
 
-/** Nobody is to find the room taken that a crash has left; but there may be much of it, or a database that refuses. */
+/** Frees the space of crashed uploads before serving, but waits only a limited time: there may be many. */
 async function endGoneUploads({
   service,
   logger,
@@ -163,7 +155,7 @@ async function endGoneUploads({
 
 const GIVE_BACK_MS = 10_000
 
-/** Beside the folder of this file, whether that is the source or what was emitted. */
+/** The same relative path in the source and in the emitted code. */
 const PAGES = fileURLToPath(new URL('../dist/web', import.meta.url))
 
 interface Pages {
@@ -171,7 +163,7 @@ interface Pages {
   readonly operator: WebPage
 }
 
-/** The pages, as far as they are wanted. What is not built, or cannot be read, keeps nobody from the APIs. */
+/** A missing or unreadable page does not prevent the APIs from starting. */
 async function openPages(
   { webPage }: Config,
   { logger, pages: folder = PAGES }: Pick<ServeOptions, 'logger' | 'pages'>,
@@ -193,7 +185,6 @@ interface Docs {
   readonly admin?: PageFile | undefined
 }
 
-/** The pages at `/docs`. As with the other pages, nothing depends on them. */
 async function openDocs({
   logger,
   pages: folder = PAGES,
@@ -209,16 +200,15 @@ async function openDocs({
   }
 }
 
-/** What is served under its paths is the session alone. */
+/** Its paths still serve the session. */
 const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
 
 interface Running {
   readonly listeners: readonly Listener[]
-  /** Of all listeners. */
   readonly connections: Connections
   readonly jobs: BackgroundJobs
   readonly tracing: ServeOptions['tracing']
-  /** Aborts what is still running when the grace period is over. */
+  /** Aborted when the grace period is over. */
   readonly shutdown: AbortController
 }
 
@@ -229,7 +219,7 @@ async function end(running: Running, drainMs: number): Promise<void> {
     new Deadline(GRACE_MS, () => {
       shutdown.abort(new AppError('unavailable', 'The service is shutting down.'))
     }),
-    // Clients that neither read their answer nor close would keep the process for ever.
+    // Clients that neither read nor close would keep the process alive for ever.
     new Deadline(GRACE_MS + FAREWELL_MS, () => {
       for (const { app } of listeners) app.server.closeAllConnections()
     }),
@@ -245,15 +235,13 @@ async function end(running: Running, drainMs: number): Promise<void> {
   await Promise.all([jobs.recordLast(), tracing?.close()])
 }
 
-/** Stops accepting. Requests that come meanwhile wait for it, and are then served. */
 async function closeListeners({ listeners, connections }: Running): Promise<void> {
   using _ = connections.hold()
   await emptyQueue(connections)
-  // At once, where Fastify would first do other things.
+  // At once: Fastify's `close` does other work first.
   for (const { app } of listeners) app.server.close()
 }
 
-/** Opens all listeners, or none, and returns their addresses. */
 async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
   try {
     const urls: string[] = []
@@ -270,6 +258,6 @@ async function listenAll(listeners: readonly Listener[]): Promise<readonly strin
 
 const IDLE_TIMEOUT_MS = 60_000
 
-/** Orchestrators commonly kill after 30 s; what is left then is refused in time to be told so. */
+/** Orchestrators usually kill after 30 s; remaining requests get their 503 before that. */
 const GRACE_MS = 25_000
 const FAREWELL_MS = 3_000

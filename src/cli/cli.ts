@@ -8,22 +8,19 @@ import { USERS } from './commands/users.ts'
 import { printable, render, type Result } from './render.ts'
 
 export interface CliOptions extends Pick<CommandCall, 'copies'> {
-  /** The words after the program's name. */
+  /** Without the program's name. */
   readonly args: readonly string[]
-  /** Opens what commands work on; called only for a command that is well-formed. */
+  /** Called only for a well-formed command. */
   readonly open: () => Promise<CommandServices>
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
-  /** Writes over the last line of the terminal, where there is one. */
   readonly drawLine?: CommandCall['drawLine']
-  /** Called by a command that takes long; the signal aborts when the user ends it. */
   readonly interruption: () => AbortSignal
 }
 
 /**
- * Runs one command and returns the exit code for scripts: 0 done, 1 refused, failed, or done with something to tell,
- * 2 wrongly called.
- * Results go to `print` (with `--json` as one JSON document), all else to `printError`; no text holds what a terminal obeys.
+ * Runs one command. Exit codes: 0 done; 1 refused, failed, or done with findings; 2 usage error. Results go to `print`
+ * (with `--json` as one document), the rest to `printError`; neither receives terminal control characters.
  */
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   const { args, open, interruption } = options
@@ -70,7 +67,6 @@ async function runOn(
   }
 }
 
-/** Whether the word asks for help, wherever it stands. */
 export function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
@@ -84,7 +80,7 @@ interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'js
   readonly command: AnyCommand
 }
 
-/** The command that `args` call, or a sentence that says why they call none. */
+/** Returns a message for the user if the call is invalid. */
 function parseCall(args: readonly string[]): Call | string {
   const command = commandOf(args)
   if (command === undefined) return `There is no such command.\n\n${help()}`
@@ -133,7 +129,6 @@ function operandCounts({ operands = [] }: AnyCommand): { least: number; most: nu
   return { least: operands.length - optional.length, most: operands.length }
 }
 
-/** Of the command that is asked about, or of all. */
 function helpOn(args: readonly string[]): string {
   const command = commandOf(args[0] === 'help' ? args.slice(1) : args)
   return command === undefined ? help() : `${usage(command)}\n\n${command.summary}`
@@ -151,7 +146,6 @@ function help(): string {
 
 const CALL_WIDTH = 40
 
-/** How a command is called and what it does, below it when there is no room beside. */
 function helpLine(line: string, summary: string): string {
   const call = `cloud-repo ${line}`.padEnd(CALL_WIDTH)
   return call.length === CALL_WIDTH && call.endsWith(' ')

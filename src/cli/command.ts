@@ -7,7 +7,6 @@ import type { Users } from '../core/users/users.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
 import type { Result, Row } from './render.ts'
 
-/** The use cases that commands call; the same as the server's. */
 export interface CommandServices {
   readonly users: Users
   readonly accessTokens: AccessTokens
@@ -20,7 +19,7 @@ export interface CommandServices {
 }
 
 export interface Transfer {
-  /** Bytes. */
+  /** Bytes, as is `total`. */
   readonly moved: number
   readonly total: number
 }
@@ -30,19 +29,15 @@ interface CopyOptions {
   readonly signal: AbortSignal
 }
 
-/** Copies of the embedded database in S3. */
 export interface DatabaseCopies {
-  /**
-   * Guarantees that the object `target`, which was not there, is a whole copy of the database as `copyTo` makes one in a
-   * file of its own; on this machine nothing of it is left, and when this rejects, nothing in the bucket.
-   */
+  /** Stores a copy made by `copyTo` as the new object `target`. Leaves no local file and, if it rejects, no object. */
   send(
     options: CopyOptions & {
       readonly target: string
       readonly copyTo: (file: string) => Promise<unknown>
     },
   ): Promise<{ readonly bytes: number }>
-  /** Puts the copy `source` in the place of a database that is not there; see `database/sqlite/restore.ts`. */
+  /** Restores a missing database from `source`; see `database/sqlite/restore.ts`. */
   restore(
     options: CopyOptions & { readonly source: string },
   ): Promise<{ readonly database: string; readonly bytes: number }>
@@ -51,30 +46,27 @@ export interface DatabaseCopies {
 export interface CommandCall {
   readonly operands: readonly string[]
   readonly flags: Readonly<Record<string, string>>
-  /** Those of the command's switches that were given. */
   readonly switches: ReadonlySet<string>
   readonly json: boolean
-  /** Prints what does not wait for the end; what `run` returns is printed after it. */
+  /** Prints at once; the result of `run` is printed after it. */
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
-  /** Makes the exit code 1 although the command goes on to its end. */
+  /** Sets the exit code to 1; the command continues. */
   readonly fail: () => void
-  /** Writes over the last line of the terminal that `printError` writes to; `undefined` when there is no terminal. */
+  /** Overwrites the last line of the terminal; `undefined` if `printError` does not write to one. */
   readonly drawLine: ((text: string) => void) | undefined
   readonly copies: DatabaseCopies
-  /** For commands that take long: aborts on SIGINT and SIGTERM, which otherwise end the process at once. */
+  /** For long commands: aborts on SIGINT and SIGTERM, which otherwise end the process at once. */
   readonly interruption: () => AbortSignal
 }
 
 interface CommandForm {
   readonly words: readonly string[]
-  /** Names of the operands; `[name]` may be left out. */
+  /** `[name]` is optional. */
   readonly operands?: readonly string[]
-  /** Names of the flags, each with a value. */
+  /** Options with a value. */
   readonly flags?: readonly string[]
-  /** Names of the flags without a value. */
   readonly switches?: readonly string[]
-  /** Those of the flags that must be given. */
   readonly required?: readonly string[]
   readonly summary: string
 }
@@ -88,22 +80,19 @@ export interface StandaloneCommand extends CommandForm {
   runAlone(call: CommandCall): Promise<Result | undefined>
 }
 
-/** The first operand as a user id. */
 export function userIdOf([userId = '']: readonly string[]): UserId {
   return parseUserId(userId)
 }
 
-/** A whole number in decimal digits; `NaN`, which every limit refuses, for anything else. */
+/** Returns `NaN`, which every limit refuses, unless `text` is decimal digits. */
 export function parseCount(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** Prints a finding while its command goes on: a JSON document for programs, a line for people. */
 export function printFinding({ json, print }: CommandCall, row: Row): void {
   print(json ? JSON.stringify(row) : lineOf(row))
 }
 
-/** Its kind, then what is known of it. */
 function lineOf({ kind, repaired, ...facts }: Row): string {
   const said = Object.entries(facts).filter(([, value]) => value !== null)
   const words = said.map(([name, value]) => `${name}=${JSON.stringify(value)}`)
@@ -112,7 +101,7 @@ function lineOf({ kind, repaired, ...facts }: Row): string {
 
 const EVERY_MS = 10_000
 
-/** Says every 10 s how far a command has come that takes long; what it returns can be called as often as one likes. */
+/** Returns a function that may be called at any rate and prints every 10 s. */
 export function showProgress<T>(
   { printError }: Pick<CommandCall, 'printError'>,
   describe: (progress: T) => string,

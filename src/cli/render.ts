@@ -1,9 +1,8 @@
-/** What a command answers: JSON with scalar members, one record or a list of them. */
 export type Scalar = string | number | boolean | null
 export type Row = Readonly<Record<string, Scalar>>
 export type Result = Row | readonly Row[]
 
-/** Lays a result out for people: a list as a table, one record as a line a member. */
+/** A list becomes a table, a record one line per member. */
 export function render(result: Result): string {
   if (isList(result)) return table(result)
   const width = Math.max(...Object.keys(result).map((key) => key.length))
@@ -35,10 +34,7 @@ function cell(value: Scalar | undefined): string {
   return value === null || value === undefined ? '-' : String(value)
 }
 
-/**
- * A text that a terminal shows and obeys nothing of: each control and format character, and each separator of lines, is
- * written `\uXXXX`, as JSON has it, so that JSON stays the same document. The ends of lines stay as they are.
- */
+/** Escapes control characters, which a terminal obeys, as `\uXXXX`. JSON keeps its meaning; newlines stay. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => {
     const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))

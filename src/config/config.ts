@@ -22,7 +22,7 @@ import {
   parseUrl,
 } from './parsers.ts'
 
-/** Every setting of the service, checked. docs/configuration.md says what each is for. */
+/** docs/configuration.md explains each setting. */
 export type Config = Readonly<ReturnType<typeof readSettings>>
 
 export interface JwtConfig {
@@ -36,16 +36,14 @@ export type ObjectStoreConfig =
   | { readonly kind: 'file'; readonly directory: string }
   | (S3Settings & { readonly kind: 's3'; readonly bucket: string })
 
-/** How to reach S3, whatever the bucket. */
 export interface S3Settings {
   readonly region: string
   readonly endpoint: string | undefined
   readonly forcePathStyle: boolean
-  /** `undefined` leaves it to the AWS SDK to find credentials. */
   readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
-/** Thrown when settings are wrong; its message lists every fault, one a line. */
+/** The message lists every fault, one per line. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(['Some settings are not valid:', ...faults.map((fault) => `  ${fault}`)].join('\n'))
@@ -53,10 +51,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the settings from environment variables; an empty one counts as unset, and a secret may be given as the
- * path of a file in a variable that ends in `_FILE`. Throws a `ConfigError` with all that is wrong.
- */
+/** Empty variables count as unset; `<NAME>_FILE` names a file that holds the value. Throws `ConfigError`. */
 export function readConfig(environment: Environment): Config {
   const reader = createReader(environment)
   const config = readSettings(reader)
@@ -70,7 +65,7 @@ export function readConfig(environment: Environment): Config {
   return Object.freeze(config)
 }
 
-/** Reads the settings of S3 alone, also where no object store is there. Throws a `ConfigError`. */
+/** Works without an S3 object store in the settings. Throws `ConfigError`. */
 export function readS3Settings(environment: Environment): S3Settings {
   const reader = createReader(environment)
   const settings = readS3(reader)
@@ -86,7 +81,6 @@ function readSettings(reader: Reader) {
     host: setting('HOST', '127.0.0.1', String),
     port: setting('PORT', '3000', parsePort),
     basePath: setting('BASE_PATH', '', parseBasePath),
-    /** The folder of what is embedded, an absolute path. */
     dataDir,
     database: setting('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase),
     objectStore: readObjectStore(reader, dataDir),
@@ -96,33 +90,29 @@ function readSettings(reader: Reader) {
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
-    /** Bytes that uploads leave free where this machine keeps the database and the objects. */
+    /** Bytes that uploads leave free on local disks. */
     minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
-    /** How long the objects of replaced and deleted files are kept, in milliseconds. */
+    /** How long the objects of replaced and deleted files are kept. */
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
     maxDownloads: setting('MAX_DOWNLOADS', '1000', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
-    /** Whether the public listener describes itself. */
     apiDocs: setting('API_DOCS', 'true', parseBoolean),
-    /** Whether the user's page and its session are served. */
     webPage: setting('WEB_PAGE', 'true', parseBoolean),
     trustedProxies: setting('TRUST_PROXY', '', parseProxies),
-    /** The identity provider whose JWTs are access tokens too, if there is one. */
     jwt: readJwt(reader),
     logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
     logFormat: setting('LOG_FORMAT', 'auto', parseLogFormat),
-    /** `undefined`: nothing is traced. */
     traces: readTraces(reader),
-    /** `undefined`: there is no admin listener. */
+    /** `undefined`: no admin listener. */
     admin: readAdmin(reader),
-    /** `undefined`: the metrics are on the admin listener alone. */
+    /** `undefined`: the metrics are on the admin listener only. */
     metrics: readMetrics(reader),
   }
 }
 
-/** The most that the object store gathers of one upload before it sends it on, in bytes. */
+/** Bytes of one upload that the object store gathers before it sends them; 0 if it streams. */
 export function partSizeOf(config: Pick<Config, 'objectStore' | 'maxFileSize'>): number {
   return config.objectStore.kind === 's3' ? partSizeFor(config.maxFileSize) : 0
 }
@@ -159,7 +149,7 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
   return {
     region: setting('AWS_REGION', 'us-east-1', String),
     endpoint,
-    // Servers other than AWS seldom have a DNS name for every bucket.
+    // Other servers seldom have a DNS name per bucket.
     forcePathStyle: setting('S3_FORCE_PATH_STYLE', String(endpoint !== undefined), parseBoolean),
     credentials:
       accessKeyId === undefined || secretAccessKey === undefined || isSessionBound

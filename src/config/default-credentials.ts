@@ -1,4 +1,4 @@
-/** What S3 servers come with, or their manuals and examples show: access key id and secret access key. */
+/** Defaults of S3 servers and examples from manuals, which anyone can try: access key id and secrets. */
 const WELL_KNOWN_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
   ['minioadmin', ['minioadmin']],
   ['minio', ['minio123', 'minio']],
@@ -12,12 +12,10 @@ const WELL_KNOWN_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
   ['AKIAIOSFODNN7EXAMPLE', ['wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY']],
 ])
 
-/** Whether whoever reaches the object store could use it with these without being told them. */
 export function isDefaultCredential(id: string | undefined, secret: string | undefined): boolean {
   return secret !== undefined && (WELL_KNOWN_KEYS.get(id ?? '') ?? []).includes(secret)
 }
 
-/** Whether a URL leads to this very machine. */
 export function isLoopback(url: string | undefined): boolean {
   const host = url === undefined ? undefined : URL.parse(url)?.hostname
   return host !== undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from '../core/byte-size.ts'
 import { messageOf } from '../core/errors.ts'
 
-// Each parser reads the text of one setting, and throws an Error that says what to write instead.
+// Each parser throws an `Error` that says what to write instead.
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -11,7 +11,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const LOG_FORMATS = ['auto', 'json', 'pretty'] as const
 
-/** `auto` is `pretty` in a terminal, else `json`. */
+/** `auto` is `pretty` on a terminal, else `json`. */
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
 export function parseObjectStore(
@@ -32,13 +32,13 @@ export function parseObjectStore(
 }
 
 export type DatabaseConfig =
-  /** The file is an absolute path. */
+  /** Absolute path. */
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string }
 
 export function parseDatabase(text: string): DatabaseConfig {
   const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
-  // The driver knows one host alone; libpq's list would be taken for a name that nobody finds.
+  // The driver supports one host; it would take libpq's list for a single host name.
   if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
     throw new Error('write one host: a name or a balancer that leads to the primary')
   }
@@ -59,7 +59,7 @@ export function parseBasePath(text: string): string {
   throw new Error('write a path such as /api, without a slash at its end')
 }
 
-/** What a request can show in a header and nobody guesses, or `undefined` for nothing. Its faults do not repeat it. */
+/** Returns `undefined` for an empty text. Its errors do not repeat the secret. */
 export function parseHeaderToken(text: string): string | undefined {
   if (text === '') return undefined
   if (/^[!-~]{16,}$/.test(text)) return text
@@ -74,12 +74,11 @@ export function parseCount(text: string): number {
 
 const MS_OF = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Below this a download could lose its object between finding and opening it. */
+/** Below this, a download could lose its object between finding and opening it. */
 const LEAST_GARBAGE_DELAY_MS = 10 * MS_OF.min
 
 const MOST_GARBAGE_DELAY_MS = 3650 * MS_OF.d
 
-/** How long the objects of replaced and deleted files are kept, in milliseconds. */
 export function parseGarbageDelay(text: string): number {
   const [, count = '', unit] = /^(\d+) ?(min|h|d)$/.exec(text) ?? []
   const ms = Number(count) * (unit === 'min' || unit === 'h' || unit === 'd' ? MS_OF[unit] : 0)
@@ -105,7 +104,6 @@ function parseList(text: string): readonly string[] {
     .filter((item) => item !== '')
 }
 
-/** Addresses and networks in CIDR notation. */
 export function parseProxies(text: string): readonly string[] {
   const proxies = parseList(text)
   for (const proxy of proxies) {
@@ -118,7 +116,6 @@ export function parseProxies(text: string): readonly string[] {
   return proxies
 }
 
-/** An http or https URL, or `undefined` for nothing. */
 export function parseUrl(text: string): string | undefined {
   if (text === '') return undefined
   if (URL.canParse(text) && /^https?:\/\//i.test(text)) return text
@@ -139,7 +136,6 @@ export const parseLogLevel = (text: string): LogLevel => parseOneOf(LOG_LEVELS, 
 
 export const parseLogFormat = (text: string): LogFormat => parseOneOf(LOG_FORMATS, text)
 
-/** The word among those that are known. */
 export function parseOneOf<const W extends string>(words: readonly W[], text: string): W {
   const word = words.find((known) => known === text)
   if (word !== undefined) return word

@@ -4,16 +4,15 @@ import type { Config } from './config.ts'
 
 export interface ClosedPlace {
   readonly path: string
-  /** The permissions that it had, in octal. */
+  /** Previous permissions, in octal. */
   readonly mode: string
 }
 
 type Places = Pick<Config, 'dataDir' | 'database' | 'objectStore'>
 
 /**
- * Closes the folders and files of the embedded places to other users of the machine, as new ones are from the start, and
- * resolves to those that were open. A place that belongs to another user stays as it is, and so does a folder that
- * everyone may write to, such as `/tmp`, and a folder outside `DATA_DIR` that a setting names: others may use it too.
+ * Revokes other users' access to the embedded data; resolves to the places that were open. Skips places of other
+ * owners, world-writable folders such as `/tmp`, and configured folders outside `DATA_DIR`, which others may use.
  */
 export async function closePlaces(config: Places): Promise<readonly ClosedPlace[]> {
   const closed: ClosedPlace[] = []
@@ -40,7 +39,6 @@ function placesOf({ dataDir, database, objectStore }: Places): readonly string[]
 const OTHERS = 0o077
 const WRITABLE_BY_ALL = 0o002
 
-/** Resolves to the permissions that the place had, or to `undefined` where it was not changed. */
 async function close(path: string): Promise<string | undefined> {
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined || stats.uid !== process.geteuid?.()) return undefined
@@ -50,7 +48,7 @@ async function close(path: string): Promise<string | undefined> {
   try {
     await chmod(path, mode & ~OTHERS)
   } catch {
-    // A file system without permissions, or a file that SQLite has removed meanwhile.
+    // A file system without permissions, or SQLite has removed the file.
     return undefined
   }
   return mode.toString(8).padStart(4, '0')

@@ -3,10 +3,9 @@ import { messageOf } from '../core/errors.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads single settings. */
 export interface Reader {
   readonly faults: string[]
-  /** The parsed value of a setting; a fault is noted and the default stands in, so that all faults are found. */
+  /** Records a fault and returns the default, so that one run finds all faults. */
   readonly setting: <T>(name: string, fallback: string, parse: (text: string) => T) => T
   readonly optional: (name: string) => string | undefined
 }

@@ -2,13 +2,10 @@ import type { TracingOptions } from '../tracing/tracing.ts'
 import type { Reader } from './reader.ts'
 import { parseOneOf, parsePositiveCount, parseUrl } from './parsers.ts'
 
-/** How spans are made and sent. The rest of `OTEL_*` is read by OpenTelemetry itself. */
+/** OpenTelemetry reads the other `OTEL_*` variables itself. */
 export type TraceConfig = Omit<TracingOptions, 'warn'>
 
-/**
- * Reads the variables by which OpenTelemetry is set up everywhere. There are traces when an exporter or its endpoint is
- * named, and `undefined` otherwise: a service that nobody told so sends nothing to anyone.
- */
+/** Reads OpenTelemetry's standard variables. Returns `undefined` unless an exporter or its endpoint is named. */
 export function readTraces({ setting, optional }: Reader): TraceConfig | undefined {
   const isDisabled = setting('OTEL_SDK_DISABLED', 'false', parseSwitch)
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
@@ -25,7 +22,7 @@ export function readTraces({ setting, optional }: Reader): TraceConfig | undefin
       maxQueueSize: setting('OTEL_BSP_MAX_QUEUE_SIZE', '2048', parsePositiveCount),
       maxExportBatchSize: setting('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '512', parsePositiveCount),
     },
-    // Here as well, since these can hold a secret, and so be a file.
+    // Read here because headers can be secret, so `_FILE` must work.
     headers:
       optional('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? optional('OTEL_EXPORTER_OTLP_HEADERS'),
   }
@@ -49,7 +46,7 @@ const parseExporter = (text: string): 'otlp' | 'none' => parseOneOf(['otlp', 'no
 const parseProtocol = (text: string): TraceConfig['protocol'] =>
   parseOneOf(['http/protobuf', 'http/json'], text)
 
-/** As the specification has it, any case. */
+/** In any case, as the specification requires. */
 const parseSwitch = (text: string): boolean =>
   parseOneOf(['true', 'false'], text.toLowerCase()) === 'true'
 

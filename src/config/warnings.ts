@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 
-/** What is allowed in the settings but hardly meant, a sentence each. None repeats a secret. */
+/** Settings that are valid but probably unintended, a sentence each. Never repeats a secret. */
 export function settingWarnings(
   environment: Readonly<Record<string, string | undefined>>,
   { objectStore }: Pick<Config, 'objectStore'>,
@@ -18,7 +18,7 @@ export function settingWarnings(
   return warnings
 }
 
-/** Those that docker-compose.yml starts with when nobody has made any up. */
+/** The default secrets of docker-compose.yml have this prefix. */
 function hasTrialSecret({
   PGPASSWORD,
   AWS_SECRET_ACCESS_KEY,

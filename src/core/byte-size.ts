@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts'
 
-/** Sizes are whole bytes up to 2^53 - 1, so that JSON carries them exactly. */
+/** The largest integer that JSON carries exactly. */
 export const MAX_BYTES = Number.MAX_SAFE_INTEGER
 
 const SIZE = /^(\d+)(?:\.(\d+))?\s*([a-z]*)$/i
@@ -18,16 +18,12 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
   ['tib', 2n ** 40n],
 ])
 
-/**
- * Reads a size as people write it in settings and commands: `1048576`, `500MB` (powers of 1000),
- * `5GiB` (powers of 1024), `1.5GiB`. 0 is allowed. Throws `invalid_parameter` for anything else,
- * for a fraction of a byte, and above 2^53 - 1.
- */
+/** Units are powers of 1000 (`MB`) or 1024 (`MiB`). Throws `invalid_parameter`, also for a fraction of a byte. */
 export function parseByteSize(text: string): number {
   const [, whole, fraction = '', unit = ''] = SIZE.exec(text.trim()) ?? []
   const scale = UNITS.get(unit.toLowerCase())
   if (whole !== undefined && scale !== undefined) {
-    // Not floating point, in which 1.005 * 1000 is no whole number.
+    // BigInt, because 1.005 * 1000 is not whole in floating point.
     const scaled = BigInt(whole + fraction) * scale
     const divisor = 10n ** BigInt(fraction.length)
     const bytes = Number(scaled / divisor)
@@ -39,7 +35,6 @@ export function parseByteSize(text: string): number {
   )
 }
 
-/** Whether `value` is a whole number of bytes from 0 to 2^53 - 1. */
 export function isByteSize(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

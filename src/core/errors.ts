@@ -1,7 +1,4 @@
-/**
- * The closed list of what can go wrong, as clients see it in the member `code` of a problem
- * document (docs/api.md). A code names one cause; `http/server/problem.ts` gives each its status.
- */
+/** The closed list of a problem's `code`s (docs/api.md). `http/server/problem.ts` maps each to a status. */
 export const ERROR_CODES = [
   'format_error',
   'missing_file_part',
@@ -34,31 +31,28 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** What neither uploads nor downloads work without. */
+/** Parts without which neither uploads nor downloads work. */
 export type Dependency = 'database' | 'object_store'
 
 export interface AppErrorOptions {
-  /** What an adapter or a library threw; logged, never shown to a client. */
+  /** Logged, never shown to a client. */
   readonly cause?: unknown
-  /** Further members of the problem document, in its snake_case, for example `capacity` in bytes. */
+  /** Extra members of the problem document, in snake_case. */
   readonly facts?: Readonly<Record<string, number | string>>
-  /** Which part failed, for `unavailable`; logged, never shown to a client. */
+  /** The part that failed, for `unavailable`; logged, never shown to a client. */
   readonly part?: Dependency
-  /** Whether the part can be read but not written, because its disk is full. */
+  /** The part can be read but not written, because its disk is full. */
   readonly isFull?: boolean
 }
 
-/**
- * The only error that core and its adapters throw on purpose. Anything else that reaches the edge is
- * a defect and is answered with `internal_error`.
- */
+/** The only error that core and adapters throw on purpose. Any other is a defect, answered with `internal_error`. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly facts: Readonly<Record<string, number | string>>
   readonly part: Dependency | undefined
   readonly isFull: boolean
 
-  /** `detail` is a sentence for the client; it names no secret, no file name and no internals. */
+  /** `detail` is a sentence for the client, without secrets, file names or internals. */
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
     super(detail, { cause: options.cause })
     this.name = 'AppError'
@@ -69,17 +63,14 @@ export class AppError extends Error {
   }
 }
 
-/** What an error says, or in words whatever else was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Whether `error` is an `AppError`, with that code when one is given. */
 export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
   return error instanceof AppError && (code === undefined || error.code === code)
 }
 
-/** Whether `error` says that the database can be read but not written, because its disk is full. */
 export function isDatabaseFull(error: unknown): boolean {
   return error instanceof AppError && error.part === 'database' && error.isFull
 }

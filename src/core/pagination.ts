@@ -3,10 +3,7 @@ import { AppError } from './errors.ts'
 export const DEFAULT_PAGE_LIMIT = 100
 export const MAX_PAGE_LIMIT = 1000
 
-/**
- * Reads how many entries a page of a list may have: 1 to 1000 in decimal digits, 100 when `undefined`. Throws
- * `invalid_parameter` with the fact `parameter` for anything else.
- */
+/** 1 to 1000 in decimal digits, 100 if `undefined`; else throws `invalid_parameter` (fact `parameter`). */
 export function parsePageLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PAGE_LIMIT
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
@@ -16,10 +13,7 @@ export function parsePageLimit(text: string | undefined): number {
   })
 }
 
-/**
- * Cuts a page out of what was found by asking for one entry more than it holds. `last` is its last entry when more
- * follow, and `undefined` when this is the end.
- */
+/** Takes up to `limit + 1` entries. `last` is the page's last entry, or `undefined` on the last page. */
 export function cutPage<T>(
   found: readonly T[],
   limit: number,

@@ -5,9 +5,8 @@ import type { ObjectStore } from './objects/object-store.ts'
 
 export interface Readiness {
   /**
-   * The parts that do not answer, each with the reason; empty when all do. What is returned was asked at most half a
-   * second ago, so that probes cost nothing however many there are. With `timeoutMs` that is how long a part can have
-   * failed, or hung, before it is named. Never rejects.
+   * The parts that do not answer and their reasons; empty when all do. Results are at most 500 ms old, so any number of
+   * probes is cheap. A part that hangs is reported after `timeoutMs`. Never rejects.
    */
   failures(): Promise<ReadonlyMap<Dependency, unknown>>
 }
@@ -15,13 +14,11 @@ export interface Readiness {
 export interface ReadinessOptions {
   readonly ledger: Pick<Ledger, 'check'>
   readonly objects: Pick<ObjectStore, 'check'>
-  /** How long a part may take to answer, in milliseconds. */
   readonly timeoutMs: number
 }
 
 const MAX_AGE_MS = 500
 
-/** Asks the parts themselves: a database that is down or a bucket that is gone is seen, and so is their return. */
 export function createReadiness(options: ReadinessOptions): Readiness {
   const { ledger, objects, timeoutMs } = options
   let latest: Promise<ReadonlyMap<Dependency, unknown>> | undefined

@@ -8,10 +8,7 @@ const TIMESTAMP = new RegExp(`^${DATE}T${TIME}${OFFSET}$`)
 const FIRST = Date.parse('0000-01-01T00:00:00Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 
-/**
- * Reads a time as RFC 3339 writes it, such as `2027-01-31T00:00:00Z`, and returns milliseconds since 1970; what is
- * finer is cut off. Throws `invalid_parameter` with the fact `parameter` for anything else.
- */
+/** Parses RFC 3339 to milliseconds since 1970, truncated; else throws `invalid_parameter` (fact `parameter`). */
 export function parseTimestamp(text: string, parameter: string): number {
   const upper = text.toUpperCase()
   const time = TIMESTAMP.test(upper) && isDay(upper.slice(0, 10)) ? Date.parse(upper) : Number.NaN
@@ -21,14 +18,14 @@ export function parseTimestamp(text: string, parameter: string): number {
   })
 }
 
-/** Writes milliseconds since 1970 as RFC 3339 in UTC; `null` for no time. */
+/** Formats milliseconds since 1970 as RFC 3339 in UTC. */
 export function formatTimestamp(ms: number): string
 export function formatTimestamp(ms: number | undefined): string | null
 export function formatTimestamp(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString()
 }
 
-/** `Date.parse` takes the 30th of February for the 2nd of March. */
+/** `Date.parse` accepts 30 February as 2 March. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)

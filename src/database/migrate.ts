@@ -12,18 +12,14 @@ import { buildIndexes, lockTables } from './postgres/migration.ts'
 import type { Tables } from './schema.ts'
 
 /**
- * Guarantees that the database has every table of `schema.ts`, or that no table has changed. Runs forward only, in one
- * transaction under a lock, so any number of instances can call it at once, and a process that is killed in the middle
- * leaves nothing behind, but for indexes that are built before the transaction, with which the next call goes on. Returns
- * the names of the migrations that this call ran. Rejects with `unavailable` like every use of a database, and when the
- * database has a migration that this program does not know: what it would make of that is anyone's guess.
+ * Guarantees that the database has every table of `schema.ts`, or that no table has changed. One transaction under a
+ * lock: any number of instances can call it, and a killed process leaves only prebuilt indexes, which the next call
+ * reuses. Resolves to the names of the migrations it ran. Rejects with `unavailable`, also for an unknown migration.
  *
- * Instances of the version before work on meanwhile, so a migration has rules:
- * - An index on a table that may be large, of columns that were there before, stands in `indexes`: PostgreSQL builds it
- *   beside requests, however long that takes.
- * - All else takes no time that grows with a table. Every table is locked for it, so requests wait: no row is rewritten
- *   (`ADD COLUMN` has a constant default), no constraint is added that has rows read.
- * - The version before can work with what it makes, and what is released never changes in name or result.
+ * Instances of the previous version run meanwhile, so a migration follows these rules:
+ * - An index on existing columns of a possibly large table goes into `indexes`: PostgreSQL builds it beside requests.
+ * - All else locks every table and takes constant time: `ADD COLUMN` has a constant default, no constraint reads rows.
+ * - The previous version works with the new schema. A released migration never changes its name or result.
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
   return await runMigrations(database, migrations(database))
@@ -31,7 +27,7 @@ export async function migrate(database: Database): Promise<readonly string[]> {
 
 type Migrations = Readonly<Record<string, SchemaMigration>>
 
-/** Rejects unless the database is one of this service that this version, or one before it, has migrated. Changes nothing. */
+/** Rejects unless this version or an older one has migrated the database. Changes nothing. */
 export async function assertMigrated(database: Database): Promise<void> {
   const known = migrations(database)
   const pending = await database.query((kysely) => findPending(kysely, known))
@@ -39,12 +35,11 @@ export async function assertMigrated(database: Database): Promise<void> {
   throw new Error('This is a database, but not one of this service.')
 }
 
-/** `migrate` with migrations of a test's own. */
 export async function runMigrations(
   database: Database,
   migrations: Migrations,
 ): Promise<readonly string[]> {
-  // With the deadlines of requests, so that a start fails soon where the database does not answer.
+  // Uses the deadlines of requests, so that a start fails soon if the database does not answer.
   const pending = await database.query((kysely) => findPending(kysely, migrations))
   if (pending.length === 0) return []
   if (database.migrateAlone === undefined) {
@@ -61,7 +56,7 @@ export async function runMigrations(
   })
 }
 
-/** Rejects with why a program must not use a database that a newer one has migrated. */
+/** Rejects with `unavailable` if a newer version has migrated the database. */
 async function findPending(
   kysely: Kysely<Tables>,
   migrations: Migrations,
@@ -113,7 +108,7 @@ async function refuseNewer(kysely: Kysely<Tables>, migrations: Migrations): Prom
   )
 }
 
-/** The migrations that are released, in the order of their names, which begin with a date; such a name never changes. */
+/** The released migrations in the order of their names, which begin with a date and never change. */
 export function migrations({ bytewise, createTrigger }: Database): Migrations {
   return {
     '2026-11-21-initial': initial(bytewise),

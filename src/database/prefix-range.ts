@@ -2,14 +2,11 @@ import { type RawBuilder, sql } from 'kysely'
 
 interface PrefixRange {
   readonly prefix: string
-  /** Before all there is when empty. */
+  /** Empty to start at the first. */
   readonly after: string
 }
 
-/**
- * The condition that a column, compared bytewise, begins with `prefix` and comes after `after`: one bound on each side,
- * since of two SQLite might enter the index at the farther one.
- */
+/** For a bytewise `column`. One bound per side: of two, SQLite might enter the index at the farther one. */
 export function isInRange(
   column: RawBuilder<unknown>,
   { prefix, after }: PrefixRange,
@@ -19,12 +16,12 @@ export function isInRange(
   return end === undefined ? from : sql`${from} AND ${column} < ${end}`
 }
 
-/** Bytewise in UTF-8, in which JavaScript does not compare. */
+/** Compares UTF-8 bytes; JavaScript's `<` compares UTF-16. */
 export function isBelow(text: string, other: string): boolean {
   return Buffer.compare(Buffer.from(text), Buffer.from(other)) < 0
 }
 
-/** The first text, bytewise in UTF-8, after all that begin with `prefix`; `undefined` when there is none. */
+/** The first text, bytewise in UTF-8, after all that begin with `prefix`; `undefined` if there is none. */
 export function successorOf(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
   while (points.at(-1) === LAST_CODE_POINT) points.pop()
@@ -34,7 +31,7 @@ export function successorOf(prefix: string): string | undefined {
   return String.fromCodePoint(...points, next)
 }
 
-// Halves of surrogate pairs are no characters, and no UTF-8.
+// UTF-8 cannot encode surrogates.
 const FIRST_SURROGATE = 0xd800
 const LAST_SURROGATE = 0xdfff
 const LAST_CODE_POINT = 0x10ffff

@@ -6,11 +6,7 @@ import type { ObjectKey, Version } from '../core/objects/object-key.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { UserStatus } from '../core/users/user-store.ts'
 
-/**
- * The tables as they stand after the last migration. Sizes are bytes, times are milliseconds since
- * 1970 by the database's clock, and both arrive as numbers. Branded columns hold nothing but what
- * was parsed on its way in.
- */
+/** Sizes are bytes; times are milliseconds since 1970 by the database's clock. Branded columns hold parsed values. */
 export interface Tables {
   readonly users: UserRow
   readonly access_tokens: AccessTokenRow
@@ -30,7 +26,7 @@ export interface UserRow {
 }
 
 export interface AccessTokenRow {
-  /** Of the secret, which is stored nowhere. */
+  /** Of the secret, which is never stored. */
   readonly sha256: string
   readonly token_id: string
   readonly user_id: UserId
@@ -53,13 +49,12 @@ export interface GrantRow {
   readonly revoked_at: number | null
 }
 
-/** The row that every change to a user's files locks first. */
 export interface QuotaRow {
   readonly user_id: UserId
   readonly used_bytes: number
   readonly reserved_bytes: number
   readonly file_count: number
-  /** What of the user's `garbage` counts; triggers keep it. */
+  /** Bytes of `garbage` that count for the user; maintained by triggers. */
   readonly garbage_bytes: number
 }
 
@@ -75,42 +70,36 @@ export interface FileRow {
   readonly updated_at: number
 }
 
-/**
- * Reservation and write-ahead journal in one: the row stands before the first byte reaches the
- * object store.
- */
+/** Reservation and write-ahead journal: the row exists before the object store receives the first byte. */
 export interface UploadRow {
   readonly version: Version
   readonly user_id: UserId
   readonly name: FileName
   readonly object_key: ObjectKey
-  /** What counts in the user's quota while the upload is pending. */
   readonly reserved_bytes: number
   readonly state: 'pending' | 'committed' | 'aborted'
   readonly lease_until: number
   readonly settled_at: number | null
-  /** From when what an aborted upload may have left is to be removed, for the first time or again. */
+  /** When the object of an aborted upload is next due for removal. */
   readonly remove_at: number
-  /** What the commit answered, as JSON, so that a repeated commit answers the same. */
+  /** JSON result of the commit, so that a repeated commit returns the same. */
   readonly outcome: string | null
 }
 
 export interface GarbageRow {
   readonly object_key: ObjectKey
   readonly not_before: number
-  /** Whose bound it counts against, if anyone's: of who is gone, or was never known, it counts against none. */
+  /** The user whose garbage bound it counts against; `null` if that user is gone or was never known. */
   readonly user_id: UserId | null
   readonly bytes: Generated<number>
 }
 
-/** Which instance does a chore that one does for all, and until when nobody else does. */
 export interface ChoreRow {
   readonly name: string
   readonly holder: string
   readonly lease_until: number
 }
 
-/** How often an address was wrong about tokens, for as long as that matters; see `core/auth/failed-attempts.ts`. */
 export interface FailedAttemptRow {
   readonly address: ClientAddress
   readonly guesses: number
@@ -120,7 +109,7 @@ export interface FailedAttemptRow {
   readonly expires_at: number
 }
 
-/** Whether a rebuild goes on, or was interrupted: only then is there its table `rebuild_objects`, of `database/rebuild/`. */
+/** Whether a rebuild is running or was interrupted: its table `rebuild_objects` exists only then. */
 export async function isRebuilding(db: Kysely<Tables>): Promise<boolean> {
   const tables = await db.introspection.getTables()
   return tables.some(({ name }) => name === 'rebuild_objects')

@@ -1,9 +1,6 @@
 import type { JSONWebKeySet } from 'jose'
 
-/**
- * The key set under the URL; whether its keys work shows when they are used. Rejects when it is not answered with 200
- * itself, is larger than `MAX_BYTES`, is no key set, or when the signal aborts first.
- */
+/** Keys are checked on use. Rejects on a redirect, a status but 200, no key set, over `MAX_BYTES`, and on abort. */
 export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONWebKeySet> {
   const response = await fetch(url, {
     headers: { accept: 'application/json, application/jwk-set+json' },

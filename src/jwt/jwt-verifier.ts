@@ -6,13 +6,11 @@ import { isUserId } from '../core/users/user-id.ts'
 import { createKeySet, type KeySetOptions } from './key-set.ts'
 
 export interface JwtVerifierOptions extends KeySetOptions {
-  /** What `iss` must be. */
   readonly issuer: string
-  /** What `aud` must be or hold. */
   readonly audience: string
 }
 
-/** Verifies JWTs by the keys that the identity provider publishes (JWS, RFC 7515; JWKS, RFC 7517). */
+/** Verifies JWTs (JWS, RFC 7515) with the keys that the identity provider publishes (JWKS, RFC 7517). */
 export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   const { issuer, audience } = options
   const keys = createKeySet(options)
@@ -28,10 +26,10 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
       return payload
     } catch (error) {
       if (isAppError(error)) throw error
-      // By then signature, issuer and audience have been found good.
+      // `jose` checks signature, issuer and audience before the expiry.
       if (evenExpired && error instanceof errors.JWTExpired) return error.payload
       if (error instanceof errors.JOSEError) throw accessTokenInvalid(error)
-      // The token was well-formed, so it is the key that does not work, such as an RSA key that is too short.
+      // The token is well-formed, so the key is unusable, such as an RSA key that is too short.
       throw new AppError('unavailable', 'A key of the identity provider cannot be used.', {
         cause: error,
       })
@@ -41,15 +39,15 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   return {
     async verify(jwt, { evenExpired } = { evenExpired: false }) {
       const { sub, exp } = await payloadOf(jwt, evenExpired)
-      // The library requires neither, nor does it check that `sub` is the string that its types promise.
+      // `jose` requires neither, nor does it check that `sub` is a string.
       if (typeof sub !== 'string' || !isUserId(sub) || exp === undefined) throw accessTokenInvalid()
       return { userId: sub, expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now() }
     },
   }
 }
 
-/** Signatures that only the holder of a private key can make: neither `none` nor anything with a shared secret. */
+/** Only signatures by a private key: neither `none` nor a shared secret. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ')
 
-/** How far the clocks of this machine and of the identity provider may differ. */
+/** Tolerated difference between the clocks of this machine and the identity provider. */
 const CLOCK_TOLERANCE_SECONDS = 5

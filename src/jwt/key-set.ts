@@ -6,20 +6,17 @@ import { fetchJwks } from './fetch-jwks.ts'
 
 export interface KeySetOptions {
   readonly jwksUrl: string
-  /** How long the answer to one request may take, in milliseconds: 3000 when left out. */
+  /** Per request; 3000 by default. */
   readonly timeoutMs?: number
-  /** Milliseconds from any beginning, never going back. */
   readonly clock?: () => number
 }
 
-/** The key that a JWT's header names. */
 export type KeySet = (header: JWTHeaderParameters) => Promise<CryptoKey>
 
 /**
- * The keys under a URL, fetched when they are first needed, when they are old, and when a JWT names one that is not
- * among them; never more often than every `COOLDOWN_MS`, whether the last request succeeded or not and however many
- * ask. (The remote key set of `jose` counts only successes, and drops keys that are old while the URL can't be reached.)
- * Rejects with `access_token_invalid` when no key has that name, and with `unavailable` when that is not known.
+ * Fetches the keys on first use, when they are old, and for an unknown key, but waits `COOLDOWN_MS` after every
+ * attempt. (The remote key set of `jose` counts only successes, and drops old keys while the URL is unreachable.)
+ * Rejects with `access_token_invalid` if there is no such key, and with `unavailable` if that is unknown.
  */
 export function createKeySet(options: KeySetOptions): KeySet {
   const { jwksUrl, timeoutMs = TIMEOUT_MS, clock = () => performance.now() } = options
@@ -43,7 +40,6 @@ export function createKeySet(options: KeySetOptions): KeySet {
     }
   }
 
-  /** Never rejects; what failed is in `failure`. */
   async function refresh(): Promise<void> {
     if (attempt === undefined && clock() - attemptEndedAt >= COOLDOWN_MS) {
       attempt = fetchKeys()
@@ -55,7 +51,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
     if (clock() - fetchedAt < MAX_AGE_MS) return
     const wasReachable = failure === undefined
     const refreshed = refresh()
-    // While the URL is out of reach nobody waits for it whose key may be here.
+    // While the URL is unreachable, cached keys are used without a wait.
     if (keys === undefined || wasReachable) await refreshed
   }
 
@@ -72,10 +68,10 @@ export function createKeySet(options: KeySetOptions): KeySet {
   }
 }
 
-/** From the end of a request to the next. A new key is known at most that long after it was published. */
+/** From the end of an attempt to the next; bounds how long a new key is unknown. */
 const COOLDOWN_MS = 5_000
 
-/** A key that is published no longer is refused after that. */
+/** A withdrawn key is refused after this time. */
 const MAX_AGE_MS = 5 * 60_000
 const TIMEOUT_MS = 3_000
 

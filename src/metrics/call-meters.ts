@@ -4,7 +4,6 @@ import { MissingObject, type Repository } from '../core/files/repository.ts'
 
 type Call = (...args: never[]) => Promise<unknown>
 
-/** Makes of a method of a port one that does the same, and is timed and counted under its name. */
 export type CallMeter = (method: string, call: Call) => Call
 
 export interface CallMeters {
@@ -21,7 +20,6 @@ export function createCallMeters(registry: Registry = new Registry()): CallMeter
   }
 }
 
-/** From a read of the embedded database to the longest deadline. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 function createCallMeter(
@@ -56,13 +54,13 @@ function createCallMeter(
   }
 }
 
-/** Of the part itself: what is only `unavailable`, such as an upload that was lost, has no cause. */
+/** A failure of the dependency itself: `unavailable` without a cause, such as a lost upload, is none. */
 function isFailure(error: unknown): boolean {
   if (isAppError(error, 'unavailable')) return error.cause !== undefined
   return !(error instanceof AppError)
 }
 
-/** Whether the caller, whose signal it gave along, went away, and did not just run out of patience. */
+/** Whether the caller aborted, rather than a timeout. */
 function hasGivenUp(request: unknown): boolean {
   if (typeof request !== 'object' || request === null || !('signal' in request)) return false
   const { signal } = request
@@ -73,7 +71,6 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
-/** The same repository; counts what becomes of contents. */
 export function meterRepository(repository: Repository, registry: Registry): Repository {
   const registers = [registry]
   const running = new Gauge({
@@ -114,7 +111,7 @@ export function meterRepository(repository: Repository, registry: Registry): Rep
   }
 }
 
-/** Whether an object is of another size than the books say, or the store keeps denying that there is one. */
+/** The object's size differs from its row, or the store keeps reporting it missing. */
 function isLoss(error: unknown): boolean {
   if (!isAppError(error)) return false
   return error.code === 'internal_error' || error.cause instanceof MissingObject

@@ -8,19 +8,14 @@ import { createRequestMetrics, type ListenerName, type RequestMeter } from './re
 import { createSaturationMetrics, type SaturationOptions } from './saturation.ts'
 import { meterSweeper } from './sweeps.ts'
 
-/** What an instance tells of itself, for Prometheus. Counts begin at its start. */
 export interface Metrics {
-  /** Of what `expose` returns. */
   readonly contentType: string
-  /** All metrics in Prometheus' text format. Never rejects: what the parts do not tell in time is left out. */
+  /** Never rejects: metrics that a dependency does not deliver in time are left out. */
   expose(): Promise<string>
-  /** From now on tells of the process: which version it runs, and the delays of its event loop. Idempotent. */
+  /** Adds version and process metrics, such as event loop delays. Idempotent. */
   watchProcess(build: BuildInfo): void
-  /** The same sweeper, whose work is counted. Of this and the next each is called once. */
   meterSweeper(sweeper: Sweeper): Sweeper
-  /** The same repository, whose uploads are counted. */
   meterRepository(repository: Repository): Repository
-  /** What a listener tells its requests to. */
   meterRequests(listener: ListenerName): RequestMeter
 }
 
@@ -30,12 +25,10 @@ export interface BuildInfo {
 
 export interface MetricsOptions
   extends Omit<BacklogOptions, 'registry'>, Omit<SaturationOptions, 'registry'> {
-  /** That of other metrics of this instance, if there are any. */
   readonly registry?: Registry
   readonly readiness: Readiness
 }
 
-/** One registry for all metrics of an instance; none is global. Each group of them has its file here. */
 export function createMetrics({ registry = new Registry(), ...options }: MetricsOptions): Metrics {
   const readBacklog = createBacklogMetrics({ registry, ...options })
   const readDependencies = createDependencyMetrics({ registry, ...options })
@@ -61,7 +54,7 @@ export function createMetrics({ registry = new Registry(), ...options }: Metrics
   }
 }
 
-/** Always 1: the version is its label, by which other metrics can be joined. */
+/** Always 1: other metrics are joined by the version label. */
 function exposeBuild(registry: Registry, { version }: BuildInfo): void {
   const build = new Gauge({
     name: 'cloud_repository_build_info',

@@ -4,37 +4,31 @@ import { ERROR_CODES, type ErrorCode } from '../core/errors.ts'
 
 export type ListenerName = 'public' | 'admin' | 'metrics'
 
-/** A request as a listener knows it when its head has come. */
 export interface BegunRequest {
   readonly method: string
-  /** The template of its path; `undefined` when no route was found. */
+  /** The template of its path; `undefined` if no route matches. */
   readonly route: string | undefined
   readonly socket: Pick<Socket, 'bytesRead' | 'bytesWritten'>
 }
 
 export interface EndedRequest {
   readonly status: number
-  /** What it was refused with. */
   readonly code: ErrorCode | null
   readonly seconds: number
 }
 
-/** Counts the requests of one listener. Its cost does not depend on how many bytes a request has. */
+/** Counts the requests of one listener, at a cost independent of their size. */
 export interface RequestMeter {
-  /** Counts a request from now on, until what it returns is called. */
   begin(request: BegunRequest): (end: EndedRequest) => void
-  /** Counts what the HTTP parser has refused, of which no more is known. */
   refuse(refusal: Pick<EndedRequest, 'status' | 'code'>): void
 }
 
-/** Labels: methods are those below, routes are templates, statuses and codes are closed lists. */
+/** Labels are bounded: listed methods, route templates, and closed lists of statuses and codes. */
 const ROUTE_LABELS = ['listener', 'method', 'route']
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** From a probe to an upload of some gigabytes. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** A request under way. */
 interface Running {
   readonly labels: Readonly<Record<'listener' | 'method' | 'route', string>>
   readonly socket: BegunRequest['socket']
@@ -45,11 +39,11 @@ export function createRequestMetrics(registry: Registry) {
   const under = new Set<Running>()
   const counted = new WeakMap<BegunRequest['socket'], { read: number; written: number }>()
 
-  /** Requests of a connection come one after the other, so what has moved on it since the last is this one's. */
+  /** Requests of a connection are sequential, so the bytes since the last count belong to this one. */
   function countBytes({ labels, socket }: Running): void {
     const before = counted.get(socket) ?? { read: 0, written: 0 }
     const read = socket.bytesRead
-    // A connection that is destroyed takes back what it had not sent yet; counters do not.
+    // `bytesWritten` drops when a connection is destroyed with unsent bytes; counters can't.
     const written = Math.max(before.written, socket.bytesWritten)
     counted.set(socket, { read, written })
     counters.received.inc(labels, read - before.read)
@@ -77,7 +71,6 @@ export function createRequestMetrics(registry: Registry) {
     }
   }
 
-  /** Counts what has come and gone so far of the requests under way. */
   function settle(): void {
     counters.running.reset()
     for (const running of under) {

@@ -1,7 +1,6 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 import type { UploadMemory } from '../core/uploads/memory/budget.ts'
 
-/** A pool of connections at one moment. */
 export interface ConnectionCounts {
   readonly limit: number
   readonly open: number
@@ -12,11 +11,11 @@ export interface ConnectionCounts {
 export interface SaturationOptions {
   readonly registry: Registry
   readonly memory: Pick<UploadMemory, 'usage'>
-  /** `undefined` where the database has no pool. */
+  /** `undefined` if the database has no pool. */
   readonly connections: (() => ConnectionCounts) | undefined
 }
 
-/** Shows what is limited and how much of it is taken, read at the moment of a scrape. */
+/** Shows limits and their use, read at each scrape. */
 export function createSaturationMetrics({
   registry,
   memory,

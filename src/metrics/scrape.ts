@@ -5,20 +5,15 @@ import type { Ledger } from '../core/ledger/ledger.ts'
 import type { Backlog } from '../core/ledger/sweep-ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
 
-/** Prometheus waits 10 s, and what an instance knows by itself must arrive also when a dependency hangs. */
+/** Prometheus waits 10 s; an instance's own metrics must arrive even if a dependency hangs. */
 const PATIENCE_MS = 2_000
 
 export interface Reading {
-  /** Forgets what gauges show. */
   readonly clear: () => void
-  /** Asks, and sets the gauges. */
   readonly read: () => Promise<void>
 }
 
-/**
- * Reads for a scrape what others have to tell. Never rejects: what can't be read in time is left out. However many ask,
- * and however slow the answer is, one reads.
- */
+/** Reads at each scrape. Never rejects: late or failed values are left out. Concurrent scrapes share one read. */
 export function createScrape({ clear, read }: Reading): () => Promise<void> {
   let reading: Promise<void> | undefined
   return async () => {
@@ -37,7 +32,7 @@ export interface DependencyOptions {
   readonly readiness: Readiness
 }
 
-/** Whether database and object store answer, asked for each scrape as `/readyz` asks. */
+/** Whether each dependency answers, checked as by `/readyz`. */
 export function createDependencyMetrics({
   registry,
   readiness,
@@ -64,10 +59,9 @@ export interface BacklogOptions {
   readonly ledger: Pick<Ledger, 'measureBacklog' | 'measureJournal'>
 }
 
-/** Of more it is enough to know that there is more. */
+/** Beyond it the exact number does not matter. */
 const CAP = 10_000
 
-/** What waits for the sweepers of all instances, and what the journal holds, read from the database for each scrape. */
 export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () => Promise<void> {
   const gauge = (name: string, help: string, ...labelNames: string[]): Gauge<string> =>
     new Gauge({ name: `cloud_repository_${name}`, help, labelNames, registers: [registry] })
@@ -98,7 +92,7 @@ export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () =
   return createScrape({
     clear: () => {
       for (const labelled of [count, age]) labelled.reset()
-      // A gauge without labels would be reset to 0, which says something.
+      // `reset` would show 0, a valid value, for a gauge without labels.
       for (const single of [reservations, reserved, garbage]) single.remove()
     },
     read: async () => {

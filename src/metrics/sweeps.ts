@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
 import type { SweepFigures, Sweeper } from '../core/sweep/sweeper.ts'
 
-/** Counts what a sweeper does while it does it, and when its sweeps began and ended. */
 export function meterSweeper(sweeper: Sweeper, registry: Registry): Sweeper {
   const registers = [registry]
   const counters = FIGURES.map(([figure, name, help]) => ({
@@ -17,7 +16,6 @@ export function meterSweeper(sweeper: Sweeper, registry: Registry): Sweeper {
   for (const end of ['complete', 'gave_up', 'elsewhere', 'failed']) ends.inc({ end }, 0)
   const last = lastSweep(registers)
 
-  /** Adds what came to the figures since it was called before. */
   function progress(): (figures: SweepFigures) => void {
     let before: Partial<SweepFigures> = {}
     return (figures) => {
@@ -76,7 +74,7 @@ const NOTHING: SweepFigures = {
   purgedRows: 0,
 }
 
-/** The times of the last sweep of this instance that was not left to another. */
+/** The times of the last sweep that this instance did itself. */
 function lastSweep(registers: Registry[]): (sweep: { began: number; ended: number }) => void {
   const gauge = (name: string, help: string): Gauge =>
     new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, registers })

@@ -1,26 +1,22 @@
-/** Bytes of a block: of the memory that an upload holds no more than this is not filled yet, and no more is read of a file at once. */
+/** Block size: bounds the unfilled memory of an upload and the length of one file read. */
 export const BUFFER_BYTES = 256 * 1024
 
-/** How many blocks wait to be used again, at most: 32 MiB, the four parts of an upload that are under way. */
+/** 32 MiB: the four parts that one upload sends at a time. */
 const MAX_KEPT = 128
 
-/** Memory that was not used for so long goes back to the system. */
 const KEPT_MS = 10_000
 
-/**
- * Blocks of memory in which content is gathered or read, and which are used again: fresh memory takes the system longer to hand
- * out than to fill, and what the collector has to find and free is taken from all requests.
- */
+/** Reuses memory blocks: allocating a fresh one costs more than filling it, and garbage slows all requests. */
 export class BufferPool {
   #free: Buffer[] = []
   #expiry: NodeJS.Timeout | undefined
 
-  /** A block. What it holds is left from before. */
+  /** The block still holds its previous content. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)
   }
 
-  /** Takes back a block that nothing reads any more; each only once. */
+  /** Call once per block, when nothing reads it any more. */
   giveBack(block: Buffer): void {
     if (this.#free.length === MAX_KEPT) return
     this.#free.push(block)

@@ -2,17 +2,15 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { storeError } from './store-error.ts'
 
-/** A body on its way into a store. */
 export interface Source {
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Aborts when the body fails or the caller gives up, also while `bytes` is not being read. */
+  /** Aborts when the body fails or the caller gives up, even while `bytes` is not being read. */
   readonly signal: AbortSignal
 }
 
 /**
- * Hands `body` to `sink` and settles as `sink` does, but rejects at once when the body fails (with that very
- * error) or `signal` aborts. Whatever `sink` rejects with comes out as `storeError`. Whatever happens, `body`
- * has been read to its end or destroyed, and the first failure is the one reported.
+ * Settles as `sink` does, but rejects at once when `body` fails (with that very error) or `signal` aborts. All other
+ * failures become `storeError`. Then `body` is at its end or destroyed; the first failure is the one reported.
  */
 export async function consumeBody<T>(
   { body, signal }: { readonly body: Readable; readonly signal: AbortSignal },
@@ -35,7 +33,7 @@ export async function consumeBody<T>(
     try {
       result = { value: await sink({ bytes: read(chunks), signal: stop }) }
     } catch (error) {
-      // Once it has stopped the sink, pipeline knows the first failure; this one is its echo.
+      // When `pipeline` stops the sink, it already has the first failure; this one is an echo.
       if (!stop.aborted) throw error === failure?.error ? error : storeError(error)
     }
   }

@@ -13,10 +13,7 @@ import type { ObjectKey } from '../core/objects/object-key.ts'
 import { consumeBody } from './consume-body.ts'
 import { storeError } from './store-error.ts'
 
-/**
- * Keeps objects in this process's memory, for tests and trials: the port's promises hold but that of surviving
- * the process, and each `put` holds its whole body.
- */
+/** For tests and trials: nothing survives the process, and each `put` buffers its whole body. */
 export function createMemoryStore(): ObjectStore {
   return new MemoryStore()
 }
@@ -37,7 +34,7 @@ class MemoryStore implements ObjectStore {
       const chunks: Uint8Array[] = []
       for await (const chunk of memory?.hold(bytes) ?? bytes) {
         chunks.push(Uint8Array.from(chunk))
-        // What an object takes is kept for good, and is no upload's.
+        // Stored content does not count as upload memory.
         memory?.release(chunk.byteLength)
       }
       return Buffer.concat(chunks)

@@ -1,6 +1,5 @@
 import { AppError, isAppError } from '../core/errors.ts'
 
-/** Settles as `call` does, with `storeError` of what it rejects with. */
 export async function translated<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
@@ -9,7 +8,7 @@ export async function translated<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns `cause` as the one error that a store rejects with on its own account; one that already is it, unchanged. */
+/** The port's `unavailable` error with this cause; returns `cause` itself if it already is one. */
 export function storeError(cause: unknown): AppError {
   if (isAppError(cause, 'unavailable')) return cause
   return new AppError('unavailable', 'The object store failed or did not answer in time.', {

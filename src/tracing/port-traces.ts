@@ -1,24 +1,20 @@
 import { SpanKind } from '@opentelemetry/api'
 import type { Spans } from './spans.ts'
 
-/** What the ports stand on. */
 export interface TracedPlaces {
-  /** In the words of the semantic conventions. */
   readonly system: 'postgresql' | 'sqlite'
-  /** The bucket of an S3 server, or `undefined` for files. */
   readonly bucket: string | undefined
 }
 
 type Call = (...args: never[]) => Promise<unknown>
 
-/** Makes of a method of a port one that does the same as a span. */
 type Trace = (method: string, call: Call) => Call
 
 export interface PortTraces {
-  /** The span of a transaction lasts from its first try to its last. */
+  /** A transaction's span includes its retries. */
   readonly ledger: Trace
   readonly users: Trace
-  /** The span of `open` ends when the content begins to come; what its transfer takes belongs to the request. */
+  /** The span of `open` ends when the content starts; the transfer belongs to the request. */
   readonly objects: Trace
 }
 

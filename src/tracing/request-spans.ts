@@ -13,7 +13,7 @@ import type { Spans } from './spans.ts'
 interface RequestHead {
   readonly id: string
   readonly method: string
-  /** The pattern that its path matches; never the path, which may name a file. */
+  /** The route's pattern; never the path, which may contain a file name. */
   readonly route: string | undefined
   readonly scheme: string
   readonly httpVersion: string
@@ -29,7 +29,6 @@ interface RequestOutcome {
   readonly userId: string | null
 }
 
-/** Begins the span of a request, in the trace that its `traceparent` names. */
 export type BeginRequest = ReturnType<typeof requestSpans>
 
 export function requestSpans(spans: Spans) {
@@ -41,16 +40,14 @@ export function requestSpans(spans: Spans) {
     const start = { name, kind: SpanKind.SERVER, attributes: attributesOf(request) }
     const span = spans.begin(start, parent)
     return {
-      /** 32 hexadecimal digits, as in `traceparent`. */
       traceId: span.spanContext().traceId,
-      /** Runs `work` as what the request sets off. */
       within: (work: () => void): void => spans.within(span, work),
       end: (outcome: RequestOutcome): void => endSpan(span, outcome),
     }
   }
 }
 
-/** Those that the semantic conventions know; another one could be anything. */
+/** Methods of the semantic conventions; others are unbounded. */
 const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TRACE'.split(' '))
 
 function attributesOf({ id, method, route, scheme, httpVersion }: RequestHead): Attributes {
@@ -73,7 +70,7 @@ function endSpan(span: Span, outcome: RequestOutcome): void {
     ...(code !== null && { 'cloud_repository.code': code }),
     ...(abortedBy !== null && { 'cloud_repository.aborted_by': abortedBy }),
   })
-  // What the client did wrong is no error of the server's span, unless the answer did not get to its end.
+  // A client error is no error of the server's span; an aborted response is.
   if (status >= 500 || (abortedBy !== null && status < 400)) {
     span.setAttribute('error.type', code ?? 'aborted').setStatus({ code: SpanStatusCode.ERROR })
   }

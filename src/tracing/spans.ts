@@ -17,20 +17,16 @@ export interface SpanStart {
   readonly attributes: Attributes
 }
 
-/** Spans of one tracer, each under the one in whose work it begins. */
 export interface Spans {
-  /** Begins a span under `parent`. Whoever does ends it. */
+  /** The caller ends the span. */
   begin(start: SpanStart, parent: Context): Span
-  /** Runs `work`; what begins in it, also later and by way of callbacks that it registers, is under the span. */
+  /** Runs `work` with the span active, also in callbacks that it registers. */
   within<T>(span: Span, work: () => T): T
-  /** Runs `work` as a span of its own, or as it is where there is no span to be under that anyone will see. */
+  /** Runs `work` in a child span, or in none if no recording span is active. */
   follow<T>(start: SpanStart, work: (span: Span | undefined) => Promise<T>): Promise<T>
 }
 
-/**
- * The span in whose work we are is found by an `AsyncLocalStorage`, so that nothing of it goes through `core`. Work that
- * belongs to no request (sweeps, and what is shared every second) makes none: each would be a trace of one statement.
- */
+/** `AsyncLocalStorage` keeps tracing out of `core`. Work outside requests has no spans: one trace per statement. */
 export function createSpans(tracer: Tracer): Spans {
   const active = new AsyncLocalStorage<Span>()
   const begin: Spans['begin'] = ({ name, kind, attributes }, parent) =>
@@ -54,7 +50,7 @@ export function createSpans(tracer: Tracer): Spans {
   }
 }
 
-/** What was refused on purpose is no failure of the call. Of errors the kind is told, and never the message. */
+/** A refusal is no failure. The kind of an error is recorded, never its message. */
 function noteError(span: Span, error: unknown): void {
   if (isAppError(error) && error.code !== 'unavailable' && error.code !== 'internal_error') {
     span.setAttribute('cloud_repository.code', error.code)
@@ -68,7 +64,7 @@ function noteError(span: Span, error: unknown): void {
 const SQLSTATE = /^[0-9A-Z]{5}$/
 const WORD = /^[\w.:-]{1,64}$/
 
-/** Of drivers and of Node the code (`ECONNREFUSED`, `57P01`), else the name of its class. */
+/** The code of driver and Node errors (`ECONNREFUSED`, `57P01`), otherwise the class name. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return '_OTHER'
   return 'code' in error && typeof error.code === 'string' && WORD.test(error.code)

@@ -28,37 +28,31 @@ export interface TracingOptions {
   readonly protocol: 'http/protobuf' | 'http/json'
   readonly sampler: {
     readonly root: 'always_on' | 'always_off' | 'traceidratio'
-    /** The share of traces that `traceidratio` takes, from 0 to 1. */
+    /** For `traceidratio`, from 0 to 1. */
     readonly ratio: number
-    /** Whether a request that names its trace is taken when the trace is. */
+    /** Whether a request in a trace follows that trace's sampling. */
     readonly isParentBased: boolean
   }
-  /** Times in milliseconds. */
   readonly batches: {
     readonly scheduledDelayMillis: number
     readonly exportTimeoutMillis: number
     readonly maxQueueSize: number
     readonly maxExportBatchSize: number
   }
-  /** Pairs such as `key=value`, beside those of the environment. */
   readonly headers: string | undefined
-  /** Is told of what could not be sent. */
   readonly warn: (error: unknown, message: string) => void
 }
 
-/** Spans of requests and of what they ask of database and object store. */
 export interface Tracing {
   readonly begin: BeginRequest
-  /** What makes spans of the calls of ports, under the span of the request that makes them. */
   tracePorts(places: TracedPlaces): PortTraces
-  /** Sends what has ended, unless that takes longer than a second. Never rejects. Later spans are lost. */
+  /** Sends ended spans for at most a second. Never rejects. Later spans are lost. */
   close(): Promise<void>
 }
 
 /**
- * Traces by OpenTelemetry's SDK, which reads from `OTEL_*` where they go and what the service is called. Spans are sent in
- * batches beside the requests; what nobody takes is given up, and beyond the queue dropped. Once in a process, since its
- * errors are told to one handler.
+ * Reads endpoint and service name from `OTEL_*`. Spans are sent in background batches; failed batches and spans beyond
+ * the queue are dropped. Once per process: the SDK's error handler is global.
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing> {
   const { sampler, batches, warn } = options
@@ -103,7 +97,7 @@ async function openExporter({ protocol, headers }: TracingOptions): Promise<Span
   return new OTLPTraceExporter({ headers: parseKeyPairsIntoRecord(headers) })
 }
 
-/** No attribute of the machine or the process but a random id of the instance: nobody asked for those. */
+/** Only a random instance id: no attributes of the machine or the process. */
 function describeService(): Resource {
   const detectors = [
     serviceInstanceIdDetector,

@@ -38,7 +38,7 @@ export const RESTORE: StandaloneCommand = {
 
 const BAR_WIDTH = 30
 
-/** Draws a bar on a terminal, and elsewhere says every 10 s how far a transfer has come. Disposed of, it leaves no bar. */
+/** Draws a bar on a terminal; elsewhere prints every 10 s. Disposal clears the bar. */
 export function showTransfer(call: Pick<CommandCall, 'printError' | 'drawLine'>) {
   const { drawLine } = call
   const describe = ({ moved, total }: Transfer): string => `${moved} of ${total} bytes`

@@ -30,7 +30,7 @@ export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   {
     words: ['migrate'],
     summary: 'bring the database to this version (the service does so at its start)',
-    // Opening the services has migrated already.
+    // Opening the services already migrates.
     run: async () => undefined,
   },
 ]

@@ -15,7 +15,7 @@ import {
 } from '../command.ts'
 import type { Row } from '../render.ts'
 
-/** Findings are printed as they are made, since there may be more of them than memory holds. */
+/** Prints findings as they come: there may be more than fit into memory. */
 export const VERIFY: Command = {
   words: ['verify'],
   operands: ['[user_id]'],
@@ -84,7 +84,6 @@ function summary(verification: Verification, kinds: readonly FindingKind[]): Row
   }
 }
 
-/** People are not told of the kinds of which there is nothing to say. */
 function remainingKinds({ remaining }: Verification): readonly FindingKind[] {
   return FINDING_KINDS.filter((kind) => remaining[kind] > 0)
 }
@@ -93,7 +92,7 @@ function remaining(verification: Verification): number {
   return FINDING_KINDS.reduce((sum, kind) => sum + verification.remaining[kind], 0)
 }
 
-/** A run of `verify` in Prometheus' text format 0.0.4, for node_exporter's textfile collector. */
+/** Prometheus text format 0.0.4, for node_exporter's textfile collector. */
 function metricsOf(verification: Verification): string {
   const { users, files, objects, remaining } = verification
   return [

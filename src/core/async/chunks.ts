@@ -1,4 +1,4 @@
-/** Yields the items `size` at a time; the last batch may be smaller, and none is empty. */
+/** Yields batches of `size` items; the last may be smaller, none is empty. */
 export async function* inChunks<T>(
   items: AsyncIterable<T>,
   size: number,

@@ -1,9 +1,8 @@
 import { addAbortListener } from 'node:events'
 
 /**
- * Calls `onLate` once `ms` milliseconds have passed since it was made or refreshed, unless it is cleared. What has arrived by
- * then comes first: after a stall of the event loop, such as that of a suspended machine, timers run before sockets and other
- * threads are read, and an answer that is there would be refused as late. So it leaves them one more turn of the loop.
+ * Calls `onLate` after `ms` and one more turn of the event loop. After a stall, as of a suspended machine, timers run
+ * before sockets and other threads are read, so an answer that has already arrived would count as late.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout
@@ -15,26 +14,24 @@ export class Deadline {
     }, ms)
   }
 
-  /** Begins anew, also when it is over. */
+  /** Restarts the time, even after it has passed. */
   refresh(): void {
     clearImmediate(this.#lastTurn)
     this.#timer.refresh()
   }
 
-  /** Guarantees that nothing is called any more. */
   clear(): void {
     clearImmediate(this.#lastTurn)
     clearTimeout(this.#timer)
   }
 
-  /** Lets the process end while it waits. */
   unref(): this {
     this.#timer.unref()
     return this
   }
 }
 
-/** Settles as `work` does, or resolves to `undefined` after `ms` milliseconds, when the work goes on by itself. */
+/** Settles as `work` does, or resolves to `undefined` after `ms`; the work continues. */
 export async function settledWithin<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const deadline = new Deadline(ms, () => resolve(undefined))
@@ -45,7 +42,7 @@ export async function settledWithin<T>(ms: number, work: Promise<T>): Promise<T 
   }
 }
 
-/** Settles as `work` does, or rejects with the signal's reason when that aborts first, when the work goes on by itself. */
+/** Settles as `work` does, or rejects with the signal's reason on abort; the work continues. */
 export async function settledUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   using _ = addAbortListener(signal, () => reject(signal.reason))
@@ -53,9 +50,8 @@ export async function settledUnlessAborted<T>(work: Promise<T>, signal: AbortSig
 }
 
 /**
- * Settles as `call` does, or rejects after `ms` (a DOMException `TimeoutError`) or when `signal` aborts (its
- * reason), whether or not `call` heeds the signal that it is given. That signal aborts in the same two cases and
- * never after this promise has settled, so it can guard a response whose body is still to be read.
+ * Settles as `call` does, or rejects after `ms` (DOMException `TimeoutError`) or with the reason of `signal`, even if
+ * `call` ignores its own signal. That one never aborts after settling, so it can guard a body that is still to be read.
  */
 export async function withDeadline<T>(
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
@@ -77,21 +73,20 @@ export async function withDeadline<T>(
   }
 }
 
-/** Rejects with the reason of `signal` when it aborts, at once when it has. */
+/** Rejects with the signal's reason on abort, at once if already aborted. */
 export function rejection(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     addAbortListener(signal, () => reject(signal.reason))
   })
 }
 
-/** As `AbortSignal.timeout`, with a turn for what has arrived. */
+/** As `AbortSignal.timeout`, with the extra turn of `Deadline`. */
 export function timeoutSignal(ms: number): AbortSignal {
   const controller = new AbortController()
   new Deadline(ms, () => controller.abort(timeoutError(ms))).unref()
   return controller.signal
 }
 
-/** The error of a call that was given `ms` and used them up. */
 export function timeoutError(ms: number): DOMException {
   return new DOMException(`No answer within ${ms} ms`, 'TimeoutError')
 }

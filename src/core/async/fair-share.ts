@@ -1,28 +1,25 @@
 export interface FairShareOptions {
-  /** What all have together when they began at once; what one holds already is not taken back when others join. */
+  /** Shared by all readers; what a reader already holds is not taken back when others join. */
   readonly totalBytes: number
-  /** What each may have, however many there are and however slow it is. */
+  /** Every reader gets this, even beyond the total. */
   readonly minBytes: number
-  /** What each may have, however few there are. */
   readonly maxBytes: number
 }
 
-/** One reader's share. */
 export interface Share {
-  /** What it may have at present. */
   readonly bytes: number
-  /** It took that many milliseconds to consume what it had: a quick reader gets four times as much, a slow one a quarter. */
+  /** Adjusts the share by the time in which the reader consumed it. */
   adapt(ms: number): void
-  /** Once. */
+  /** Call exactly once. */
   leave(): void
 }
 
-/** What a reader has is to last it for about that long, in milliseconds. */
+/** A reader that consumes its share in less time gets more. */
 const QUICK_MS = 100
 
 const STEP = 4
 
-/** Memory that is shared evenly by all readers who are quick enough to make use of it. The others have the least. */
+/** Memory shared evenly by the readers fast enough to use it; slow readers get the minimum. */
 export class FairShare {
   readonly #options: FairShareOptions
   readonly #members = { count: 0 }
@@ -31,7 +28,6 @@ export class FairShare {
     this.#options = options
   }
 
-  /** It begins with four times the least. */
   join(): Share {
     const { totalBytes, minBytes, maxBytes } = this.#options
     const members = this.#members

@@ -1,7 +1,4 @@
-/**
- * Calls `work` for every item, for at most `max` at once. When one call rejects no further one begins; it rejects
- * with the first reason once those under way have settled, so that nothing goes on behind its caller's back.
- */
+/** Runs at most `max` calls at once. After a rejection no more start; rejects once the running ones have settled. */
 export async function forEachConcurrent<T>(
   items: readonly T[],
   max: number,

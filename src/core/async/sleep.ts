@@ -1,4 +1,4 @@
-/** Resolves in `ms`, having let everything else of the process have its turn; rejects when `signal` aborts. */
+/** Resolves after `ms`, on a later turn of the event loop even for 0; rejects when `signal` aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()

@@ -19,7 +19,7 @@ import type {
 } from '../users/user-store.ts'
 
 export interface IssuedAccessToken extends AccessToken {
-  /** The secret: `crt_` and 43 base64url characters. It is stored nowhere, so this is the only time it is known. */
+  /** `crt_` and 43 base64url characters. It is stored nowhere and known only here. */
   readonly secret: string
 }
 
@@ -32,65 +32,52 @@ export interface AccessTokens {
   }): Promise<IssuedAccessToken>
 
   /**
-   * Returns the user that `secret` stands for: an issued token, or a JWT where the service takes them. Rejects with
-   * `access_token_invalid` when it is malformed, unknown, expired, revoked or its user is deleted, with
-   * `user_suspended` when its user is suspended, and with `unavailable` when that can't be found out. What it answers
-   * was true at most 5 s ago, and takes in all that was changed through this object.
-   *
-   * Where it is said from which IP address the token came, wrong ones are counted, and those of an address that is blocked
-   * for them are refused with `too_many_requests`; see `TokenVerification`.
+   * Returns the user of an issued token, or of a JWT if configured, as of at most 5 s ago and including all changes
+   * made through this object. Rejects with `access_token_invalid` (also if expired, revoked, or its user is deleted),
+   * `user_suspended`, `unavailable`, or `too_many_requests` if `ip` is blocked (see `TokenVerification`).
    */
   verify(secret: string, ip?: string): Promise<User>
 
-  /** As `verify`, for a request that acts as its user and may take its time. */
+  /** As `verify`, for a request that acts as its user and may take long. */
   admit(secret: string, ip?: string): Promise<AuthorizedCaller>
 
-  /** As `verify`, and says how long the token will be good, as the database or the JWT has it now. */
+  /** As `verify`, and returns the current expiry from the database or the JWT. */
   inspect(secret: string, ip?: string): Promise<AccessTokenUser>
 
-  /** See `UserStore.listAccessTokens`. */
   list(userId: UserId): Promise<readonly AccessToken[]>
 
-  /**
-   * Guarantees that the token is refused: here at once, on other instances within 5 s. `not_found` for a token the
-   * user never had; idempotent.
-   */
+  /** Guarantees refusal: here at once, elsewhere within 5 s. Idempotent; `not_found` if the user never had it. */
   revoke(token: AccessTokenKey): Promise<void>
 
-  /** Guarantees that what `verify` answers from now on is no older than this call. For whoever changes a user. */
+  /** Guarantees that `verify` returns nothing older than this call. Called after a change of the user. */
   forgetUser(userId: UserId): void
 
-  /**
-   * Writes `last_used_at` of the tokens that were used since the last call. To be called about once a minute. Rejects
-   * with `unavailable`, which loses the time stamps and nothing else.
-   */
+  /** Writes `last_used_at`. Called about once a minute. Rejects with `unavailable`, which loses only time stamps. */
   recordUses(): Promise<void>
 }
 
 export interface AccessTokensOptions {
   readonly users: UserStore
-  /** Without it a JWT is an invalid token. */
   readonly jwtUsers?: JwtUsers | undefined
-  /** Without it tokens may be guessed at will. */
+  /** If omitted, guessing is not limited. */
   readonly failedAttempts?: FailedAttemptLimiter | undefined
-  /** How long an answer of `verify` may be repeated, in milliseconds: 5000 when left out, 0 for never. */
+  /** How long `verify` caches an answer; 5000 by default, 0 for never. */
   readonly cacheMs?: number
-  /** Milliseconds from any beginning, never going back. */
   readonly clock?: () => number
 }
 
 /** In UTF-16 code units. */
 export const MAX_LABEL_LENGTH = 200
 
-/** With it a revocation is in force on every instance. */
+/** Bounds how long other instances accept a revoked token. */
 const CACHE_MS = 5_000
 
-/** A label, as JSON Schema takes it: without controls, which a terminal obeys. */
+/** JSON Schema pattern: no control characters, which a terminal would obey. */
 export const LABEL_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 const LABEL = new RegExp(LABEL_PATTERN)
 
-/** Makes the use cases of access tokens (docs/administration.md). */
+/** Creates the use cases of access tokens (docs/administration.md). */
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { users, jwtUsers, failedAttempts } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options
@@ -106,10 +93,10 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return user
   }
 
-  /** Whom a token that was good before stands for now; its expiry ends nothing that has begun. */
+  /** The current user of a token that was valid before; its expiry ends nothing that has begun. */
   async function findAgain(secret: string): Promise<User | undefined> {
     try {
-      // Without an address: a token that was taken back is no guess.
+      // No address: a revoked token is not a guess.
       return await lookup.find(secret, undefined)
     } catch (error) {
       if (!isAppError(error, 'access_token_invalid')) throw error
@@ -149,7 +136,6 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     async inspect(secret, ip) {
       await verify(secret, ip)
       const found = await lookup.read(secret)
-      // It has ended since.
       if (found === undefined) throw accessTokenInvalid()
       if (found.user.status === 'suspended') throw inactiveUser(found.user.status)
       return found
@@ -161,7 +147,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
       try {
         await users.revokeAccessToken(token)
       } finally {
-        // Also when it failed, since what fails unanswered may have happened.
+        // Also after a failure: the revocation may have happened unanswered.
         lookup.forgetUser(token.userId)
       }
     },
@@ -173,7 +159,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
 
 function assertTerms(terms: { label: string; expiresInSeconds: number | undefined }): void {
   const { label, expiresInSeconds } = terms
-  // Nor halves of surrogate pairs, which not every database takes.
+  // Unpaired surrogates are refused: not every database accepts them.
   if (label.length > MAX_LABEL_LENGTH || !LABEL.test(label) || !label.isWellFormed()) {
     throw new AppError(
       'invalid_parameter',
@@ -191,25 +177,20 @@ function assertTerms(terms: { label: string; expiresInSeconds: number | undefine
   }
 }
 
-/** A hundred years, so that an expiry stays a date that every client can read. */
+/** A hundred years: every client can still parse the expiry. */
 export const MAX_EXPIRES_IN_SECONDS = 100 * 366 * 24 * 3600
 
 export interface LastUsed {
-  /** Notes that the token was used now. Costs no input or output. */
   readonly note: (sha256: string) => void
 
-  /**
-   * Writes the last use of every token that was noted since the last call. Rejects with `unavailable` when the database
-   * fails; what was not written then is forgotten, which costs a time stamp and nothing else.
-   */
   record(): Promise<void>
 }
 
-/** Tokens beyond it are not noted until the next `record`, so that memory is bounded. */
+/** Bounds memory: further tokens are ignored until the next `record`. */
 const MAX_NOTED = 50_000
 const PAGE = 500
 
-/** Collects when tokens were used, so that `last_used_at` costs one statement for many requests and delays none. */
+/** Collects token uses, so that `last_used_at` costs one statement for many requests and delays none. */
 export function createLastUsed({
   users,
   clock,

@@ -1,15 +1,12 @@
 import { isIP } from 'node:net'
 
-/** Where a request comes from, as far as guessing is counted: an IPv4 address, or a network of IPv6. */
+/** The unit by which wrong tokens are counted: an IPv4 address or an IPv6 network. */
 export type ClientAddress = string & { readonly __brand: 'ClientAddress' }
 
-/** What is no address at all, such as what a proxy made up; all of it together is one client. */
+/** Anything that is no address, such as a proxy's invention, counts as one client. */
 const UNKNOWN = 'unknown' as ClientAddress
 
-/**
- * Reads an IP address. Of IPv6 the first 64 bits count, since whoever has one address there has its whole network (RFC
- * 6177, section 2); an IPv4 address in IPv6's notation is that IPv4 address. Never throws.
- */
+/** Never throws. IPv6 counts by /64, since one client has all of it (RFC 6177, section 2); IPv4-mapped as IPv4. */
 export function parseClientAddress(text: string): ClientAddress {
   const version = isIP(text)
   if (version === 0) return UNKNOWN
@@ -23,7 +20,7 @@ export function parseClientAddress(text: string): ClientAddress {
   return `${network.join(':')}::/64` as ClientAddress
 }
 
-/** The eight groups of an IPv6 address (RFC 4291, section 2.2), which may name a zone. */
+/** The eight groups of an IPv6 address (RFC 4291, section 2.2), without its zone. */
 function groupsOf(text: string): readonly number[] {
   const [address = ''] = text.split('%')
   const [head = '', tail = ''] = address.split('::')
@@ -32,7 +29,7 @@ function groupsOf(text: string): readonly number[] {
   return [...left, ...zeros, ...right]
 }
 
-/** Whether it stands for an IPv4 address (RFC 4291, section 2.5.5.2), as sockets that take both have it. */
+/** IPv4-mapped (RFC 4291, section 2.5.5.2), as dual-stack sockets report IPv4 clients. */
 function isMapped(groups: readonly number[]): boolean {
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
 }

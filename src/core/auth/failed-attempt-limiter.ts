@@ -8,41 +8,31 @@ import {
 } from './failed-attempts.ts'
 import type { FailedAttemptStore, SharedCounts } from './failed-attempt-store.ts'
 
-/**
- * Blocks addresses that are wrong about tokens too often. It refuses nobody by itself: whose token is known to be good
- * is let in from everywhere, which its callers see to.
- */
+/** Blocks addresses that send too many wrong tokens. Its callers still admit known good tokens from any address. */
 export interface FailedAttemptLimiter {
-  /** How long the address is blocked from now on, in milliseconds; 0 when it is not. Costs no input or output. */
+  /** Remaining block in milliseconds; 0 if not blocked. No I/O. */
   blockedMs(address: ClientAddress): number
 
-  /** Counts a token that was wrong; not while the address is blocked. Costs no input or output. */
+  /** Counts a wrong token unless the address is blocked. No I/O. */
   note(address: ClientAddress): void
 
-  /**
-   * Shares what was counted since the last call with the other instances, and learns what they have counted. To be
-   * called every second: one transaction, and none when there is nothing new. Rejects with `unavailable`, which
-   * loses the sharing of these guesses; what this instance has counted stands.
-   */
+  /** Exchanges new counts in at most one transaction. Called every second. `unavailable` loses only the sharing. */
   share(): Promise<void>
 
-  /** Forgets what the instances share of addresses that have been quiet for long. To be called every minute. */
+  /** Deletes expired shared counts. Called every minute. */
   forgetExpired(): Promise<void>
 }
 
 export interface FailedAttemptLimiterOptions {
   readonly counts: FailedAttemptStore
   readonly policy?: FailedAttemptPolicy
-  /** Addresses that are remembered here; when there are more, those that have been quiet longest are forgotten. */
+  /** Beyond it the addresses that were quiet longest are forgotten. */
   readonly maxAddresses?: number
-  /** Milliseconds from any beginning, never going back. */
   readonly clock?: () => number
 }
 
 interface Entry {
-  /** By the clock. */
   readonly count: FailedAttemptCount
-  /** Guesses that the other instances do not know of. */
   readonly unshared: number
 }
 
@@ -50,7 +40,6 @@ const MAX_ADDRESSES = 10_000
 const MAX_SHARED_AT_ONCE = 500
 const MAX_FORGOTTEN_AT_ONCE = 10_000
 
-/** Counts in bounded memory, and through the port with all instances. */
 export function createFailedAttemptLimiter(
   options: FailedAttemptLimiterOptions,
 ): FailedAttemptLimiter {
@@ -58,7 +47,6 @@ export function createFailedAttemptLimiter(
   const { clock = () => performance.now() } = options
   const entries = new Map<ClientAddress, Entry>()
 
-  /** Keeps the entries in the order in which their addresses were last heard of. */
   function keep(address: ClientAddress, entry: Entry): void {
     entries.delete(address)
     entries.set(address, entry)
@@ -120,7 +108,6 @@ export function createFailedAttemptLimiter(
   }
 }
 
-/** The refusal of a token that is not known to be good, from an address that is blocked for so long. */
 export function tooManyFailedAttempts(blockedMs: number): AppError {
   return new AppError('too_many_requests', 'Too many wrong tokens came from this address.', {
     facts: { retry_after: Math.max(1, Math.ceil(blockedMs / 1000)) },

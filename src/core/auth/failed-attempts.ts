@@ -1,27 +1,24 @@
-/** How often an address was wrong about tokens, in milliseconds of whichever clock it is kept by. */
+/** Failed attempts of one address, in milliseconds of the caller's clock. */
 export interface FailedAttemptCount {
-  /** In the window. */
   readonly failedAttempts: number
   readonly windowEndsAt: number
-  /** How often it has been blocked, while that is remembered. */
+  /** Number of blocks so far, for the length of the next. */
   readonly blocks: number
   readonly blockedUntil: number
-  /** From then on nothing of it is remembered. */
   readonly expiresAt: number
 }
 
 export interface FailedAttemptPolicy {
-  /** An address that is wrong so often within a window is blocked. */
   readonly maxGuesses: number
   readonly windowMs: number
-  /** The first block; each that follows is twice as long. */
+  /** Each following block is twice as long. */
   readonly firstBlockMs: number
   readonly maxBlockMs: number
-  /** After a block, how long it is remembered for the length of the next. */
+  /** How long after a block it counts towards the length of the next. */
   readonly memoryMs: number
 }
 
-/** A product that has lost its token and asks every few seconds stays below it; 256 bits need no stricter one. */
+/** A client that retries a lost token every few seconds stays below it; 256-bit secrets need no stricter limit. */
 export const FAILED_ATTEMPT_POLICY: FailedAttemptPolicy = {
   maxGuesses: 20,
   windowMs: 60_000,
@@ -43,7 +40,7 @@ export interface FailedAttempts {
   readonly now: number
 }
 
-/** What a count becomes by further guesses. While it is blocked it stays the very same: there is nothing to write. */
+/** Adds failed attempts to a count. During a block it returns the same object: there is nothing to write. */
 export function countFailedAttempts(
   count: FailedAttemptCount | undefined,
   { failedAttempts, now }: FailedAttempts,

@@ -6,23 +6,18 @@ import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 export interface JwtUsersOptions {
   readonly users: UserStore
   readonly verifier: JwtVerifier
-  /** Whether a user who is unknown is made by their first valid JWT. */
   readonly createsUsers: boolean
 }
 
 export interface JwtUsers {
-  /**
-   * The user that a JWT stands for; `undefined` when there is none, or they are deleted. Rejects with
-   * `access_token_invalid` and `unavailable` as the verifier and the database do. With `evenExpired` the JWT may be expired,
-   * and makes nobody.
-   */
+  /** `undefined`: no user, or deleted. Rejects as verifier and store do. `evenExpired` never creates a user. */
   find(
     jwt: string,
     options?: { readonly evenExpired: boolean },
   ): Promise<AccessTokenUser | undefined>
 }
 
-/** Finds the users of an identity provider's JWTs, and makes them where the deployer allows it. */
+/** Maps JWTs of the identity provider to users. */
 export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOptions): JwtUsers {
   return {
     async find(jwt, { evenExpired } = { evenExpired: false }) {
@@ -35,7 +30,7 @@ export function createJwtUsers({ users, verifier, createsUsers }: JwtUsersOption
   }
 }
 
-/** Of several first requests at once one makes the user and all find them. */
+/** Concurrent first requests create one user, and all find it. */
 async function createUser(users: UserStore, userId: UserId): Promise<User | undefined> {
   try {
     return (await users.createUser(userId)).user

@@ -1,18 +1,18 @@
 import type { UserId } from '../users/user-id.ts'
 
 export interface VerifiedJwt {
-  /** Its `sub`. Whether there is such a user is another matter. */
+  /** The `sub` claim; there may be no such user. */
   readonly userId: UserId
-  /** Milliseconds until its `exp`; below 0 when that has passed. */
+  /** Milliseconds until `exp`; negative if it has passed. */
   readonly expiresInMs: number
 }
 
-/** PORT: the identity provider whose JWTs (RFC 7519) are access tokens too. */
+/** PORT: the identity provider whose JWTs (RFC 7519) are accepted as access tokens. */
 export interface JwtVerifier {
   /**
-   * Guarantees that the identity provider signed `jwt` with one of its present keys, for this service, and that it is
-   * in force. Rejects with `access_token_invalid` when it is not so, and with `unavailable` when the keys that
-   * would decide it can't be had. With `evenExpired` its `exp` may have passed.
+   * Guarantees that the identity provider signed `jwt` with a current key, for this service, and that it is valid now.
+   * Rejects with `access_token_invalid` otherwise, and with `unavailable` if the keys can't be fetched. With
+   * `evenExpired`, `exp` may have passed.
    */
   verify(jwt: string, options?: { readonly evenExpired: boolean }): Promise<VerifiedJwt>
 }

@@ -2,16 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { AccessTokenUser, UserStore } from '../users/user-store.ts'
 
-/**
- * Looks up tokens that come from blocked addresses and are not known to be good. One of a thousand may be a good one that
- * is new here, so they are not refused unseen; but together they cost one statement at a time, ten a second at most,
- * however many come.
- */
+/** Looks up unknown tokens from blocked addresses, which may be valid: one statement at a time, ten a second. */
 export interface ThrottledLookup {
-  /**
-   * The user of the token with that hash, within about 100 ms. Rejects with `too_many_requests` when as many wait as one
-   * statement takes, and as `UserStore.findAccessTokenUsers` does.
-   */
+  /** Resolves within about 100 ms. Rejects with `too_many_requests` if the batch is full, and as the store does. */
   find(sha256: string): Promise<AccessTokenUser | undefined>
 }
 
@@ -64,7 +57,7 @@ interface BudgetOptions {
   readonly clock: () => number
 }
 
-/** Lets `max` be taken in each stretch of `everyMs`. */
+/** Allows `max` calls of `take` per `everyMs`. */
 export function createBudget({ max, everyMs, clock }: BudgetOptions) {
   let endsAt = Number.NEGATIVE_INFINITY
   let left = 0

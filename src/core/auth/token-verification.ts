@@ -10,40 +10,29 @@ import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 
 export interface TokenVerificationOptions {
   readonly users: UserStore
-  /** Without it a JWT is an invalid token. */
   readonly jwtUsers: JwtUsers | undefined
-  /** How long an answer may be repeated, in milliseconds; 0 for never. */
   readonly cacheMs: number
-  /** Told of each use of a token of an active user. Costs no input or output. */
+  /** Called for each use of an active user's issued token. No I/O. */
   readonly onUse: (sha256: string) => void
-  /** Without it nobody is limited. */
+  /** If `undefined`, guessing is not limited. */
   readonly failedAttempts: FailedAttemptLimiter | undefined
-  /** Milliseconds from any beginning, never going back. */
   readonly clock: () => number
 }
 
 export interface TokenVerification {
   /**
-   * The user that `secret` stands for, whatever the status. Rejects with `access_token_invalid`; with
-   * `too_many_requests` in its place where the address is blocked, or when so many unknown tokens come from blocked
-   * addresses that this one was not looked up; and as the database and the JWT verifier do.
-   *
-   * A token that is remembered, or that was good here before, is treated alike from everywhere, so that those who share
-   * an address with someone who guesses do not notice.
+   * Returns the user of `secret`, whatever its status. Rejects with `access_token_invalid`; with `too_many_requests`
+   * instead if the address is blocked or too many unknown tokens come from blocked addresses; and as `users` and
+   * `jwtUsers` do. Accepts cached or formerly valid tokens from blocked addresses, which other users may share.
    */
   find(secret: string, ip: string | undefined): Promise<User>
 
-  /**
-   * Whom `secret` stands for and for how long, read anew; `undefined` when it stands for nobody. For a secret that
-   * `find` has just found good: it is neither counted nor refused as a guess here. With `evenExpired` also when its time
-   * is over.
-   */
+  /** Reads anew, for a secret that `find` accepted: counts no failed attempt. `evenExpired` accepts an expired one. */
   read(
     secret: string,
     options?: { readonly evenExpired: boolean },
   ): Promise<AccessTokenUser | undefined>
 
-  /** See `TokenCache`. */
   forgetUser(userId: UserId): void
 }
 
@@ -52,12 +41,11 @@ const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const MAX_JWT_LENGTH = 8192
 const MAX_CACHED = 10_000
 
-/** JWTs of blocked addresses that are verified, all addresses together: at most some percents of a core. */
+/** JWT verifications for all blocked addresses together: at most a few percent of a core. */
 const JWTS_ON_PROBATION = { max: 10, everyMs: 100 }
 
 interface ShownToken {
   readonly secret: string
-  /** `undefined` when it is malformed. */
   readonly kind: 'issued' | 'jwt' | undefined
   readonly hash: string
   readonly ip: string | undefined
@@ -92,11 +80,10 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
       if (address !== undefined) failedAttempts?.note(address)
       throw error
     }
-    // Who has signed a JWT for a user that is unknown, or is being purged, has guessed nothing.
+    // The signature holds, so this is no guess: the user is unknown or being purged.
     throw accessTokenInvalid()
   }
 
-  /** Rejects where the signature does not hold. */
   async function findJwt(jwt: string, isSuspect: boolean): Promise<AccessTokenUser | undefined> {
     if (!isSuspect || jwtBudget.take()) return await jwtUsers?.find(jwt)
     throw tooManyFailedAttempts(JWTS_ON_PROBATION.everyMs)
@@ -120,42 +107,38 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
   }
 }
 
-/** The secret is 256 random bits, so a plain hash can't be guessed back and needs no salt. */
+/** Plain and unsalted: the secret is 256 random bits, which can't be guessed from a hash. */
 export function sha256(secret: string): string {
   return hash('sha256', secret)
 }
 
 export interface TokenCacheOptions {
-  /** How long an answer is believed at most, in milliseconds from when its lookup began; 0 keeps none. */
+  /** Counted from the start of the lookup; 0 disables the cache. */
   readonly maxAgeMs: number
-  /** How many answers are kept at most; the oldest goes first. */
   readonly maxEntries: number
-  /** Milliseconds from any beginning, never going back. */
   readonly clock: () => number
 }
 
 export interface TokenCache {
   /**
-   * The user of the token with that hash, from an answer that is young enough, or from `look`. Guarantees that no
-   * answer outlives `maxAgeMs`, its token's expiry, or `forgetUser`. Calls at once for one token share one lookup. What
-   * is not found and what fails is not kept, so unknown tokens take no room from known ones. Rejects as `look` does.
+   * Returns the user from the cache or from `look`. Guarantees that no answer outlives `maxAgeMs`, the token's expiry,
+   * or `forgetUser`. Concurrent calls share a lookup. Misses and failures are not cached, so they displace nothing.
    */
   find(sha256: string, look: () => Promise<AccessTokenUser | undefined>): Promise<User | undefined>
 
-  /** The user of the token with that hash, from an answer that is young enough. */
   get(sha256: string): User | undefined
 
-  /** Whether the token was good the last time it was looked up. A lookup that fails says nothing about it. */
+  /** Whether the last lookup that did not fail found the token valid. */
   wasValid(sha256: string): boolean
 
-  /** Guarantees that every later `find` for a token of the user looks again, also when a lookup is under way. */
+  /** Guarantees that every later `find` for the user's tokens looks again, even if a lookup is running. */
   forgetUser(userId: UserId): void
 }
 
-/** Beyond it those looked up longest ago are strangers again; only their hashes are kept. */
+/** Hashes of valid tokens that are kept; beyond it those looked up longest ago are dropped. */
 const MAX_VALID = 50_000
 
-/** Remembers for moments whom a token stands for, in bounded memory, so that a request costs no read. */
+/** Caches lookups briefly in bounded memory, so that a request costs no read. */
 export function createTokenCache(options: TokenCacheOptions): TokenCache {
   const { maxAgeMs, maxEntries, clock } = options
   const entries = new Map<string, Entry>()
@@ -187,7 +170,7 @@ export function createTokenCache(options: TokenCacheOptions): TokenCache {
 
   function keep(sha256: string, answer: { lookup: Lookup; found: AccessTokenUser }): void {
     const { user, expiresInMs = Infinity } = answer.found
-    // Deleted first, so that the order of the entries is that of their age.
+    // Deleted first to keep the entries ordered by age.
     entries.delete(sha256)
     entries.set(sha256, { user, until: answer.lookup.startedAt + Math.min(maxAgeMs, expiresInMs) })
     const [oldest] = entries.keys()
@@ -203,7 +186,7 @@ export function createTokenCache(options: TokenCacheOptions): TokenCache {
       if (user !== undefined) return user
       const now = clock()
       const running = lookups.get(sha256)
-      // One that has taken longer may have read what has changed since.
+      // A longer-running lookup may have read outdated rows.
       if (running !== undefined && now - running.startedAt < maxAgeMs) {
         return (await running.found)?.user
       }
@@ -213,7 +196,7 @@ export function createTokenCache(options: TokenCacheOptions): TokenCache {
     },
 
     forgetUser(userId) {
-      // Whose they are is not known yet; without its place here a lookup keeps nothing and is joined by nobody.
+      // The user of a running lookup is not known yet; a removed lookup is neither cached nor shared.
       lookups.clear()
       for (const [sha256, { user }] of entries) {
         if (user.userId === userId) entries.delete(sha256)
@@ -224,7 +207,6 @@ export function createTokenCache(options: TokenCacheOptions): TokenCache {
 
 interface Entry {
   readonly user: User
-  /** By the clock. */
   readonly until: number
 }
 

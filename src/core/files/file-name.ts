@@ -3,23 +3,22 @@ import { AppError } from '../errors.ts'
 declare const brand: unique symbol
 declare const prefixBrand: unique symbol
 
-/** A file's name, unique inside its owner's repository, compared byte by byte. Made by `parseFileName` alone. */
+/** Unique within a user's repository, compared byte by byte. */
 export type FileName = string & { readonly [brand]: 'FileName' }
 
 export const MAX_FILE_NAME_BYTES = 255
 
-/** The characters that no file name has, inside the brackets of a regular expression. */
+/** For the brackets of a regular expression. */
 const FORBIDDEN_CHARACTERS = '/\\\\\\u0000-\\u001f\\u007f'
 
-/** What names are but for their length, and what they can begin with, as JSON Schema takes it. */
+/** JSON Schema patterns; they do not limit the length. */
 export const FILE_NAME_PATTERN = `^(?!\\.{1,2}$)[^${FORBIDDEN_CHARACTERS}]+$`
 export const FILE_NAME_PREFIX_PATTERN = `^[^${FORBIDDEN_CHARACTERS}]*$`
 
 /**
- * Returns `text` as a file name, unchanged: no case folding and no Unicode normalisation, since folding
- * could overwrite a file that its owner takes for another (docs/api.md).
- * Throws `invalid_file_name` unless it is 1 to 255 bytes of UTF-8 without `/`, `\`, C0 controls and DEL,
- * and is neither `.` nor `..`.
+ * Returns `text` unchanged, or throws `invalid_file_name` unless it is 1 to 255 bytes of UTF-8 without `/`, `\`, C0
+ * controls and DEL, and neither `.` nor `..`. Does not fold case or normalise Unicode, because that could overwrite a
+ * file that its owner considers another (docs/api.md).
  */
 export function parseFileName(text: string): FileName {
   const fault = faultOf(text)
@@ -27,10 +26,9 @@ export function parseFileName(text: string): FileName {
   return text as FileName
 }
 
-/** What the names of a listing begin with; may be empty. Made by `parseFileNamePrefix` alone. */
 export type FileNamePrefix = string & { readonly [prefixBrand]: 'FileNamePrefix' }
 
-/** Returns `text` as a prefix, or throws `invalid_parameter` when no file name can begin with it. */
+/** Throws `invalid_parameter` when no file name can begin with `text`, which may be empty. */
 export function parseFileNamePrefix(text: string): FileNamePrefix {
   const fault = text === '' || text === '.' || text === '..' ? undefined : faultOf(text)
   if (fault === undefined) return text as FileNamePrefix

@@ -8,7 +8,7 @@ export const VISIBILITIES = ['private', 'users', 'public'] as const
 
 export type Visibility = (typeof VISIBILITIES)[number]
 
-/** Returns what a request says of visibility, which may be nothing, or throws `invalid_parameter`. */
+/** Passes `undefined` through; throws `invalid_parameter` for an unknown visibility. */
 export function parseVisibility(value: unknown): Visibility | undefined {
   if (value === undefined) return undefined
   const visibility = VISIBILITIES.find((known) => known === value)
@@ -18,24 +18,22 @@ export function parseVisibility(value: unknown): Visibility | undefined {
   })
 }
 
-/** A file as its row in `files` records it. */
+/** A row of `files`. Times are milliseconds since 1970 by the database's clock. */
 export interface File {
   readonly userId: UserId
   readonly name: FileName
   readonly version: Version
   readonly objectKey: ObjectKey
-  /** Bytes. */
   readonly size: number
-  /** Of the whole content, 64 lower-case hexadecimal digits. */
+  /** Of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly visibility: Visibility
-  /** Milliseconds since 1970 by the database's clock; an overwrite keeps it. */
+  /** An overwrite keeps it. */
   readonly createdAt: number
-  /** Milliseconds since 1970 by the database's clock. */
   readonly updatedAt: number
 }
 
-/** The one answer for a file that is not there and for one that the caller may not see. */
+/** The same answer for a missing and a hidden file, so that it does not reveal which names exist. */
 export function fileNotFound(): AppError {
   return new AppError('not_found', 'There is no such file.')
 }

@@ -19,28 +19,26 @@ import type { UserId } from '../users/user-id.ts'
 import type { Version } from '../objects/object-key.ts'
 
 export interface ListRepository extends Omit<ListFiles, 'audience' | 'userCreatedAt'> {
-  /** Whose access token came with the request, or `undefined` without one. */
+  /** `undefined` without an access token. */
   readonly viewer: Caller | undefined
 }
 
 export interface FilePage {
   readonly files: readonly File[]
-  /** Where the next page begins; `undefined` when there is none. */
+  /** `undefined` on the last page. */
   readonly next: FilePosition | undefined
 }
 
 export interface ReadFile {
   readonly userId: UserId
   readonly name: FileName
-  /** Whose access token came with the request, or `undefined` without one. */
   readonly viewer: Caller | undefined
 }
 
-/** What of a file's content to open. */
 export type Selection = 'whole' | 'nothing' | ByteRange
 
 export interface OpenFile extends ReadFile {
-  /** Decides, for the very file that is then answered, what of it to open; the whole when left out. May throw. */
+  /** Decides what to open of exactly the file that is returned; the whole by default. May throw. */
   readonly select?: (file: File) => Selection
   readonly signal: AbortSignal
 }
@@ -48,14 +46,10 @@ export interface OpenFile extends ReadFile {
 export interface OpenedFile {
   readonly file: File
   readonly selection: Selection
-  /**
-   * `undefined` when nothing was selected, or `content` has it. Else the caller reads it to its end or destroys it; it
-   * fails, and never just ends, when bytes are missing.
-   */
+  /** `undefined` if nothing was selected or `content` is set. Otherwise as `OpenedObject.body`. */
   readonly body: Readable | undefined
-  /** What was selected, where all of it is there already. */
+  /** The selected bytes, if they are already in memory. */
   readonly content?: Uint8Array | undefined
-  /** As `OpenedObject` has it. */
   readonly release?: OpenedObject['release']
 }
 
@@ -63,43 +57,32 @@ export type DeleteOwnFile = Omit<RemoveFile, 'garbageDelayMs'> & AuthorizedCalle
 
 export type UpdateOwnFile = Omit<ChangeFile, 'garbageDelayMs'> & AuthorizedCaller
 
-/** The use cases on files. */
 export interface Repository extends Uploads {
-  /**
-   * The file, if the viewer may see it. Rejects with the same `not_found` for a file that is not there, one that
-   * the viewer may not see, and a user that does not exist; to an owner who is suspended or deleted it says so.
-   */
+  /** A missing file, a hidden file and an unknown user give the same `not_found`. An inactive owner is told so. */
   stat(file: ReadFile): Promise<File>
 
   /**
-   * As `stat`, with the content opened: what `select` says of the file as it is at that moment. It is asked again when
-   * an overwrite took the object away in between, so that what it decided and what is read are of one version. Rejects
-   * with what `select` throws, with `internal_error` when a file's object is of another size, and with `unavailable`, of
-   * which a `MissingObject` is the cause, when the store keeps denying that there is one.
+   * As `stat`, and opens what `select` chooses. After an overwrite in between, `select` runs again on the new version.
+   * Rejects with its error, with `internal_error` when the object has another size, and with `unavailable` (cause
+   * `MissingObject`) when the store keeps denying the object.
    */
   open(file: OpenFile): Promise<OpenedFile>
 
-  /**
-   * A page of a user's files, of which others see those that they may download: `users` and `public` ones with an
-   * access token, `public` ones without. Empty for a user that does not exist. See `Ledger.listFiles`.
-   */
+  /** The files that the viewer may download; all of them for the owner. Empty for an unknown user. */
   list(page: ListRepository): Promise<FilePage>
 
-  /** See `Ledger.reportCapacity`; rejects with `access_token_invalid` for a caller who was deleted since. */
+  /** See `Ledger.reportCapacity`; rejects with `access_token_invalid` for a deleted caller. */
   reportCapacity(caller: Caller): Promise<CapacityReport>
 
-  /** See `Ledger.removeFile`. The caller is verified again first. Downloads that have begun go on. */
+  /** See `Ledger.removeFile`. Reverifies the caller first. Running downloads continue. */
   remove(file: DeleteOwnFile): Promise<void>
 
-  /** See `Ledger.changeFile`. The caller is verified again first. No object is touched, so it costs the same for any size. */
+  /** See `Ledger.changeFile`. Reverifies the caller first. Touches no object, so the file's size does not matter. */
   change(change: UpdateOwnFile): Promise<File>
 }
 
 export interface RepositoryOptions extends UploadsOptions {
-  /**
-   * How long to wait, each time that the store does not find the object of a file which is still the same, before it is asked
-   * again, in milliseconds; about two seconds together when left out.
-   */
+  /** Waits between retries when the store denies the object of an unchanged file; 2 s in total by default. */
   readonly missPausesMs?: readonly number[]
 }
 
@@ -114,10 +97,7 @@ export function createRepository(options: RepositoryOptions): Repository {
     throw fileNotFound()
   }
 
-  /**
-   * The files of a suspended or deleted user are found by no one. Their owner, whose token may be remembered as valid for a
-   * few seconds more, shall not take that for having none; nor shall they see the files of the next user of their id.
-   */
+  /** Tells an inactive owner so instead of "not found": their token may stay cached as valid for a few seconds. */
   async function requireActive(userId: UserId, { audience, userCreatedAt }: SeenBy): Promise<void> {
     if (audience !== 'owner') return
     const user = (await ledger.findAccount(userId))?.user
@@ -137,7 +117,7 @@ export function createRepository(options: RepositoryOptions): Repository {
       const opened = await objects.open({ key: file.objectKey, ...range, signal })
       if (opened?.size === file.size) return openedFile(opened, { file, selection })
       if (opened !== undefined) throw wrongSize(file, opened)
-      // An overwrite can have taken the object away, which the row says at once.
+      // The first retry is immediate: after an overwrite the row already has the new object.
       if (file.version !== missing) pauses = [0, ...missPausesMs]
       missing = file.version
       const [ms, ...later] = pauses
@@ -184,17 +164,16 @@ function openedFile(opened: OpenedObject, of: Pick<OpenedFile, 'file' | 'selecti
 
 type SeenBy = Pick<FindFile, 'audience' | 'userCreatedAt'>
 
-/** Who sees the files of `owner`; where it is the owner, which of the users who have had that id one after the other. */
 function audienceOf(owner: UserId, viewer: Caller | undefined): SeenBy {
   if (viewer === undefined) return { audience: 'anyone' }
   if (viewer.userId !== owner) return { audience: 'users' }
   return { audience: 'owner', userCreatedAt: viewer.userCreatedAt }
 }
 
-/** Each is for a node of the store that has not found the others yet; while too few are there, none is long enough. */
+/** Time for a node of the store to find its peers. While too many nodes are down, no wait is long enough. */
 const MISS_PAUSES_MS = [100, 400, 1500]
 
-/** The store denies an object that the books hold: it is lost, or the store is not whole and cannot know. */
+/** The store denies the object of a file: the object is lost, or the store misses nodes and can't know. */
 export class MissingObject extends Error {
   constructor({ objectKey }: File) {
     super(`object ${objectKey} is missing`)

@@ -2,10 +2,7 @@ import { sleep } from '../async/sleep.ts'
 
 const SECOND_LOOK_MS = 500
 
-/**
- * Asks for an object, and a moment later once more when the store denies it: in a cluster the node that is asked may not
- * have found the others yet.
- */
+/** Looks again after 500 ms before it reports a missing object: a cluster node may not have found its peers yet. */
 export async function confirmMissing<T>(
   signal: AbortSignal,
   look: () => Promise<T | undefined>,

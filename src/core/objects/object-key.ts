@@ -3,39 +3,36 @@ import { randomBytes } from 'node:crypto'
 
 declare const brand: unique symbol
 
-/** Where an object lies in the store: `users/<user_id>/<version>`, ASCII, at most 107 bytes. */
+/** An object's key in the store: `users/<user_id>/<version>`, ASCII, at most 107 bytes. */
 export type ObjectKey = string & { readonly [brand]: 'ObjectKey' }
 
-/** The prefix of every key that this service writes. */
 export const OBJECT_KEY_PREFIX = 'users/'
 
-/** Returns the key of `version`. The file's name is no part of it, so a hostile name reaches no store. */
+/** The key does not contain the file's name, so a hostile name reaches no store. */
 export function objectKey(userId: UserId, version: Version): ObjectKey {
   return `${OBJECT_KEY_PREFIX}${userId}/${version}` as ObjectKey
 }
 
 const OBJECT_KEY = /^users\/[A-Za-z0-9_-]{1,64}\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Whether `text` has the shape of the keys that this service writes; whatever else a store holds is not ours. */
+/** Whether `text` has the shape of this service's keys; a store may hold other objects. */
 export function isObjectKey(text: string): text is ObjectKey {
   return OBJECT_KEY.test(text)
 }
 
-/** The user in a key, or `undefined` when no user can have that id. */
+/** The user in a key, or `undefined` when it is no valid user id. */
 export function ownerOf(key: ObjectKey): UserId | undefined {
   const owner = key.slice(OBJECT_KEY_PREFIX.length, key.lastIndexOf('/'))
   return isUserId(owner) ? owner : undefined
 }
 
-/** The last segment of a key; of one that this service made, the version. */
 export function versionOf(key: ObjectKey): string {
   return key.slice(key.lastIndexOf('/') + 1)
 }
 
-/** Names one upload and the object it makes; fresh for every upload and never reused. A UUIDv7 (RFC 9562, 5.7). */
+/** Identifies one upload and its object; never reused. A UUIDv7 (RFC 9562 section 5.7). */
 export type Version = string & { readonly [brand]: 'Version' }
 
-/** Returns a new version: its first 48 bits are `nowMs`, the rest but the six fixed bits is random. */
 export function createVersion(nowMs: number = Date.now()): Version {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(nowMs, 0, 6)
@@ -53,12 +50,11 @@ export function createVersion(nowMs: number = Date.now()): Version {
 
 const VERSION = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** Whether `text` has the shape of what `createVersion` makes. */
 export function isVersion(text: string): text is Version {
   return VERSION.test(text)
 }
 
-/** When the upload of a version began, by the clock of its instance, in milliseconds since 1970. */
+/** When the upload began: milliseconds since 1970 by the clock of its instance. */
 export function timeOf(version: Version): number {
   return Number.parseInt(version.slice(0, 8) + version.slice(9, 13), 16)
 }

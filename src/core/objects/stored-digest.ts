@@ -7,17 +7,16 @@ import type { ObjectKey } from './object-key.ts'
 export interface ReadStoredDigest {
   readonly objects: ObjectStore
   readonly key: ObjectKey
-  /** The bytes that the object must have; one of another size is not read. */
+  /** Expected bytes; an object of another size is not read. */
   readonly size: number
-  /** Told of the bytes of each chunk that was read, those of an attempt that failed among them. */
+  /** Called with the bytes of each chunk read, including those of failed attempts. */
   readonly onBytes: (bytes: number) => void
   readonly signal: AbortSignal
 }
 
 export type StoredDigest =
-  /** Of the whole content, 64 lower-case hexadecimal digits. */
   | { readonly sha256: string }
-  /** There is no object (`undefined`), or one of another size. */
+  /** No object (`head` is `undefined`), or one of another size. */
   | {
       readonly sha256?: undefined
       readonly isUnreadable: false
@@ -28,8 +27,8 @@ export type StoredDigest =
 const READ_ATTEMPTS = 2
 
 /**
- * Reads an object for its digest. A store can fail at one object for good, such as one that has rotted, while it serves all
- * others: such an object is unreadable. Rejects with `unavailable` when it is the store that is down, and with the signal's reason.
+ * Reads an object for its digest. An object that keeps failing while the store answers, such as a rotted one, is
+ * unreadable. Rejects with `unavailable` when the store is down, and with the signal's reason.
  */
 export async function readStoredDigest(options: ReadStoredDigest): Promise<StoredDigest> {
   const { objects, signal } = options
@@ -39,7 +38,7 @@ export async function readStoredDigest(options: ReadStoredDigest): Promise<Store
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       signal.throwIfAborted()
-      // Rejects when it is the store that is down, which says nothing about this object.
+      // Rejects when the store is down, which says nothing about this object.
       await objects.check(signal)
       if (attempt === READ_ATTEMPTS) return { isUnreadable: true }
     }

@@ -1,20 +1,16 @@
 import { AppError } from '../errors.ts'
 import type { Usage } from '../ledger/ledger.ts'
 
-/**
- * How full a repository is: `nearing` from 90 % of its capacity, `critical` from 99 %, `exceeded` above it
- * (which a grant that ended can bring about; nothing is deleted then).
- */
+/** `nearing` from 90 % used, `critical` from 99 %, `exceeded` above 100 % (after a grant ended; nothing is deleted). */
 export type CapacityState = (typeof CAPACITY_STATES)[number]
 
 export const CAPACITY_STATES = ['normal', 'nearing', 'critical', 'exceeded'] as const
 
-/** Bytes that can still be reserved: max(0, capacity - used - reserved). */
 export function availableBytes({ capacity, used, reserved }: Usage): number {
   return Math.max(0, capacity - used - reserved)
 }
 
-/** The state of a repository by what is used, not by what is reserved. */
+/** Ignores reservations. */
 export function capacityState({ capacity, used }: Usage): CapacityState {
   if (used > capacity) return 'exceeded'
   if (capacity - used <= capacity / 100) return 'critical'
@@ -22,14 +18,14 @@ export function capacityState({ capacity, used }: Usage): CapacityState {
   return 'normal'
 }
 
-/** The figures of a repository at one moment, as answers and the command line name them. */
+/** The figures under their names in answers and on the command line. */
 export function capacityFigures(usage: Usage) {
   const { capacity, used, reserved, fileCount } = usage
   const available = availableBytes(usage)
   return { capacity, used, reserved, available, file_count: fileCount, state: capacityState(usage) }
 }
 
-/** The refusal of `requested` further bytes, with the figures that explain it (docs/api.md). */
+/** The refusal of `requested` further bytes (docs/api.md). */
 export function capacityExceeded(usage: Usage, requested: number): AppError {
   const { capacity, used, reserved } = usage
   const available = availableBytes(usage)
@@ -38,10 +34,9 @@ export function capacityExceeded(usage: Usage, requested: number): AppError {
   })
 }
 
-/** Slots come free as uploads end, which nobody knows beforehand. */
+/** A guess: nobody knows when an upload in progress ends. */
 const RETRY_AFTER_SECONDS = 5
 
-/** The refusal of one upload more than `maxUploads` under way. */
 export function uploadCountExceeded(maxUploads: number): AppError {
   return new AppError(
     'too_many_requests',
@@ -52,7 +47,6 @@ export function uploadCountExceeded(maxUploads: number): AppError {
   )
 }
 
-/** The refusal of one file more than `maxFiles`. */
 export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
   return new AppError('file_count_exceeded', 'The repository holds as many files as it may.', {
     facts: { file_count: usage.fileCount, max_files: maxFiles },

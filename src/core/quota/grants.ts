@@ -5,9 +5,8 @@ import type { Grant, GrantPage, UserStore } from '../users/user-store.ts'
 
 export interface GrantsOptions {
   readonly users: UserStore
-  /** Bytes of a device whose model has none of its own. */
+  /** Bytes for a device whose model is not in `deviceModels`. */
   readonly deviceCapacity: number
-  /** Bytes of a device, by its model. */
   readonly deviceModels: ReadonlyMap<string, number>
 }
 
@@ -16,9 +15,7 @@ export interface PutGrant {
   readonly source: string
   readonly reference: string
   readonly bytes: number
-  /** Milliseconds since 1970; in force at once when `undefined`. */
   readonly startsAt: number | undefined
-  /** Milliseconds since 1970; for ever when `undefined`. */
   readonly endsAt: number | undefined
 }
 
@@ -26,7 +23,7 @@ export interface PutDevice {
   readonly userId: UserId
   readonly deviceId: string
   readonly model: string | undefined
-  /** Explicit bytes win over the model's. */
+  /** Overrides the model's bytes. */
   readonly bytes: number | undefined
 }
 
@@ -36,15 +33,12 @@ export interface PutResult {
 }
 
 /**
- * The reasons for capacity: a repository holds the base, what each device brings, and any other grant
- * (ARCHITECTURE, "Layers"). Everything is idempotent by (source, reference), so an event that
- * is delivered twice counts once, and its last terms count. Bad terms reject with `invalid_parameter` and the
- * fact `parameter`; an unknown user with `not_found`.
+ * Grants add to the base capacity, one per device (ARCHITECTURE, "Layers"). Idempotent by (source, reference): the last
+ * terms apply. Bad terms reject with `invalid_parameter` (fact `parameter`), an unknown user with `not_found`.
  */
 export interface Grants {
   putDevice(device: PutDevice): Promise<PutResult>
   removeDevice(device: { readonly userId: UserId; readonly deviceId: string }): Promise<void>
-  /** All devices, or a page of them. */
   listDevices(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
   putGrant(grant: PutGrant): Promise<PutResult>
   revokeGrant(grant: {
@@ -52,7 +46,7 @@ export interface Grants {
     readonly source: string
     readonly reference: string
   }): Promise<void>
-  /** Every grant that is not revoked, devices included, or a page of them. */
+  /** All grants that are not revoked, devices included. */
   listGrants(userId: UserId, page?: GrantPage): Promise<readonly Grant[]>
 }
 
@@ -94,10 +88,10 @@ export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOpti
   }
 }
 
-/** Where a grant that is made by hand can come from, as JSON Schema takes it. */
+/** Sources of grants made by hand; `base` and `device` are reserved. */
 export const SOURCE_PATTERN = '^(?!(base|device)$)[a-z][a-z0-9_-]{0,31}$'
 
-/** Of a grant, or the id of a device. */
+/** A grant's reference or a device's id. */
 export const REFERENCE_PATTERN = '^[A-Za-z0-9._:@-]{1,128}$'
 
 export const MODEL_PATTERN = '^[ -~]{1,128}$'

@@ -5,32 +5,25 @@ import { inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from './capacity.ts'
 
-/** What an upload asks of its user's quota. */
 export interface QuotaRequest extends Caller {
-  /** Bytes of the file. */
   readonly requested: number
-  /** 1 when the file's name is new, else 0. */
+  /** 1 if the file name is new, otherwise 0. */
   readonly newFiles: number
   readonly maxFiles: number
-  /** Uploads that may be in progress; not tested where it is left out. */
+  /** Not tested if omitted. */
   readonly maxUploads?: number
 }
 
-/** What there is of a user at one moment. */
 export interface QuotaState {
   readonly status: UserStatus
   readonly createdAt: number
   readonly usage: Usage
-  /** Uploads in progress. */
   readonly uploads: number
-  /** Where kept garbage forbids the file: milliseconds until the oldest of it may be removed. */
+  /** Set if kept garbage forbids the file: time until the oldest of it may be removed. */
   readonly garbageWaitMs: number | undefined
 }
 
-/**
- * Why an upload that the quota did not accept is refused, in the order in which reasons are told (`Ledger.begin`).
- * `state` is `undefined` for an unknown or deleted user.
- */
+/** Why the quota refuses an upload, in the order of `Ledger.begin`; `state` is `undefined` for a missing user. */
 export function refusalOf(request: QuotaRequest, state: QuotaState | undefined): AppError {
   if (state?.createdAt !== request.userCreatedAt) return inactiveUser(undefined)
   if (state.status !== 'active') return inactiveUser(state.status)

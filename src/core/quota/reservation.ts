@@ -1,18 +1,14 @@
 import { isAppError } from '../errors.ts'
 import type { BeginUpload, Ledger } from '../ledger/ledger.ts'
 
-/** What an upload has reserved. To dispose of it ends the renewal of its lease, and settles nothing. */
+/** An upload's reservation. Disposing it stops the renewal of the lease and settles nothing. */
 export interface Reservation extends Disposable {
-  /**
-   * Resolves once the ledger has reserved room for a file of `bytes` in all, or rejects with `capacity_exceeded`.
-   * `undefined` when it has already, which is the usual case and costs nothing.
-   */
+  /** Reserves `bytes` in total or rejects with `capacity_exceeded`; `undefined` if they are already reserved. */
   cover(bytes: number): Promise<void> | undefined
 
   /**
-   * Aborts when the lease could not be renewed for as long as it runs. Whoever works under it must stop then: the
-   * sweeper may have given the upload up, and some day its journal row is forgotten, so that nobody would look for
-   * what is still written.
+   * Aborts when the lease has ended without renewal. Work under the lease must stop: the sweeper may have aborted the
+   * upload, and once its journal row is forgotten, nobody removes what is written later.
    */
   readonly lost: AbortSignal
 }
@@ -20,21 +16,18 @@ export interface Reservation extends Disposable {
 export interface ReserveOptions {
   readonly ledger: Ledger
   readonly upload: Omit<BeginUpload, 'bytes'>
-  /** The size that the request announces, or `undefined`. */
   readonly announced: number | undefined
-  /** The smallest size that the file can have. */
+  /** Smallest and, if known, largest possible size of the file. */
   readonly min: number
-  /** The largest size that the file can have, when the request says. */
   readonly max?: number
 }
 
-/** Most room that is asked for at once while a body without a length streams in, in bytes. */
+/** The largest step, in bytes, in which the reservation for a body of unknown length grows. */
 const MAX_STEP = 8 * 2 ** 20
 
 /**
- * Begins an upload in the ledger and keeps its lease alive. What is announced is reserved at once, so that a file
- * that can't fit is refused before its body; without that the reservation grows in steps as bytes come. Where the ledger
- * does not say whether it began, what it may have reserved is given back, which the caller does not wait for.
+ * Begins an upload and keeps its lease alive. Reserves an announced size at once, so that a file that can't fit is
+ * refused before its body; else in steps. If `begin` has an unknown outcome, frees the reservation in the background.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
   const { ledger, upload, max = Number.MAX_SAFE_INTEGER } = options
@@ -43,13 +36,12 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
 
   async function grow(bytes: number): Promise<void> {
     try {
-      // Doubling keeps the calls few and, while a file is small, what it takes from others. One that comes in a piece
-      // takes nothing that it does not need.
+      // Doubling keeps the calls few and reserves little for a small file; a single piece reserves only its size.
       const step = covered === 0 ? 0 : Math.min(bytes, MAX_STEP)
       await extend(Math.min(bytes + step, Math.max(bytes, max)))
     } catch (error) {
       if (covered === 0 || !isAppError(error, 'capacity_exceeded')) throw error
-      // A whole step does not fit; the bytes at hand still may.
+      // A whole step does not fit, but the bytes at hand may.
       await extend(bytes)
     }
   }
@@ -66,7 +58,6 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
   }
 }
 
-/** Renews an upload's lease, which has just begun, several times in each of its terms. */
 function keepLease({ ledger, upload }: ReserveOptions): Pick<Reservation, 'lost'> & Disposable {
   const { version, leaseMs } = upload
   const lost = new AbortController()
@@ -77,7 +68,7 @@ function keepLease({ ledger, upload }: ReserveOptions): Pick<Reservation, 'lost'
       await ledger.renew({ version, leaseMs })
       endsAt = askedAt + leaseMs
     } catch (error) {
-      // Before that it may be a hiccup, and in the end the compare-and-set of the commit decides.
+      // An earlier failure may be transient, and the commit's compare-and-set decides in the end.
       if (performance.now() >= endsAt) lost.abort(error)
     }
   }
@@ -85,10 +76,7 @@ function keepLease({ ledger, upload }: ReserveOptions): Pick<Reservation, 'lost'
   return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(renewal) }
 }
 
-/**
- * Reserves what is announced. Small fields may follow the file, in which case it is smaller than announced: when
- * that does not fit but the least possible size does, the upload goes on and its real size decides.
- */
+/** Falls back to `min` if the announced size does not fit: the file is smaller if other form fields follow it. */
 async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?: unknown }> {
   const { ledger, upload, announced, min } = options
   const bytes = announced ?? min
@@ -102,13 +90,13 @@ async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?
       return { bytes: min, refusal: error }
     }
   } catch (error) {
-    // It may have reserved all the same, and then a retry would find no room until the lease ends.
+    // The reservation may exist, and a retry would find no room until its lease ends.
     if (isAppError(error, 'unavailable')) void giveBack(options)
     throw error
   }
 }
 
-/** Best effort: what it can't do now, the sweeper does when the lease has ended. Never rejects. */
+/** Best effort: otherwise the sweeper does it after the lease ends. Never rejects. */
 async function giveBack({ ledger, upload: { userId, version } }: ReserveOptions): Promise<void> {
   await ledger.abort({ userId, version, isUntouched: true }).catch(() => undefined)
 }

@@ -17,7 +17,7 @@ import type { FoundObject } from './journal.ts'
 const OBJECTS_PER_BATCH = 500
 const PARALLEL_HEADS = 16
 
-/** Notes every object of the store that can be a file's, and reports those that can't. */
+/** Adds every object that can be a file to the journal, and reports the others. */
 export async function collectObjects(run: RebuildRun): Promise<void> {
   const { journal, objects, signal, counts } = run
   const listing = objects.list({ prefix: OBJECT_KEY_PREFIX, signal })
@@ -57,7 +57,7 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
   return { userId, version, objectKey, name, size: head.size, beganAt: timeOf(version) }
 }
 
-/** Nobody removes objects meanwhile. Without this one an older object of its name would become the file. */
+/** Nobody removes objects during a rebuild, and without this one an older object would become the file. */
 function deniedObject(objectKey: ObjectKey): AppError {
   return new AppError('unavailable', 'The object store denies an object that it has listed.', {
     cause: new Error(objectKey),

@@ -2,73 +2,70 @@ import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 
-/** An object as the store shows it: whose it is, and the name under which it came. */
+/** An object of the store with its owner and its file name. */
 export interface FoundObject {
   readonly userId: UserId
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly name: FileName
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number
-  /** When its upload began, in milliseconds since 1970, as its version says. */
+  /** Start of its upload in milliseconds since 1970, from its version. */
   readonly beganAt: number
 }
 
-/** What stands in the journal, or what became of it. */
+/** Totals of the journal. */
 export interface RebuildFigures {
   readonly users: number
-  /** The newest objects of their users and names. */
+  /** The newest object of each user and name; `bytes` is their size. */
   readonly files: number
-  /** Bytes of those. */
   readonly bytes: number
   /** Older objects of the same users and names. */
   readonly replaced: number
-  /** Objects that are on the books by now. */
+  /** Objects already made files or garbage. */
   readonly settled: number
 }
 
-/** A place in the journal, which is in the order of users, names and versions. */
+/** A position in the journal, which is ordered by user, name and version. */
 export type RebuildPosition = Pick<FoundObject, 'userId' | 'name' | 'version'>
 
 /**
- * PORT: the books while they are made anew from a bucket. Found objects are collected in the database, in a table that
- * exists only meanwhile, so that what is newest is the database's decision, memory does not grow with their number, and an
- * interrupted run is gone on with. Every method but `figures` is one short transaction; all reject with `unavailable` as the
- * ledger's do.
+ * PORT: the state of a rebuild, in a database table that exists only meanwhile. The database decides which object is
+ * newest, memory is constant, and an interrupted run can continue. Every method but `figures` is one short transaction;
+ * all reject with `unavailable` as the ledger's do.
  */
 export interface RebuildJournal {
   /**
-   * Guarantees that there is a journal and that all else in the database is of its making: begins one when there are
-   * neither users, files, uploads nor garbage, or finds the one that an interrupted run has left. Answers which; where it
-   * is `refused`, nothing has changed.
+   * Guarantees a journal in a database that holds nothing else but what the rebuild made. Begins one if there are no
+   * users, files, uploads or garbage, or finds that of an interrupted run. `refused`: nothing has changed.
    */
   begin(): Promise<'begun' | 'found' | 'refused'>
 
-  /** Whether a journal is there: a run was interrupted, or goes on. */
+  /** Whether a journal exists: a run is in progress or was interrupted. */
   isUnfinished(): Promise<boolean>
 
-  /** Those of the keys, at most a thousand, that the journal holds. */
+  /** Returns those of at most 1,000 keys that the journal holds. */
   findKnown(keys: readonly ObjectKey[]): Promise<ReadonlySet<ObjectKey>>
 
-  /** Notes objects, at most a thousand, and returns the keys of those whose version another user's object has already. */
+  /** Adds at most 1,000 objects and returns the keys of those whose version another user's object already has. */
   add(objects: readonly FoundObject[]): Promise<readonly ObjectKey[]>
 
-  /** Up to `limit` of the newest objects of their users and names of which no digest is known, in order, after a position. */
+  /** Returns up to `limit` newest objects per user and name without a digest after a position, in order. */
   listUnread(page: {
     readonly after: RebuildPosition | undefined
     readonly limit: number
   }): Promise<readonly FoundObject[]>
 
-  /** Notes what was read of objects, at most a thousand: SHA-256, 64 lower-case hexadecimal digits. */
+  /** Stores the digests of at most 1,000 objects: SHA-256, 64 lower-case hexadecimal digits. */
   addDigests(
     digests: readonly (Pick<FoundObject, 'userId' | 'version'> & { readonly sha256: string })[],
   ): Promise<void>
 
   /**
-   * Takes up to `limit` objects of one user after a position to the books: the newest of a name becomes a private file,
-   * those before it become garbage, to be removed after `garbageDelayMs`. A user who is missing is made. The user's
-   * figures move in the same transaction (I4). Where the digest of the newest is not known, all of that name stay where
-   * they are. Returns the objects that it settled; none means that there is nothing left to settle after the position.
+   * Settles up to `limit` objects of one user after a position: the newest of a name becomes a private file, older ones
+   * become garbage, removed after `garbageDelayMs`. Creates a missing user. The user's figures change in the same
+   * transaction (I4). Skips a name whose newest object has no digest. Returns the settled objects; none if nothing is
+   * left to settle after the position.
    */
   settle(options: {
     readonly after: RebuildPosition | undefined
@@ -76,7 +73,7 @@ export interface RebuildJournal {
     readonly garbageDelayMs: number
   }): Promise<readonly SettledObject[]>
 
-  /** What the journal holds, settled or not, added up in many short reads. */
+  /** Returns the totals of settled and unsettled objects, added up in many short reads. */
   figures(): Promise<RebuildFigures>
 
   /** Guarantees that no journal is left. */

@@ -14,7 +14,6 @@ export type Rebuilt =
   | { readonly refused: true }
   | {
       readonly refused: false
-      /** Whether nothing is left that a next run would go on with. */
       readonly isFinished: boolean
       readonly counts: RebuildCounts
       readonly figures: RebuildFigures
@@ -22,18 +21,15 @@ export type Rebuilt =
 
 export interface Rebuilder {
   /**
-   * Makes the books anew from the object store alone: for each user and name the newest object becomes a private file,
-   * with a SHA-256 of what was read; older ones become garbage, and what has no readable name is left alone. Works on an
-   * empty database only, or goes on where it was interrupted; else it answers `refused` and changes nothing. No service
-   * may run on the database meanwhile. Memory does not grow with the number of objects. Where objects can't be read it is
-   * not finished, so that a next run can bring them back, unless it is told to skip them.
-   *
-   * Rejects with `unavailable` when database or object store fails and with the reason of `signal` when that aborts;
-   * calling it again then goes on.
+   * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private file
+   * with the SHA-256 of its content, older ones become garbage, and objects without a readable name stay. Requires an
+   * empty database or an interrupted run, else returns `refused` and changes nothing. No service may use the database
+   * meanwhile. Memory is constant. Unreadable objects leave the rebuild unfinished, unless they are skipped. Rejects
+   * with `unavailable` if database or object store fails, and with the signal's reason; another call continues.
    */
   rebuild(request: RebuildRequest): Promise<Rebuilt>
 
-  /** Whether a run was interrupted, so that the database holds only a part of the files. */
+  /** Whether a run was interrupted: the database then holds only a part of the files. */
   isUnfinished(): Promise<boolean>
 }
 
@@ -52,9 +48,9 @@ export function createRebuilder(options: RebuilderOptions): Rebuilder {
         await settle(run)
       }
     } catch (error) {
-      // Nothing is to go on with it. What fails here leaves a journal that a rebuild takes for its own.
+      // Nothing continues it. If this fails, a later rebuild takes over the journal.
       if (request.dryRun && start === 'begun') await journal.finish().catch(() => undefined)
-      // Adapters say `unavailable` of what the caller itself has ended.
+      // Adapters report `unavailable` for what the caller aborted.
       request.signal.throwIfAborted()
       throw error
     }
@@ -67,7 +63,7 @@ export function createRebuilder(options: RebuilderOptions): Rebuilder {
   return { rebuild, isUnfinished: () => journal.isUnfinished() }
 }
 
-/** What a dry run finds begun stays, for the run that is to go on with it; so does what could not be read. */
+/** A dry run keeps the journal of an interrupted run; unreadable objects keep it for another run. */
 function isOver({
   dryRun,
   skipUnreadable = false,
@@ -81,7 +77,6 @@ function isOver({
   return skipUnreadable || counts.found.unreadable_object === 0
 }
 
-/** Objects that one transaction takes to the books. */
 const OBJECTS_PER_TRANSACTION = 500
 
 async function settle(run: RebuildRun): Promise<void> {
@@ -99,11 +94,10 @@ async function settle(run: RebuildRun): Promise<void> {
   } while (after !== undefined)
 }
 
-/** So many digests are lost at most when the process is killed. */
+/** Bounds how many digests are lost if the process is killed. */
 const OBJECTS_PER_PAGE = 64
 const PARALLEL_READS = 8
 
-/** Reads the newest object of each user and name and notes its digest; reports those that can't be read. */
 async function readDigests(run: RebuildRun): Promise<void> {
   const { journal, signal } = run
   let after: RebuildPosition | undefined
@@ -118,7 +112,6 @@ async function readDigests(run: RebuildRun): Promise<void> {
         else run.report({ kind: 'unreadable_object', ...object })
       })
     } finally {
-      // What was read need not be read again.
       await journal.addDigests(digests)
     }
     after = page.at(-1)

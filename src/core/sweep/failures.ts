@@ -2,22 +2,16 @@ import { AppError, isAppError } from '../errors.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 
-/** What has failed in one sweep, so that the rest of its work goes on. */
+/** The failures of one sweep, collected so that its other work continues. */
 export interface Failures {
-  /** What `work` resolves with, or `undefined` where it failed; see `createFailures`. */
+  /** Returns `undefined` if `work` failed; see `createFailures`. */
   attempt<T>(work: () => Promise<T>): Promise<T | undefined>
-  /** The same for work on what a user owns; the failure then names the user. */
   attemptFor<T>(userId: UserId, work: () => Promise<T>): Promise<T | undefined>
-  /** For whom work has failed. */
   users(): readonly UserId[]
-  /** Throws what failed first, if anything has. */
   throwFirst(): void
 }
 
-/**
- * Collects the failures of a sweep. An attempt rejects only with the reason of the signal, or where the database no
- * longer answers: then all further work would fail as well, after a timeout each.
- */
+/** An attempt rejects only with the signal's reason, or if the database is down: other work would time out too. */
 export function createFailures({
   ledger,
   signal,

@@ -1,28 +1,26 @@
 import { sleep } from '../async/sleep.ts'
 import type { Chore, SweepLedger } from '../ledger/sweep-ledger.ts'
 
-/** A chore that one instance does for all, and the lease that says which. */
+/** The lease of a chore that one instance does for all. */
 export interface LeaderLease {
-  /** Whether it could be had; it is then kept. With `onWait` it is waited for, and `onWait` called before. */
+  /** Returns whether the lease was acquired. With `onWait` it waits for the lease, and calls `onWait` once before. */
   begin(options: {
     readonly signal: AbortSignal
     readonly onWait: (() => void) | undefined
   }): Promise<boolean>
-  /** Whether the chore is still ours. */
   isHeld(): Promise<boolean>
-  /** Lets others have it. Never rejects. */
+  /** Releases the lease. Never rejects. */
   end(): Promise<void>
 }
 
 export interface LeaderLeaseOptions extends Chore {
   readonly ledger: SweepLedger
-  /** How long after a crash nobody does the chore, in milliseconds. */
   readonly leaseMs: number
 }
 
 const ASK_AGAIN_MS = 1_000
 
-/** Renews the lease of the chore, once it has begun, several times in each of its terms. */
+/** Renews the lease three times per term after `begin`. */
 export function keepLeaderLease({ ledger, leaseMs, ...chore }: LeaderLeaseOptions): LeaderLease {
   let endsAt = 0
   let renewal: NodeJS.Timeout | undefined
@@ -36,7 +34,7 @@ export function keepLeaderLease({ ledger, leaseMs, ...chore }: LeaderLeaseOption
   }
 
   function renew(): void {
-    // One that fails is repeated; whether the chore was lost meanwhile is asked before each of its steps.
+    // The next renewal repeats a failed one, and the chore checks `isHeld` before each step.
     renewing = hold().catch(() => undefined)
   }
 
@@ -58,7 +56,7 @@ export function keepLeaderLease({ ledger, leaseMs, ...chore }: LeaderLeaseOption
     async end() {
       clearInterval(renewal)
       await renewing
-      // What fails here ends by itself with the lease.
+      // If this fails, the lease expires.
       await ledger.leaveChore(chore).catch(() => undefined)
     },
   }

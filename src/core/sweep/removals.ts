@@ -6,7 +6,6 @@ import type { Failures } from './failures.ts'
 import type { AbortedUpload, Garbage, Removals, SweepLedger } from '../ledger/sweep-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 
-/** What the removals of a sweep need, and whom they tell. */
 export interface RemovalRun {
   readonly ledger: SweepLedger
   readonly objects: ObjectStore
@@ -17,10 +16,9 @@ export interface RemovalRun {
   readonly onForgotten: (uploads: number) => void
 }
 
-/** `gave_up`: a whole page failed, so the object store is taken for lost. */
+/** `gave_up`: a whole page failed, so the object store is considered down. */
 export type Progress = 'more' | 'done' | 'gave_up'
 
-/** One call removes a page of what aborted uploads left; the next call goes on after it. */
 export function abortedRemover(run: RemovalRun): () => Promise<Progress> {
   const { ledger, retentionMs } = run
   let after: AbortedUpload | undefined
@@ -36,10 +34,7 @@ export function abortedRemover(run: RemovalRun): () => Promise<Progress> {
   }
 }
 
-/**
- * One call removes a page of garbage; the next call goes on after it. Where a user's row can't be changed, or the database's
- * disk is full, the rows stay, and the next sweep removes what is no longer there once more.
- */
+/** Each call removes a page of garbage. If the rows can't be changed, they stay and the next sweep repeats it. */
 export function garbageRemover(run: RemovalRun, failures: Failures): () => Promise<Progress> {
   const { ledger } = run
   let after: Garbage | undefined
@@ -47,7 +42,7 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   async function note(removals: Removals<Garbage>, userId: UserId | undefined): Promise<void> {
     const work = () => ledger.noteGarbageRemovals({ ...removals, userId }).catch(passWhenFull)
     if (userId === undefined) return await work()
-    // Each attempt can take as long as a lock is waited for.
+    // Each attempt may wait for a lock until its timeout.
     if (!failures.users().includes(userId)) await failures.attemptFor(userId, work)
   }
 
@@ -65,23 +60,22 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   }
 }
 
-/** Users whose garbage is noted at a time: some share a write to the disk, and requests keep most connections. */
+/** Some users share one write to the disk, and requests keep most connections. */
 const PARALLEL_NOTES = 4
 
 function passWhenFull(error: unknown): void {
   if (!isDatabaseFull(error)) throw error
 }
 
-/** Small enough for a store that answers nothing to be given up within the lease of the chore. */
+/** A page of a store that does not answer must fail within the chore's lease. */
 const PAGE = 64
 
-/** With what a removal takes, this bounds the rate, and what the removals take away from requests. */
 const PARALLEL_REMOVALS = 8
 
-/** Less than from one sweep to the next, which so tries again what failed. */
+/** Shorter than the sweep interval, so that the next sweep retries. */
 const RETRY_MS = 10_000
 
-/** The least time from one removal of what an aborted upload left to the next. */
+/** Minimum time between removals of the same aborted upload's object. */
 const RECHECK_MS = 20_000
 
 type RemovedPage<T> = Omit<Removals<T>, 'retryMs'> & { readonly progress: Progress }
@@ -98,7 +92,6 @@ async function removePage<T extends { readonly objectKey: ObjectKey }>(
       removed.push(item)
       onRemoved()
     } catch (error) {
-      // What the end of the sweep cuts off has not failed.
       if (signal.aborted) return
       failed.push(item)
       onFailed(error)
@@ -109,6 +102,6 @@ async function removePage<T extends { readonly objectKey: ObjectKey }>(
 
 function progressOf(tried: number, failed: number): Progress {
   if (tried < PAGE) return 'done'
-  // Nothing speaks for trying the other thousands.
+  // The store is down: the remaining pages would fail too.
   return failed === tried ? 'gave_up' : 'more'
 }

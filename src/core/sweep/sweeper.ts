@@ -11,64 +11,50 @@ import type { UserId } from '../users/user-id.ts'
 export interface SweeperOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
-  /**
-   * How long an aborted upload stays in the journal and an object of a deleted user in the garbage, in milliseconds:
-   * longer than any write that was on its way then can still land in the object store.
-   */
+  /** Retention of aborted uploads and of deleted users' objects: longer than a late write can take. */
   readonly retentionMs: number
-  /** How long the objects of a deleted user are kept where that is longer, in milliseconds. */
+  /** How long objects of deleted users are kept, if longer than `retentionMs`. */
   readonly garbageDelayMs?: number
-  /** How long after the crash of a sweeper the others leave its work to it, in milliseconds; a minute when left out. */
+  /** How long a crashed sweeper blocks the others; one minute by default. */
   readonly leaseMs?: number
 }
 
 export interface SweepRequest {
   readonly signal: AbortSignal
-  /** Called often, with the figures so far. */
   readonly onProgress?: (figures: SweepFigures) => void
   /** If set, wait for a running sweep to finish instead of returning; called once when waiting starts. */
   readonly onWait?: () => void
 }
 
-/** What one sweep has done. */
+/** Totals of one sweep. */
 export interface SweepFigures {
   readonly expiredUploads: number
   /** Keys of aborted uploads and of garbage that are now empty. */
   readonly removedObjects: number
-  /** Keys whose removal failed; the next sweep tries again. */
   readonly failedRemovals: number
-  /** Why the first of them failed. */
   readonly firstFailure: unknown
   readonly forgottenUploads: number
-  /** Rows of deleted users that were taken off the books. */
   readonly purgedRows: number
 }
 
 export interface SweepReport extends SweepFigures {
-  /**
-   * `complete`: it went through all that was due. `gave_up`: the object store failed all removals of a page.
-   * `elsewhere`: another sweep was under way, or took this one for dead, and does the rest.
-   */
+  /** `gave_up`: a whole page of removals failed. `elsewhere`: another sweep ran or took over, and does the rest. */
   readonly end: 'complete' | 'gave_up' | 'elsewhere'
 }
 
 export interface Sweeper {
   /**
-   * Settles what crashes and failures left: uploads whose lease has ended, what aborted uploads wrote, objects that
-   * no file refers to any more, and what deleted users owned. It removes a key only after winning the upload's
-   * compare-and-set, or from `garbage` after its time (I7), so it is safe beside running uploads and other sweepers.
-   * Of all sweepers one at a time does more than `expire`: that saves work, and nothing rests on it. When the disk of the
-   * database is full, which keeps it from everything else, it first removes the objects of the garbage that is due.
-   *
-   * At most 8 removals are under way at a time, which bounds its rate; memory holds a page of keys. Objects that
-   * can't be removed now are left for the next sweep. A user whose rows it can't change keeps it from nothing else: it
-   * tries each user once, does all it can, and then rejects with the first failure, which names the user. Rejects with
-   * `unavailable` when the database fails, and with the reason of the signal when that aborts; the next sweep goes on
-   * where it ended.
+   * Settles what crashes and failures left: expired uploads, objects of aborted uploads, unreferenced objects, and what
+   * deleted users owned. Removes a key only after winning the upload's compare-and-set, or from `garbage` after its
+   * time (I7), so it is safe beside uploads and other sweepers. One sweeper at a time does more than `expire`, only to
+   * save work. If the database's disk is full, the objects of due garbage go first.
+   * At most 8 removals run at a time; memory holds one page of keys. A user whose rows can't be changed is tried once;
+   * after all other work the sweep rejects with the first failure, which names the user. Rejects with `unavailable` if
+   * the database fails, and with the signal's reason; the next sweep continues and retries.
    */
   sweep(request: SweepRequest): Promise<SweepReport>
 
-  /** Aborts uploads whose lease has ended, and waits for no other sweeper; says how many. Rejects as `sweep` does. */
+  /** Aborts expired uploads without waiting for other sweepers and returns their number. Rejects as `sweep` does. */
   expire(signal: AbortSignal): Promise<number>
 }
 
@@ -98,7 +84,7 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     try {
       return await sweepInTurn()
     } catch (error) {
-      // Objects go before their rows, and no row of garbage is ever referred to again, so this needs no write, and no lease.
+      // Objects go before their rows, and garbage is never referred to again: this needs neither write nor lease.
       if (!isDatabaseFull(error)) throw error
       const failures = createFailures(run)
       await runUntilDone(garbageRemover(run, failures), signal)
@@ -156,7 +142,6 @@ interface SweepRun extends RemovalRun, Pick<SweeperOptions, 'garbageDelayMs'> {
 
 type Step = () => Promise<Progress>
 
-/** All but the expiry, for as long as the chore is ours. */
 async function sweepAlone(
   run: SweepRun,
   { chore, failures }: { readonly chore: LeaderLease; readonly failures: Failures },
@@ -172,13 +157,13 @@ async function sweepAlone(
     const oneStep = async () => ((await chore.isHeld()) ? step() : 'lost')
     const end = await failures.attempt(() => runUntilDone(oneStep, run.signal))
     if (end === 'lost') return 'elsewhere'
-    // The journal may be full of what nothing can remove while the garbage is not.
+    // Later steps run after `gave_up`: only the journal may hold objects that can't be removed.
     ends.push(end)
   }
   return ends.includes('gave_up') ? 'gave_up' : 'complete'
 }
 
-/** Takes one step after the other, as long as there is more, and lets requests have their turn in between. */
+/** Repeats the step until it is done, and lets requests run in between. */
 async function runUntilDone<E extends string>(
   step: () => Promise<E | 'more'>,
   signal: AbortSignal,
@@ -193,10 +178,9 @@ async function runUntilDone<E extends string>(
 
 const PAGE = 100
 
-/** Where so many fail, it is no longer some users' trouble. */
+/** With so many failures the cause is not some users. */
 const MAX_FAILED_USERS = 500
 
-/** One call aborts a page of expired uploads, of users for whom that has not failed. */
 function expiry(
   { ledger, signal, onExpired }: Pick<SweepRun, 'ledger' | 'signal' | 'onExpired'>,
   failures: Failures,
@@ -206,7 +190,7 @@ function expiry(
     const failedBefore = failures.users().length
     let aborted = 0
     for (const { userId, version } of page) {
-      // Each attempt can take as long as a lock is waited for.
+      // Each attempt may wait for a lock until its timeout.
       if (failures.users().includes(userId)) continue
       const abort = { userId, version, expiredOnly: true }
       const settled = await failures.attemptFor(userId, () => ledger.abort(abort))
@@ -220,7 +204,7 @@ function expiry(
   }
 }
 
-/** One call purges a page of one user's rows; of a user who can't be purged, the next call goes on with the one after. */
+/** Each call purges a page of one user's rows; users who can't be purged are skipped. */
 function purge(
   { ledger, retentionMs, garbageDelayMs = 0, onPurged }: SweepRun,
   failures: Failures,
@@ -232,7 +216,7 @@ function purge(
     if (userId === undefined) return 'done'
     const page = { userId, limit: PAGE, garbageDelayMs: keptMs }
     const rows = (await failures.attemptFor(userId, () => ledger.purgeDeletedUsers(page))) ?? 0
-    // Of whom nothing was moved this time, nothing would be the next time.
+    // Nothing was moved, so the next call would move nothing.
     if (rows === 0) after = userId
     onPurged(rows)
     return 'more'

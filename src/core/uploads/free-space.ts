@@ -1,50 +1,37 @@
 import { AppError } from '../errors.ts'
 
-/** How much room there is where this machine keeps the database and the objects. */
+/** Free space on this machine's file systems for the database and the objects. */
 export interface FreeSpace {
-  /**
-   * Rejects with `insufficient_storage` unless a file of `bytes` would leave the floor free, beside what has been claimed since
-   * the latest measurement, which is at most a second old.
-   */
+  /** Rejects with `insufficient_storage` if `bytes` and earlier claims reach the floor. At most 1 s stale. */
   assertRoom(bytes: number): Promise<void>
 
-  /** As `assertRoom`, and claims the room. Returns what gives it back, for a file that does not come. */
+  /** As `assertRoom`, and claims the bytes. Call the returned function if the file is not stored. */
   request(bytes: number): Promise<() => void>
 
-  /**
-   * Whether more bytes of an upload may come: the floor was free at the latest measurement. Begins the next one when that is
-   * more than a second old, and waits for nothing.
-   */
+  /** Whether an upload may continue, by the latest measurement. Never waits for a new one. */
   hasRoom(): boolean
 }
 
 export interface MeasuredFolder {
   readonly path: string
-  /** Whether uploaded files go there. */
   readonly holdsObjects: boolean
 }
 
 export interface FreeSpaceOptions {
-  /** Each on a file system that uploads fill; none where a server keeps the bytes. */
+  /** On file systems that uploads fill; empty if a server stores the bytes. */
   readonly folders: readonly MeasuredFolder[]
-  /** The floor in bytes; 0 refuses nothing. */
+  /** The floor; 0 disables the check. */
   readonly minBytes: number
-  /** Bytes that are free for this process on a folder's file system. */
   readonly measure: (path: string) => Promise<number>
 }
 
 const MAX_AGE_MS = 1_000
 
-/**
- * Refuses uploads before the disk is full. What is left is for the database: without it no file can be deleted, no user be
- * suspended, and nothing be swept. `undefined` where nothing
- * is refused: no folder is measured, or the floor is 0.
- */
+/** Keeps space for the database to delete, suspend and sweep. Returns `undefined` if nothing is to be checked. */
 export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefined {
   const { folders, minBytes, measure } = options
   if (folders.length === 0 || minBytes === 0) return undefined
   let measured = { free: Number.POSITIVE_INFINITY, forObjects: Number.POSITIVE_INFINITY }
-  /** Bytes of files since then, of which the next measurement counts what has been written. */
   let claimed = 0
   let latest: Promise<void> | undefined
   let measuredAt = Number.NEGATIVE_INFINITY
@@ -52,7 +39,7 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
   async function measureAll(): Promise<void> {
     const sizes = await Promise.all(
       folders.map(async ({ path, holdsObjects }) => {
-        // A folder that is gone is the store's to complain about.
+        // The store reports a missing folder.
         const free = await measure(path).catch(() => Number.POSITIVE_INFINITY)
         return { free, forObjects: holdsObjects ? free : Number.POSITIVE_INFINITY }
       }),

@@ -6,19 +6,17 @@ import type { ObjectKey } from '../objects/object-key.ts'
 import type { BodyMemory, ObjectStore } from '../objects/object-store.ts'
 import type { MemoryAllocation } from './memory/allocation.ts'
 
-/** A file on its way in, as any kind of request delivers it. */
+/** A file being uploaded, independent of the request format. */
 export interface IncomingFile {
-  /** The file's bytes. It fails when the request breaks off, stalls or is malformed. */
+  /** Fails when the request breaks off, stalls or is malformed. */
   readonly content: Readable
   readonly size: {
-    /** The smallest size that the file can have, in bytes. */
     readonly min: number
-    /** The size if nothing follows the file, in bytes; `undefined` when the request does not say. */
+    /** Size in bytes if nothing follows the file; `undefined` if the request does not say. */
     readonly announced: number | undefined
-    /** The largest size that the file can have; absent when the request does not say. */
     readonly max?: number
   }
-  /** Guarantees, once it resolves after the content's end, that the whole request was well-formed. */
+  /** Resolves after the content's end if the whole request is well-formed, and rejects otherwise. */
   end(): Promise<void>
 }
 
@@ -27,7 +25,6 @@ export interface StoreContentOptions extends ByteMeterOptions {
   readonly key: ObjectKey
   readonly metadata: Readonly<Record<string, string>>
   readonly incoming: IncomingFile
-  /** Also what follows the file can be late, and is waited for as the file is. */
   readonly memory: BodyMemory & Pick<MemoryAllocation, 'awaitClient'>
   readonly onUntouched?: () => void
   readonly signal: AbortSignal
@@ -39,9 +36,8 @@ export interface StoredContent {
 }
 
 /**
- * Guarantees that the object store holds the whole content under `key`, with as many bytes as came, and that the
- * request ended well. Settles only when nothing is under way any more. Rejects with what failed first: the request,
- * a limit, the signal's reason, or the store.
+ * Guarantees that the object store holds the whole content under `key` and that the request ended well. Settles when
+ * all work has ended; rejects with the first failure: of request, limit, signal or store.
  */
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
@@ -71,7 +67,7 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
   return { size, sha256: hash.digest('hex') }
 }
 
-/** Tells the failure from those that it brought about: each side ends the other. */
+/** The original failure: the pipeline and the put end each other. */
 function causeOf(ended: {
   flow: PromiseSettledResult<unknown>
   put: PromiseSettledResult<unknown>
@@ -85,13 +81,13 @@ function causeOf(ended: {
 }
 
 export interface ByteMeterOptions {
-  /** Bytes that may pass; one more fails the stream with `file_too_large`. */
+  /** Exceeding it fails the stream with `file_too_large`. */
   readonly maxBytes: number
-  /** Awaited before any byte beyond what was last reported passes; its error fails the stream. */
+  /** Awaited before more than the last reported bytes pass; its error fails the stream. */
   readonly onBytes: (total: number) => Promise<void> | undefined
 }
 
-/** Makes a stream that counts, hashes and limits one content, passes it on unchanged and holds nothing of it. */
+/** Counts, hashes and limits a stream, and buffers nothing. */
 export function createByteMeter({ maxBytes, onBytes }: ByteMeterOptions) {
   const hash = createHash('sha256')
   const stream = new Transform({

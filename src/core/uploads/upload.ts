@@ -23,34 +23,27 @@ export interface UploadsOptions {
   readonly ledger: Ledger
   readonly objects: ObjectStore
   readonly memory: UploadMemory
-  /** Nothing is refused for want of space when left out. */
   readonly space?: FreeSpace | undefined
-  /** Bytes of the largest file. */
+  /** In bytes. */
   readonly maxFileSize: number
-  /** Files that one user may have. */
   readonly maxFiles: number
-  /** Uploads that one user may have under way, on all instances together. */
+  /** Per user, on all instances together. */
   readonly maxUploads: number
-  /** How long a reservation outlives its process, in milliseconds. */
+  /** How long a reservation outlives its process. */
   readonly leaseMs: number
-  /** How long a replaced object is kept for readers that found it before, in milliseconds. */
+  /** How long a replaced object is kept for readers that already found it. */
   readonly garbageDelayMs: number
-  /** How often a caller is verified again while their file comes, in milliseconds; every 5 s when left out. */
   readonly reverifyMs?: number
-  /** How long a refusal waits for what the upload left to be cleared away, in milliseconds; 5 s when left out. */
   readonly undoMs?: number
-  /** How long, in milliseconds, committing may take with all that follows where its outcome is unknown; 35 s when left out. */
+  /** Deadline for the commit and for settling an unknown outcome; 35 s by default. */
   readonly commitMs?: number
 }
 
 export interface UploadFile extends AuthorizedCaller {
   readonly name: FileName
-  /**
-   * Asked once the request has ended, since a form can say it after the file; what it throws refuses the upload.
-   * `undefined` keeps that of the file being replaced, and is `private` for a new one.
-   */
+  /** Called after the request's end; an error refuses the upload. `undefined`: as the replaced file, else private. */
   readonly visibility: () => Visibility | undefined
-  /** Of the whole content, 64 lower-case hexadecimal digits, when the client said it. */
+  /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
   readonly precondition?: Precondition | undefined
   readonly incoming: IncomingFile
@@ -59,32 +52,25 @@ export interface UploadFile extends AuthorizedCaller {
 
 export interface AdmitFile extends Caller {
   readonly name: FileName
-  /** The smallest size that the file can have, in bytes. */
+  /** Lower bound of the file size in bytes. */
   readonly min: number
   readonly precondition?: Precondition | undefined
 }
 
-/** The use cases that bring a file in. */
 export interface Uploads {
   /**
-   * Guarantees, once it resolves, that the file is durable and that every later download returns exactly these
-   * bytes (I1); when it rejects, that nothing anyone can see has changed (I2) — unless it rejects with
-   * `unavailable`, when the upload may have taken effect whole. The life of an upload is in ARCHITECTURE.md.
-   * Rejects with what `incoming` and `visibility` do, `file_too_large`, `digest_mismatch`, `insufficient_storage`, and as `Ledger.begin` does.
-   *
-   * The caller is verified again while the file comes, which a refusal ends early, and right before the commit: an upload
-   * whose token was revoked or whose user was suspended or deleted meanwhile rejects as `reverify` does.
+   * Guarantees, when it resolves, that the file is durable and every later download returns exactly these bytes (I1).
+   * When it rejects, nothing visible has changed (I2), except with `unavailable`: the upload may have taken effect as a
+   * whole. Rejects with `file_too_large`, `digest_mismatch`, `insufficient_storage`, and as `incoming`, `visibility`
+   * and `Ledger.begin` do; as `reverify` does if the caller loses access before the commit.
    */
   upload(upload: UploadFile): Promise<CommittedUpload>
 
-  /**
-   * Rejects as `upload` would if it is certain by now that a file of at least `min` bytes is refused. It reserves
-   * nothing: it only spares a client that asked first (`Expect: 100-continue`) from sending in vain.
-   */
+  /** Rejects if `upload` would certainly refuse `min` or more bytes. For `Expect: 100-continue`; reserves nothing. */
   admit(upload: AdmitFile): Promise<void>
 }
 
-/** The life of an upload (ARCHITECTURE.md), as `Uploads` promises it. */
+/** Implements the life of an upload (ARCHITECTURE.md). */
 export function createUploads(options: UploadsOptions): Uploads {
   const { ledger, objects, memory, space, maxFileSize, maxFiles, maxUploads } = options
   const { leaseMs, garbageDelayMs, reverifyMs = REVERIFY_MS, undoMs = UNDO_MS } = options
@@ -105,7 +91,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     let answerBy = Infinity
     let giveBackSpace: (() => void) | undefined
     try {
-      // Now that the quota has room: whoever has none takes no room from others.
+      // After the quota check: a user without quota must not claim space.
       giveBackSpace = await space?.request(expectedBytes)
       const stored = await receive(request, {
         key,
@@ -123,14 +109,13 @@ export function createUploads(options: UploadsOptions): Uploads {
       return await commit({ ...terms, ...stored, visibility, garbageDelayMs }, answerBy)
     } catch (error) {
       giveBackSpace?.()
-      // A database that hangs has kept the client waiting already; the undoing goes on without it.
+      // If the database hangs, the client has waited already; the cleanup continues without it.
       const undoBy = Math.min(answerBy, performance.now() + undoMs)
       await settledWithin(undoBy - performance.now(), undo({ userId, version, key, isUntouched }))
       throw error
     }
   }
 
-  /** Stores the content, which has the digest that the client said. */
   async function receive(
     { name, incoming, sha256, reverify }: UploadFile,
     to: Pick<StoreContentOptions, 'key' | 'memory' | 'onBytes' | 'onUntouched' | 'signal'>,
@@ -138,7 +123,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     const metadata = objectMetadata(name)
     const content = storeContent({ ...to, objects, metadata, incoming, maxBytes: maxFileSize })
     const stored = await content.catch(async (error: unknown) => {
-      // What a deleted user's upload had stored may be gone already, which looks like a failure of ours.
+      // The objects of a deleted user may be gone already, which looks like a failure of the store.
       throw isAppError(error, 'unavailable') ? ((await accessRefusal(reverify)) ?? error) : error
     })
     if (sha256 === undefined || sha256 === stored.sha256) return stored
@@ -147,16 +132,13 @@ export function createUploads(options: UploadsOptions): Uploads {
     })
   }
 
-  /**
-   * Commits, and when the outcome is unknown has the ledger settle it. Where that is not answered by `answerBy`, the upload
-   * is refused while it goes on: which side has won is the ledger's, whoever still waits.
-   */
+  /** Settles an unknown outcome by the ledger's compare-and-set; past `answerBy` it refuses while that continues. */
   async function commit(upload: CommitUpload, answerBy: number): Promise<CommittedUpload> {
     try {
       return await ledger.commit(upload)
     } catch (error) {
       if (!isAppError(error, 'unavailable')) throw error
-      // After a pause of the whole process the time is over though nobody was asked.
+      // After a pause of the process the deadline may have passed before the ledger was asked.
       const settleBy = Math.max(answerBy, performance.now() + undoMs)
       const committed = await settledWithin(settleBy - performance.now(), settle(upload))
       if (committed === undefined) throw error
@@ -164,23 +146,21 @@ export function createUploads(options: UploadsOptions): Uploads {
     }
   }
 
-  /** What the commit has made, if it had won; else the upload is aborted. The ledger's compare-and-set lets one side win. */
   async function settle(upload: CommitUpload): Promise<CommittedUpload | undefined> {
     return (await ledger.abort(upload)) === 'committed' ? ledger.commit(upload) : undefined
   }
 
-  /** Best effort: what it can't do now, the sweeper does when the lease has ended. */
   async function undo(upload: AbortUpload & { readonly key: ObjectKey }): Promise<void> {
     try {
-      // Never delete on doubt: only after the abort has won can no commit make this object a file's.
+      // Never delete on doubt: only a won abort excludes that a commit refers to this object.
       if ((await ledger.abort(upload)) !== 'aborted' || upload.isUntouched) return
       await objects.remove({ key: upload.key, signal: timeoutSignal(UNDO_TIMEOUT_MS) })
     } catch {
-      // The caller's own error says what went wrong; the journal still holds the upload.
+      // The caller's error matters more; the sweeper settles the upload when its lease has ended.
     }
   }
 
-  /** Where the precondition is not met it says nothing: then the ledger does, or what comes before that. */
+  /** Skips the checks if the precondition fails: the ledger reports that. */
   async function assertAcceptable(
     request: Pick<UploadFile, 'userId' | 'userCreatedAt' | 'name' | 'precondition'>,
     { min, expectedBytes }: { readonly min: number; readonly expectedBytes: number },
@@ -203,12 +183,11 @@ export function createUploads(options: UploadsOptions): Uploads {
   return { upload, admit }
 }
 
-/** Together with the 5 s for which an answer about a token is kept, a stolen token's upload ends within 10 s. */
+/** With the 5 s token cache, a stolen token's upload ends within 10 s of the revocation. */
 const REVERIFY_MS = 5_000
 
-/** The client waits for it, and the next sweep does what it could not. */
 const UNDO_TIMEOUT_MS = 3_000
 const UNDO_MS = 5_000
 
-/** The ledger gives up on an answer after 30 s at most, and settling has as long as undoing. */
+/** The ledger's longest deadline plus the time for settling. */
 const COMMIT_MS = 30_000 + UNDO_MS

@@ -2,22 +2,16 @@ import { AppError, isAppError } from '../errors.ts'
 import type { User, UserStatus } from './user-store.ts'
 import type { UserId } from './user-id.ts'
 
-/**
- * The account that a request acts for. An id alone does not name it: once a deleted user is purged, the id can belong to
- * another account, which was created at another time.
- */
+/** The account a request acts for. The creation time tells it from later accounts with the id of a purged one. */
 export interface Caller {
   readonly userId: UserId
-  /** `User.createdAt`. */
   readonly userCreatedAt: number
 }
 
-/** A caller whose access token came with a request. */
 export interface AuthorizedCaller extends Caller {
   /**
-   * Guarantees that the caller may still act, by what was known at most 5 s ago: rejects with `access_token_invalid` when
-   * the token was revoked or its user deleted since, with `user_suspended`, and with `unavailable` when that can't be
-   * found out. A token that merely expired since does not end what it was let in for.
+   * Guarantees, as of at most 5 s ago, that the caller may still act. Rejects with `access_token_invalid` when token or
+   * user is gone, `user_suspended`, or `unavailable` when unknown. A token that has only expired does not reject.
    */
   readonly reverify: () => Promise<void>
 }
@@ -31,10 +25,7 @@ export interface AccessWatch extends Disposable {
   readonly lost: AbortSignal
 }
 
-/**
- * Verifies a caller again every `everyMs` milliseconds, until it is disposed of. While that can't be decided, access counts
- * as not lost.
- */
+/** Reverifies a caller every `everyMs` until disposed. Access that can't be verified does not count as lost. */
 export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): AccessWatch {
   const lost = new AbortController()
   async function verify(): Promise<void> {
@@ -45,7 +36,7 @@ export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): Ac
   return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Why the caller may no longer act; `undefined` when they may, or when that can't be found out. */
+/** Why the caller may no longer act; `undefined` when they may or when it is unknown. */
 export async function accessRefusal(reverify: AuthorizedCaller['reverify']): Promise<unknown> {
   try {
     await reverify()
@@ -55,14 +46,14 @@ export async function accessRefusal(reverify: AuthorizedCaller['reverify']): Pro
   }
 }
 
-/** The refusal of whatever a user of that status, or one who does not exist, asks for. */
+/** The refusal for a user of this status; `undefined` means no such user. */
 export function inactiveUser(status: UserStatus | undefined): AppError {
   return status === 'suspended'
     ? new AppError('user_suspended', 'The user of this access token is suspended.')
     : new AppError('access_token_invalid', 'The access token stands for no user.')
 }
 
-/** The refusal of a token that is malformed, unknown, expired or revoked. */
+/** The refusal of a malformed, unknown, expired or revoked token. */
 export function accessTokenInvalid(cause?: unknown): AppError {
   return new AppError('access_token_invalid', 'The access token is not valid.', { cause })
 }

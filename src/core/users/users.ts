@@ -7,36 +7,24 @@ import type { UserStore } from './user-store.ts'
 export interface UsersOptions {
   readonly users: UserStore
   readonly ledger: Ledger
-  /**
-   * Told of every user whose status may have changed, before the change is answered and also when its outcome is
-   * unknown, so that whatever remembers users can forget this one.
-   */
+  /** Called before the answer when a status may have changed, even if the outcome is unknown, to drop caches. */
   readonly onChange?: (userId: UserId) => void
 }
 
-/**
- * The use cases of users as an operator has them; the admin API and the command line call the same (docs/administration.md). An unknown user rejects with `not_found`, and so does a deleted one but where it says otherwise.
- */
+/** User administration (docs/administration.md). Unknown or deleted users reject with `not_found` unless noted. */
 export interface Users {
-  /**
-   * Guarantees that an active or suspended user of that id, or of a generated one, exists; `created` says whether this
-   * call made it. Rejects with `user_exists` while a deleted user of that id is being purged.
-   */
+  /** As `UserStore.createUser`; generates an id if `undefined`. */
   create(userId: UserId | undefined): Promise<{ account: Account; created: boolean }>
 
-  /** A user with the figures of one moment; of a deleted one they show how much is left to purge. */
+  /** Also finds deleted users; their figures show how much is left to purge. */
   find(userId: UserId): Promise<Account>
 
-  /** The page of users, deleted ones included, in the order of their ids, bytewise. */
   list(page: AccountPage): Promise<readonly Account[]>
 
-  /** Guarantees that requests of the user find that status: here at once, on other instances within 5 s. */
+  /** Guarantees that requests see the new status: here at once, on other instances within 5 s. */
   setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<Account>
 
-  /**
-   * Guarantees that files of the user answer to no one, and that tokens don't: here at once, on other instances within
-   * 5 s. The sweeper purges the rest. Idempotent until purged.
-   */
+  /** As `UserStore.deleteUser`. Tokens are refused here at once, on other instances within 5 s. */
   remove(userId: UserId): Promise<void>
 }
 

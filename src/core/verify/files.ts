@@ -11,11 +11,11 @@ const PARALLEL_FILES = 8
 
 export interface VerifyFiles {
   readonly userId: UserId
-  /** Whether every file is known to have an object of its size, so that only those to be read are looked at. */
+  /** Every file is known to have an object of its size, so only files to be read are checked. */
   readonly isComplete: boolean
 }
 
-/** Looks for the object of each file of a user, and reads some when the run says so. Repairs nothing. */
+/** Checks the object of each file of a user, and reads some if requested. Repairs nothing. */
 export async function verifyFiles(
   run: VerifyRun,
   { userId, isComplete }: VerifyFiles,
@@ -26,7 +26,7 @@ export async function verifyFiles(
     const page = await run.inventory.listFiles({ userId, after, limit: FILES_PER_PAGE })
     await forEachConcurrent(page, PARALLEL_FILES, async (file) => {
       const fault = await faultOf(run, { file, isComplete })
-      // The row that was read before the object and still stands after it stood all the while, so the object must have.
+      // A row that stands before and after the check stood throughout, so its object must have existed.
       if (fault === undefined || !(await run.inventory.isCurrent(file))) return
       const { name, objectKey } = file
       run.report({ ...fault, userId, name, objectKey, repaired: false })

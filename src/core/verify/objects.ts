@@ -15,10 +15,7 @@ import type { VerifyRun } from './run.ts'
 const OBJECTS_PER_BATCH = 500
 const PARALLEL_HEADS = 8
 
-/**
- * Looks up every object of a user and reports those that nothing refers to. Returns how many were met that are the
- * whole content of a file which already stood when the balance was read.
- */
+/** Reports unreferenced objects; returns the number of complete objects of files that the balance counted. */
 export async function verifyObjects(
   run: VerifyRun,
   { userId, readAt }: Pick<Balance, 'userId' | 'readAt'>,
@@ -39,10 +36,7 @@ export async function verifyObjects(
   return sound
 }
 
-/**
- * Reports objects of users that nobody knows. They may be what is left of a user, or belong to another database that
- * was given the same bucket, so they are left alone until somebody names the user.
- */
+/** Reports objects of unknown users. They may belong to another database in the bucket, so none is repaired. */
 export async function verifyUnknownUsers(run: VerifyRun): Promise<void> {
   for await (const listed of batchesOf(run, OBJECT_KEY_PREFIX)) {
     const owners = new Set(listed.map(({ key }) => ownerOf(key)).filter((id) => id !== undefined))
@@ -76,7 +70,7 @@ interface Traced {
   readonly traced: ReadonlyMap<ObjectKey, TracedObject>
 }
 
-/** The keys without a trace whose object is still there. One that was swept after the listing is not. */
+/** Untraced keys whose object still exists: others were swept after the listing. */
 async function findLost(
   { objects, signal }: VerifyRun,
   { batch, traced }: Traced,

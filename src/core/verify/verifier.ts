@@ -15,18 +15,15 @@ import {
 
 export interface Verifier {
   /**
-   * Compares `quotas` with `files` and `uploads`, and the object store with all three, both ways, beside a service
-   * that goes on; an upload under way is never a finding (ARCHITECTURE.md, "Verify"). Memory does not grow with the
-   * number of users, files or objects. `repair` mends quotas, and hands orphaned objects to garbage; it never touches a
-   * file's row, and an object of a user that nobody knows only when that user is named.
-   *
-   * Rejects with `unavailable` when database or object store fails, with `not_found` for a user of whom there is
-   * nothing, and with the reason of `signal` when that aborts; what was mended until then stays so.
+   * Compares `quotas` with `files` and `uploads`, and all three with the object store in both directions, while the
+   * service runs; running uploads are never findings (ARCHITECTURE.md, "Verify"). Memory is constant. `repair` corrects
+   * quotas and moves orphans to garbage; it never changes a file's row, and moves objects of an unknown user only if
+   * that user is named. Rejects with `unavailable` if database or object store fails, with `not_found` for a user
+   * without any trace, and with the signal's reason; repairs made by then stay.
    */
   verify(request: VerifyRequest): Promise<Verification>
 }
 
-/** A page is one statement, which adds up the rows of that many users. */
 const USERS_PER_PAGE = 10
 const PARALLEL_USERS = 4
 
@@ -38,7 +35,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     try {
       await (request.userId === undefined ? verifyAll(run) : verifyOne(run, request.userId))
     } catch (error) {
-      // Adapters say `unavailable` of what the caller itself has ended.
+      // Adapters report `unavailable` for what the caller aborted.
       request.signal.throwIfAborted()
       throw error
     }
@@ -70,7 +67,7 @@ async function verifyUser(run: VerifyRun, balance: Balance): Promise<void> {
   const { verification, readOneIn } = run
   await verifyQuota(run, balance)
   const sound = await verifyObjects(run, balance)
-  // When every row met its object in the listing there is no need to ask for each object again.
+  // If every row met its object in the listing, the objects need no second check.
   const isComplete = sound === balance.counted.fileCount
   if (!isComplete || readOneIn !== undefined) {
     await verifyFiles(run, { userId: balance.userId, isComplete })
@@ -80,7 +77,7 @@ async function verifyUser(run: VerifyRun, balance: Balance): Promise<void> {
   run.onProgress?.(verification)
 }
 
-/** Compares what a user's quota records with a recount of the same moment; `repair` recounts under the user's lock. */
+/** Compares a user's quota with a recount of the same snapshot; `repair` recounts under the user's lock. */
 async function verifyQuota(run: VerifyRun, balance: Balance): Promise<void> {
   const { userId, isUser } = balance
   const drift = driftOf(balance)
@@ -88,7 +85,7 @@ async function verifyQuota(run: VerifyRun, balance: Balance): Promise<void> {
   const repaired = run.repair && isUser
   if (repaired) await run.inventory.recount(userId)
   for (const found of drift) {
-    // To whom the figures of an unknown user belong is nothing that a recount could settle.
+    // A recount can't tell whose figures these are.
     run.report({ ...found, userId, repaired: repaired && found.kind !== 'stray_quota' })
   }
 }

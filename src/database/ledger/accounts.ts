@@ -6,10 +6,7 @@ import { toGrant } from '../users/grants.ts'
 import { capacityInForce, createdAt, isInForce, type LedgerTx } from './ledger-sql.ts'
 import { toAccount, toUsage, type UsageRow } from './rows.ts'
 
-/**
- * Takes the page of users first and joins to the left, so that PostgreSQL looks up their quotas one by one: it might read
- * all quotas from the first user on to merge them.
- */
+/** Pages users before the LEFT JOIN: PostgreSQL might otherwise read all later quotas for a merge join. */
 export async function listAccounts(
   { db, capacity }: LedgerTx,
   { prefix, after, limit }: AccountPage,
@@ -28,7 +25,7 @@ export async function listAccounts(
 
 type ReportRow = UsageRow & { [column in keyof GrantRow]: GrantRow[column] | null }
 
-/** Takes the time once, so that the grants are those that the capacity is made of. */
+/** Reads the time once, so that the grants match the capacity. */
 export async function reportCapacity(
   { db, now, baseCapacity }: LedgerTx,
   { userId, userCreatedAt }: Pick<FindFile, 'userId' | 'userCreatedAt'>,
@@ -49,7 +46,6 @@ export async function reportCapacity(
   return { usage: toUsage(rows[0]), baseCapacity, grants: rows.filter(hasGrant).map(toGrant) }
 }
 
-/** A user without any grant has one row all the same. */
 function hasGrant(row: ReportRow): row is ReportRow & GrantRow {
   return row.source !== null
 }

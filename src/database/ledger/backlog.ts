@@ -3,7 +3,6 @@ import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { Backlog, Journal } from '../../core/ledger/sweep-ledger.ts'
 import type { LedgerTx } from './ledger-sql.ts'
 
-/** Three statements, each of which reads at most `cap` rows of the index in which its work lies. */
 export async function measureBacklog(
   tx: LedgerTx,
   cap: number,
@@ -28,7 +27,7 @@ export async function measureBacklog(
   }
 }
 
-/** Two statements that read no more of their index either: all of it is a range of its first column. */
+/** The `>= 0` conditions match every row, so that each statement reads at most `cap` rows of its index. */
 export async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
   const pending = await sql<Pick<Journal, 'reservations' | 'reservedBytes'>>`
     SELECT COUNT(*) AS reservations,
@@ -44,7 +43,7 @@ export async function measureJournal({ db }: LedgerTx, cap: number): Promise<Jou
   return { reservations: 0, reservedBytes: 0, garbage: 0, ...pending.rows[0], ...left.rows[0] }
 }
 
-/** An upload that an instance of the release before has aborted is due since 0, which says nothing of its age. */
+/** Ignores `due = 0`, which the previous release leaves on aborted uploads: it says nothing about their age. */
 async function measure({ db, now }: LedgerTx, dues: RawBuilder<unknown>): Promise<Backlog> {
   const { rows } = await sql<Backlog>`
     SELECT COUNT(*) AS count,

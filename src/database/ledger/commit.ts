@@ -17,11 +17,6 @@ import { mayCommit, needOf, refusalReason } from './quota-rule.ts'
 import { INSERT_FILE, type Outcome, REPLACE_FILE, toUsage, type UsageRow } from './rows.ts'
 import { discardObject } from './update-file.ts'
 
-/**
- * Commits under the user's lock: settles the upload, moves the figures, swaps the file, hands the
- * old object to garbage. The WHERE of each UPDATE decides; when one changes no row, all is rolled
- * back.
- */
 export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<CommittedUpload> {
   await lockUser(tx, upload.userId)
   const found = await findUpload(tx, upload)
@@ -39,7 +34,6 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   return { ...outcome, usage }
 }
 
-/** What the first call of `commit` answered, with the figures of today. */
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
   const usage = await readUsage(tx, userId)
   if (usage === undefined) throw uploadLost()
@@ -63,7 +57,7 @@ function committedFile(
   }
 }
 
-/** The compare-and-set whose mirror is in `abort`: of the two exactly one changes the row. */
+/** The compare-and-set that mirrors the one in `abort`: exactly one of the two changes the row. */
 async function settleAsCommitted(
   tx: LedgerTx,
   { upload, outcome }: { readonly upload: CommitUpload; readonly outcome: Outcome },
@@ -80,11 +74,9 @@ async function settleAsCommitted(
 interface Move {
   readonly upload: CommitUpload
   readonly replaced: File | undefined
-  /** What the upload had reserved, in bytes. */
   readonly ownReserved: number
 }
 
-/** Turns the reservation into use. */
 async function moveQuota(tx: LedgerTx, { upload, replaced, ownReserved }: Move): Promise<Usage> {
   const { userId, size, maxFiles } = upload
   const newFiles = replaced === undefined ? 1 : 0

@@ -7,17 +7,14 @@ import { type Database, compileOnce, type Slot } from '../database.ts'
 import type { FileRow } from '../schema.ts'
 import { FILE_COLUMNS, toFile } from './rows.ts'
 
-/** SQL for whether the audience sees the statement's row of `files`, in the words of the partial indexes. */
+/** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */
 export const VISIBLE_TO = {
   owner: sql`1 = 1`,
   users: sql`files.visibility <> 'private'`,
   anyone: sql`files.visibility = 'public'`,
 } as const satisfies Record<Audience, RawBuilder<unknown>>
 
-/**
- * Finds the file as its audience sees it: none when its user is suspended or deleted. What may not be seen is not answered
- * either, so that it takes no longer than what is not there. Where the database is a server, reads share a statement.
- */
+/** Tests visibility in SQL, so that a hidden file takes no longer than a missing one. */
 export function createFindFile(database: Database): Ledger['findFile'] {
   const { kysely, runBatch } = database
   const findOne = compileOnce<FindFile, FileRow>(
@@ -43,7 +40,6 @@ export function createFindFile(database: Database): Ledger['findFile'] {
   })
 }
 
-/** What of a `FindFile` is a value of the statement; `null` as the creation tells nobody apart. */
 type Value = (member: keyof FindFile) => RawBuilder<unknown>
 
 function fromSeenFiles(value: Value) {
@@ -75,10 +71,9 @@ function toWanted(files: readonly FindFile[]): Wanted {
   }
 }
 
-/** With the place of the file among those wanted, from 1. */
 type FoundRow = FileRow & { readonly at: number }
 
-/** For PostgreSQL. Each is looked up by itself, whatever the planner thinks of how many there are. */
+/** PostgreSQL only. LATERAL forces one lookup per file, whatever number the planner estimates. */
 function manyStatement(slot: Slot<Wanted>) {
   return sql<FoundRow>`
     SELECT wanted.at, found.*
@@ -92,10 +87,7 @@ function manyStatement(slot: Slot<Wanted>) {
   `
 }
 
-/**
- * Has reads that are asked for at the same time share a statement: `readAll` answers of each key in the order of the keys.
- * All of them reject with what it rejects with.
- */
+/** Batches concurrent reads into one `readAll`, which answers in key order. If it rejects, all of them reject. */
 export function createReadBatches<K, V>(
   readAll: (keys: readonly K[]) => Promise<readonly V[]>,
 ): (key: K) => Promise<V> {
@@ -103,7 +95,7 @@ export function createReadBatches<K, V>(
   let answers: Promise<readonly V[]>
 
   async function readTogether(keys: readonly K[]): Promise<readonly V[]> {
-    // What arrived by other connections at the same time goes along.
+    // Lets reads that arrived on other connections in this turn join.
     await setImmediate()
     if (gathering === keys) gathering = undefined
     return await readAll(keys)

@@ -3,20 +3,15 @@ import type { AppError } from '../../core/errors.ts'
 import { databaseUnavailable } from '../database.ts'
 
 export interface KeyedSemaphoreOptions {
-  /** How many works of one key are done at a time. */
   readonly atOnce: number
-  /** How long one waits for its turn before it fails with `unavailable`, in milliseconds. */
+  /** Milliseconds to wait for a turn before `unavailable`. */
   readonly patienceMs: number
 }
 
-/** Does `work` when it is its turn among those of its key, such as a user; resolves and rejects as it does. */
+/** Runs `work` when its key has a free turn, in call order; settles as `work` does. */
 export type KeyedSemaphore = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
-/**
- * Lets the database have only a few works of each key at a time, in the order in which they were asked for. All changes of a
- * user wait for one row: without this, those of one user would hold every connection while they wait for it, and those of
- * all others would queue behind them.
- */
+/** Without a limit, one user's changes would hold every connection while they wait for that user's row. */
 export function createKeyedSemaphore({
   atOnce,
   patienceMs,
@@ -39,11 +34,9 @@ export function createKeyedSemaphore({
 
 interface Line {
   taken: number
-  /** Each takes over a turn when it is called. */
   readonly waiting: Set<() => void>
 }
 
-/** Whoever has had a turn leaves it to the next. */
 function pass(line: Line): void {
   const [next] = line.waiting
   if (next === undefined) line.taken -= 1
@@ -65,7 +58,6 @@ function waitIn({ waiting }: Line, patienceMs: number): Promise<void> {
   })
 }
 
-/** The failure of whoever waited for so long. */
 export function tooLate(patienceMs: number): AppError {
   return databaseUnavailable(new Error(`waited ${patienceMs} ms for a turn`))
 }

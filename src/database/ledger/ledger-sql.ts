@@ -12,26 +12,17 @@ import type { Fragments } from '../database.ts'
 import type { FileRow, Tables, UploadRow, UserRow } from '../schema.ts'
 import { FILE_COLUMNS, toAccount, toFile, type UsageRow } from './rows.ts'
 
-/** What a statement needs that asks for the time. */
 export type Clocked = Pick<LedgerTx, 'db' | 'now'>
 
-/**
- * What one ledger method works with: its transaction, or the plain connection for a single
- * statement.
- */
 export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly db: Kysely<Tables>
-  /** What every user has without any grant, in bytes. */
+  /** Bytes that every user has without a grant. */
   readonly baseCapacity: number
-  /** The capacity in force, in bytes, of the user in the statement's row of `quotas`. */
+  /** SQL for the capacity in force, in bytes, of the user in the `quotas` row. */
   readonly capacity: RawBuilder<number>
 }
 
-/**
- * SQL for the sum of the base and of the grants in force, at most 2^53 - 1. The sum is not of
- * integers, because SQLite's overflows at 2^63; as far as it is below the limit it is exact on both
- * engines.
- */
+/** At most 2^53 - 1. Summed as floating point, exact up to there, because SQLite's integer sum overflows at 2^63. */
 export function capacityInForce(now: RawBuilder<number>, baseCapacity: number): RawBuilder<number> {
   return sql<number>`(
     SELECT CAST(CASE WHEN total > ${MAX_BYTES} THEN ${MAX_BYTES} ELSE total END AS BIGINT)
@@ -43,7 +34,6 @@ export function capacityInForce(now: RawBuilder<number>, baseCapacity: number): 
   )`
 }
 
-/** SQL for whether the statement's row of `grants` counts at that time. */
 export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
   return sql<boolean>`(
     grants.revoked_at IS NULL
@@ -53,10 +43,9 @@ export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
 }
 
 /**
- * Locks the user's figures until the transaction ends. Every transaction that touches a user's
- * quota, uploads, files or grants does this first, so there is one order of locks and no deadlock,
- * and what it reads afterwards stays true. The lock is a write: PostgreSQL lets the COMMIT wait for
- * a synchronous standby, so that not even reading back acknowledges what one server holds alone.
+ * Locks the user's `quotas` row until the transaction ends. Every transaction on a user's quota, uploads, files or
+ * grants starts with it: one lock order, no deadlock, and later reads stay valid. The lock is a write: PostgreSQL makes
+ * its COMMIT wait for a synchronous standby, so that no read confirms a change that only one server has.
  */
 export async function lockUser(
   { db, forUpdate }: Pick<LedgerTx, 'db' | 'forUpdate'>,
@@ -65,10 +54,7 @@ export async function lockUser(
   await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(db)
 }
 
-/**
- * SQL for whether the user of the statement's row of `quotas` is active and was created at that time, so is the one who asks
- * and not the next user of the same id.
- */
+/** SQL for whether the user of the `quotas` row is active, and was created at that time: no later user of the id. */
 export function isActive(userCreatedAt: RawBuilder<number>): RawBuilder<boolean> {
   return sql<boolean>`EXISTS (
     SELECT 1 FROM users
@@ -76,12 +62,11 @@ export function isActive(userCreatedAt: RawBuilder<number>): RawBuilder<boolean>
   )`
 }
 
-/** SQL that tells the statement's row of `users` from another user of the same id; nothing where no creation is given. */
+/** SQL that excludes another user of the same id from `users`; empty without a creation time. */
 export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown> {
   return userCreatedAt === undefined ? sql`` : sql`AND users.created_at = ${userCreatedAt}`
 }
 
-/** SQL for how many uploads of the user in the statement's row of `quotas` are under way at that time. */
 export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
   return sql<number>`(
     SELECT COUNT(*) FROM uploads
@@ -89,7 +74,7 @@ export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
   )`
 }
 
-/** The user with the figures, whatever the status: a deleted one is there until it is purged. */
+/** Includes deleted users until they are purged. */
 export async function findAccount(
   { db, capacity }: LedgerTx,
   userId: UserId,
@@ -103,13 +88,11 @@ export async function findAccount(
   return rows[0] && toAccount(rows[0])
 }
 
-/** The user's figures, or `undefined` for an unknown or deleted user. */
 export async function readUsage(tx: LedgerTx, userId: UserId): Promise<Usage | undefined> {
   const account = await findAccount(tx, userId)
   return account?.user.status === 'deleted' ? undefined : account?.usage
 }
 
-/** How many uploads of the user are under way now. */
 export async function countUploads({ db, now }: Clocked, userId: UserId): Promise<number> {
   const { rows } = await sql<{ readonly uploads: number }>`
     SELECT ${runningUploads(now)} AS uploads FROM quotas WHERE user_id = ${userId}
@@ -129,27 +112,23 @@ export async function assertPrecondition(tx: LedgerTx, demand: Demand): Promise<
   throw (await inactiveReason(tx, demand)) ?? preconditionFailed()
 }
 
-/** Why the user may not write at all, which comes before any other refusal; `undefined` when they may. */
+/** Why the user may not write, which takes precedence over any other refusal; `undefined` if they may. */
 export async function inactiveReason(tx: LedgerTx, caller: Caller): Promise<AppError | undefined> {
   const { user } = (await findAccount(tx, caller.userId)) ?? {}
-  // Another user of the same id is none.
   const status = user?.createdAt === caller.userCreatedAt ? user.status : undefined
   return status === 'active' ? undefined : inactiveUser(status)
 }
 
-/**
- * A number as SQL's BIGINT, where PostgreSQL would otherwise take a parameter for a 32-bit integer.
- */
+/** PostgreSQL would otherwise take the parameter for a 32-bit integer. */
 export function bigint(value: number): RawBuilder<number> {
   return sql<number>`CAST(${value} AS BIGINT)`
 }
 
-/** Why an upload is no longer pending: its user may not upload any more, or it was given up. */
+/** The error for an upload that is not pending; an inactive user takes precedence. */
 export async function lostReason(tx: LedgerTx, caller: Caller): Promise<AppError> {
   return (await inactiveReason(tx, caller)) ?? uploadLost()
 }
 
-/** For an upload that is no longer pending, or never was. */
 export function uploadLost(): AppError {
   return new AppError('unavailable', 'The upload took too long between its bytes and was given up.')
 }
@@ -159,7 +138,6 @@ interface NamedFile {
   readonly name: FileName
 }
 
-/** The file on the books, whatever its user's status. */
 export async function fileNamed(
   { db }: LedgerTx,
   { userId, name }: NamedFile,
@@ -174,9 +152,7 @@ export interface FoundUpload extends NamedFile {
   readonly objectKey: ObjectKey
   readonly reserved: number
   readonly state: UploadRow['state']
-  /** JSON, when the upload is committed. */
   readonly outcome: string | null
-  /** When it was read. */
   readonly now: number
 }
 

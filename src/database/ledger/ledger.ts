@@ -41,14 +41,10 @@ import { growthOver, hasRoom, mayBegin, needOf, refusalReason } from './quota-ru
 import * as sweep from './sweep.ts'
 import { changeFile, removeFile } from './update-file.ts'
 
-/** As long as a connection is waited for. */
+/** Equals the default wait for a connection. */
 const TURN_PATIENCE_MS = 10_000
 
-/**
- * The ledger on a SQL database. What decides is always the WHERE of an UPDATE, never a value read
- * before it. Every transaction locks the user's row of `quotas` first, and that lock alone puts them in order.
- * `baseCapacity` is what every user has without any grant, in bytes.
- */
+/** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
 export function createLedger(
   database: Database,
   { baseCapacity }: { readonly baseCapacity: number },
@@ -111,7 +107,7 @@ export function createLedger(
   }
 }
 
-/** A database whose disk is full answers every read. */
+/** A full disk still answers reads, so a write must succeed first. */
 async function check(database: Database): Promise<number> {
   const { now } = database
   await database.proveWritable((db) => writeProbe(db, now))
@@ -121,9 +117,8 @@ async function check(database: Database): Promise<number> {
   return rows[0]?.now ?? Number.NaN
 }
 
-/** Changes a row of its own, which nothing reads. */
 async function writeProbe(db: Kysely<Tables>, now: RawBuilder<number>): Promise<void> {
-  // SQLite writes no page that stays as it was.
+  // SQLite does not write unchanged pages.
   const probe = randomBytes(PROBE_BYTES / 2).toString('hex')
   await sql`
     INSERT INTO chores (name, holder, lease_until) VALUES ('write_probe', ${probe}, ${now})
@@ -132,7 +127,7 @@ async function writeProbe(db: Kysely<Tables>, now: RawBuilder<number>): Promise<
   `.execute(db)
 }
 
-/** A commit writes about as much; a full disk may still have room for a page. */
+/** About the size of a commit; a full disk may still have room for one page. */
 const PROBE_BYTES = 32 * 1024
 
 async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
@@ -157,7 +152,6 @@ async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   `.execute(db)
 }
 
-/** Reads what `begin` would decide by, without the lock. */
 async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
   const replaced = await fileNamed(tx, upload)
   await assertPrecondition(tx, { ...upload, file: replaced })
@@ -243,7 +237,7 @@ async function settledAs(
   const found = await findUpload(tx, upload)
   if (found?.state === 'pending') return undefined
   if (found !== undefined) return found.state
-  // A forgotten upload may have left a file, whose object must not be taken for an aborted one's.
+  // A forgotten upload may have left a file, whose object must not be treated as aborted.
   const { rows } = await sql`
     SELECT version FROM files WHERE version = ${upload.version} AND user_id = ${upload.userId}
   `.execute(tx.db)

@@ -10,10 +10,7 @@ import { VISIBLE_TO } from './find-file.ts'
 import { createdAt, type LedgerTx } from './ledger-sql.ts'
 import { toFile } from './rows.ts'
 
-/**
- * A page by keyset: the index of its order (or, for others than the owner, of what others may see) is entered at the
- * position and read until the page is full.
- */
+/** Keyset pagination: enters the index of the order at the position and reads until the page is full. */
 export async function listFiles({ db }: LedgerTx, page: ListFiles): Promise<readonly File[]> {
   const { userId, userCreatedAt } = page
   const { rows } = await sql<FileRow>`
@@ -45,7 +42,7 @@ function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
   const from = prefix === '' ? sql`` : sql`AND name >= ${prefix}`
   const to = end === undefined ? sql`` : sql`AND name < ${end}`
   if (order === '-name') {
-    // By one bound on each side, too.
+    // One bound per side, as in `isInRange`.
     const isAfterAll = end !== undefined && isBelow(end, start.name)
     return isAfterAll ? sql`${from} ${to}` : sql`${from} AND name < ${start.name}`
   }
@@ -54,6 +51,6 @@ function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
   return sql`AND (${column}, name) ${beyond} (${start.value}, ${start.name}) ${from} ${to}`
 }
 
-// Before and after all files. Without a bound on its index SQLite would sort all files of a prefix.
+// Before and after all files. Without an index bound SQLite would sort all files of a prefix.
 const FIRST = { value: 0, name: '' } as const
 const LAST = { value: MAX_BYTES, name: '\u{10ffff}'.repeat(MAX_FILE_NAME_BYTES) } as const

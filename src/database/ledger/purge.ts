@@ -3,7 +3,7 @@ import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type LedgerTx, lockUser } from './ledger-sql.ts'
 
-/** One call works on one user, so that it holds one user's lock and only for a while. */
+/** Works on one user per call, so that it holds one user's lock, and only briefly. */
 export async function purgeDeletedUsers(
   tx: LedgerTx,
   { userId: chosen, limit, garbageDelayMs }: Parameters<Ledger['purgeDeletedUsers']>[0],
@@ -11,7 +11,7 @@ export async function purgeDeletedUsers(
   const userId = chosen ?? (await findUserToPurge(tx, undefined))
   if (userId === undefined) return 0
   await lockUser(tx, userId)
-  // While the lock was awaited the id can have been forgotten and given to a new user.
+  // During the wait for the lock, the id may have been forgotten and given to a new user.
   if (!(await isDeleted(tx, userId))) return 0
   const purge = { userId, limit, garbageDelayMs }
   let moved = 0
@@ -82,7 +82,7 @@ async function abortUploads({ db, now }: LedgerTx, { userId }: Purge): Promise<n
   return rows.length
 }
 
-/** All at once they could be a quarter of an hour's, in one statement. */
+/** In pages, since all at once may be the commits of a quarter of an hour. */
 async function forgetCommitted({ db }: LedgerTx, { userId, limit }: Purge): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
@@ -92,7 +92,7 @@ async function forgetCommitted({ db }: LedgerTx, { userId, limit }: Purge): Prom
   return Number(numAffectedRows)
 }
 
-/** Takes it off the user's bound. To do that with all at once, as the foreign key would, could take longer than a statement may. */
+/** In pages: releasing all of it at once, as the foreign key would, could exceed the statement timeout. */
 async function disownGarbage({ db }: LedgerTx, { userId, limit }: Purge): Promise<number> {
   const { rows } = await sql<{ readonly bytes: number }>`
     UPDATE garbage SET user_id = NULL WHERE object_key IN (
@@ -106,7 +106,7 @@ async function disownGarbage({ db }: LedgerTx, { userId, limit }: Purge): Promis
   return rows.length
 }
 
-/** Access tokens, grants and the quota go with the user's row. */
+/** Access tokens, grants and the quota cascade. */
 async function forgetUser({ db }: LedgerTx, { userId }: Purge): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM users

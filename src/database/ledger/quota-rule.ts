@@ -9,34 +9,29 @@ import { toUsage, type UsageRow } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
 
-/** What a file needs of its user's quota, as SQL. */
 interface Need {
-  /** Bytes by which the file is larger than the one that it replaces, and than what counts for it already. */
+  /** Bytes by which the file exceeds the replaced one and what already counts for it; at least 0. */
   readonly growth: Sql
-  /** Of `reserved_bytes`, what is this file's own. */
+  /** Bytes of `reserved_bytes` that belong to this file. */
   readonly ownReserved: Sql
 }
 
-/** What an upload needs to begin or to commit, as SQL. */
 interface UploadNeed extends Need {
   readonly userCreatedAt: RawBuilder<number>
-  /** Bytes of the file. */
   readonly size: Sql
-  /** Whether there is no file of the name. */
   readonly isNew: Sql
   readonly maxFiles: Sql
 }
 
 type Rule = Pick<LedgerTx, 'now' | 'capacity'>
 
-/** SQL for whether the user in the statement's row of `quotas` may begin the upload. */
+/** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
 export function mayBegin(rule: Rule, need: UploadNeed & { readonly maxUploads: Sql }) {
   return sql<boolean>`(
     ${mayCommit(rule, need)} AND ${runningUploads(rule.now)} < ${need.maxUploads}
   )`
 }
 
-/** SQL for whether the user in the statement's row of `quotas` may have the uploaded file. */
 export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
   const { userCreatedAt, size, ownReserved, isNew, maxFiles } = need
   return sql<boolean>`(
@@ -47,10 +42,7 @@ export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
   )`
 }
 
-/**
- * SQL for whether so much fits into the capacity. Growth beyond what the file has reserved must leave what others have
- * reserved; growth within it needs room for itself alone, since others hold no claim on it.
- */
+/** Growth beyond the file's reservation must leave the others untouched; growth within it needs only its own room. */
 export function hasRoom({ capacity }: Pick<Rule, 'capacity'>, { growth, ownReserved }: Need) {
   return sql<boolean>`(
     ${growth} = 0
@@ -59,19 +51,15 @@ export function hasRoom({ capacity }: Pick<Rule, 'capacity'>, { growth, ownReser
   )`
 }
 
-/** What a user's garbage may hold whatever the capacity, in bytes, so that small repositories can be overwritten too. */
+/** Garbage that is always allowed, in bytes, so that small repositories can be overwritten too. */
 const LEAST_GARBAGE_BYTES = 64 * 2 ** 20
 
 interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'> {
-  /** Bytes of the file to come. */
   readonly size: Sql
 }
 
-/**
- * SQL for whether the user in the statement's row of `quotas` may add a file of that size, for all that the user's replaced and
- * deleted objects hold: they hold no more than `LEAST_GARBAGE_BYTES`, or with the files, the reservations and this file no more than
- * three times the capacity, or what is used where that is more (a capacity can shrink). Deleting adds nothing, so it is always free.
- */
+// Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
+// three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
 function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
   const held = sql`(garbage_bytes + reserved_bytes - ${ownReserved} + ${size})`
   return sql<boolean>`(
@@ -81,15 +69,13 @@ function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
   )`
 }
 
-/** What an object takes beside its content, at least: without it empty ones could be any number. */
+/** The least that an object takes beside its content; without it, empty objects would be unlimited. */
 const OBJECT_OVERHEAD_BYTES = 4096
 
-/** SQL for what an object of that size counts as garbage. */
 export function garbageBytes(size: Sql): RawBuilder<number> {
   return sql<number>`(${size} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
 }
 
-/** Bytes by which a file of that size is larger than the one that it replaces; never below 0. */
 export function growthOver(replaced: File | undefined, bytes: number): number {
   return Math.max(0, bytes - (replaced?.size ?? 0))
 }
@@ -100,7 +86,6 @@ interface Upload {
   readonly ownReserved: number
 }
 
-/** What an upload needs whose figures, and the file that it replaces, were read under the lock. */
 export function needOf(
   { userCreatedAt, maxFiles }: Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>,
   { size, replaced, ownReserved }: Upload,
@@ -116,18 +101,17 @@ export function needOf(
 }
 
 interface Refused extends QuotaRequest {
-  /** What the file had reserved by then. Where it is left out the user's garbage was not tested. */
+  /** Bytes reserved for the file so far; `undefined` if the garbage bound was not tested. */
   readonly ownReserved?: number
 }
 
 type StateRow = UsageRow &
   Pick<UserRow, 'status' | 'created_at'> & {
     readonly uploads: number
-    /** `null` where the garbage forbids nothing. */
     readonly garbage_wait_ms: number | null
   }
 
-/** Says why the rule did not hold; called under the same lock, so that the reason still holds. */
+/** Call it under the lock of the failed rule, so that the reason still holds. */
 export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<AppError> {
   const { db, now, capacity } = tx
   const { userId, requested, ownReserved } = refused

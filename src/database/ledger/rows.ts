@@ -4,7 +4,7 @@ import type { Account, CommittedUpload, Usage } from '../../core/ledger/ledger.t
 import type { User } from '../../core/users/user-store.ts'
 import type { FileRow, UserRow } from '../schema.ts'
 
-/** The columns of `files`, whatever a migration adds, in the order of `INSERT_FILE`, by the members of a file. */
+/** Columns by `File` member, in the order of `INSERT_FILE`; later migrations do not change it. */
 const FILE_MEMBERS = {
   userId: 'user_id',
   name: 'name',
@@ -19,19 +19,17 @@ const FILE_MEMBERS = {
 
 const columns = Object.values(FILE_MEMBERS)
 
-/** What a SELECT answers of `files`. */
 export const FILE_COLUMNS = sql.raw(columns.map((column) => `files.${column}`).join(', '))
 
 export const INSERT_FILE = sql.raw(`INSERT INTO files (${columns.join(', ')})`)
 
-/** Ends the INSERT of a file, which replaces one of its name but for when that was created. */
+/** Completes `INSERT_FILE`: replaces a file of the same name, but keeps its `created_at`. */
 export const REPLACE_FILE = sql`
   ON CONFLICT (user_id, name) DO UPDATE
   SET version = excluded.version, object_key = excluded.object_key, size = excluded.size,
       sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
 `
 
-/** A row of `files` as core knows it. */
 export function toFile(row: FileRow): File {
   return {
     userId: row.user_id,
@@ -46,10 +44,10 @@ export function toFile(row: FileRow): File {
   }
 }
 
-/** What `commit` answers again when it is repeated, but for the figures. It is recorded as JSON. */
+/** What a repeated `commit` returns again, besides the figures; stored as JSON. */
 export type Outcome = Omit<CommittedUpload, 'usage'>
 
-/** PostgreSQL for the JSON of an `Outcome`: `file` is the name of a row with the columns of `files`. */
+/** PostgreSQL for the JSON of an `Outcome`; `file` names a row with the columns of `files`. */
 export function outcomeJson({ file, replaced }: { file: string; replaced: RawBuilder<unknown> }) {
   const members = Object.entries(FILE_MEMBERS).map(([member, column]) =>
     sql.join([sql.lit(member), sql.ref(`${file}.${column}`)]),
@@ -73,7 +71,6 @@ export function toUsage(row: UsageRow): Usage {
   }
 }
 
-/** A row of `users` as core knows it. */
 export function toUser(row: UserRow): User {
   return { userId: row.id, status: row.status, createdAt: row.created_at }
 }

@@ -106,7 +106,7 @@ export async function listGarbage(
   }))
 }
 
-/** What leaves `garbage` changes its user's figures by a trigger, so the user is locked first, as by all others. */
+/** Deleting garbage changes its user's figures by a trigger, so the user is locked first. */
 export async function noteGarbageRemovals(
   tx: LedgerTx,
   { userId, removed, failed, retryMs }: Parameters<Ledger['noteGarbageRemovals']>[0],
@@ -125,7 +125,7 @@ export async function noteGarbageRemovals(
 
 const keysOf = (garbage: readonly Garbage[]) => garbage.map(({ objectKey }) => objectKey)
 
-/** Takes the chore or prolongs its lease: the WHERE of the UPDATE decides, so of all who ask at once one has it. */
+/** The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the chore. */
 export async function holdChore(
   { db, now }: LedgerTx,
   { name, holder, leaseMs }: Parameters<Ledger['holdChore']>[0],
@@ -148,7 +148,6 @@ export async function leaveChore(
 
 const MAX_KEYS_PER_STATEMENT = 500
 
-/** Runs a statement for a list, in pieces; says how many rows it changed in all. */
 async function forEach(
   values: readonly string[],
   statement: (list: RawBuilder<unknown>) => Promise<QueryResult<unknown>>,

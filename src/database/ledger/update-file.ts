@@ -16,7 +16,6 @@ import {
 import { garbageBytes } from './quota-rule.ts'
 import { FILE_COLUMNS, toFile } from './rows.ts'
 
-/** Removes a file under its user's lock. */
 export async function removeFile(tx: LedgerTx, request: RemoveFile): Promise<void> {
   await lockUser(tx, request.userId)
   const file = await demandedFile(tx, request)
@@ -24,7 +23,6 @@ export async function removeFile(tx: LedgerTx, request: RemoveFile): Promise<voi
   await discard(tx, { file, garbageDelayMs: request.garbageDelayMs })
 }
 
-/** Renames a file or changes its visibility under its user's lock. */
 export async function changeFile(tx: LedgerTx, change: ChangeFile): Promise<File> {
   const { userId, newName = change.name, garbageDelayMs } = change
   await lockUser(tx, userId)
@@ -54,7 +52,7 @@ async function demandedFile(tx: LedgerTx, request: RemoveFile): Promise<File> {
   return file
 }
 
-/** Frees what the file used that is taken off the books, if any; its WHERE decides whether the user may write at all. */
+/** Frees what a removed or replaced file used, if any; its WHERE decides whether the user may write. */
 async function releaseQuota(
   tx: LedgerTx,
   { caller, file }: { readonly caller: Caller; readonly file: File | undefined },
@@ -80,7 +78,6 @@ async function discard(tx: LedgerTx, { file, garbageDelayMs }: Discard): Promise
   await discardObject(tx, { file, garbageDelayMs })
 }
 
-/** Hands the object of a file that is no longer on the books to garbage. */
 export async function discardObject(
   { db, now }: LedgerTx,
   { file, garbageDelayMs }: Discard,

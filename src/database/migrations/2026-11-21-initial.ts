@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** `name` is text compared byte by byte; `bytewise` is what the engine calls that collation. */
 export function initial(bytewise: RawBuilder<unknown>): Migration {
   const name = sql`text COLLATE ${bytewise} NOT NULL`
   const statements = [...userTables(name), ...fileTables(name)]
@@ -54,9 +53,8 @@ function userTables(name: RawBuilder<unknown>): RawBuilder<unknown>[] {
   ]
 }
 
-// Files and uploads refer to the quota row, which their writers have locked anyway, so that
-// checking the reference adds no second lock. Files do not cascade: none may vanish without its
-// object going to garbage.
+// Files and uploads reference the quota row, which their writers have locked, so that the check adds no lock. Files do
+// not cascade: none may disappear before its object is in garbage.
 function fileTables(name: RawBuilder<unknown>): RawBuilder<unknown>[] {
   return [
     sql`CREATE TABLE files (

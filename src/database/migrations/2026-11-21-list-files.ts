@@ -1,10 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { createIndex, type MigrationIndex, type SchemaMigration } from './index-definition.ts'
 
-/**
- * An index for each order of a listing; again for what other users may see, and again for what anyone may, so that
- * the many files that they may not see cost them nothing. A private file is in none of those.
- */
+/** One index per order and audience, so that hidden files cost other users' listings nothing. */
 export function listFiles(): SchemaMigration {
   return {
     indexes: INDEXES,

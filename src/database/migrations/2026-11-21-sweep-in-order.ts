@@ -1,10 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { createIndex, type SchemaMigration } from './index-definition.ts'
 
-/**
- * What the sweeper takes up, in the order in which it is due: nothing that is not due yet costs it anything. And the
- * leases of chores that one instance does for all. An aborted upload of before is due at once.
- */
+/** Indexes the sweeper's work in due order and adds chore leases. Uploads aborted earlier are due at once. */
 export function sweepInOrder(bytewise: RawBuilder<unknown>): SchemaMigration {
   const name = sql`text COLLATE ${bytewise} NOT NULL`
   const statements = [
@@ -29,7 +26,7 @@ export function sweepInOrder(bytewise: RawBuilder<unknown>): SchemaMigration {
   }
 }
 
-/** Aborted uploads whose objects can't be removed would lie before the committed ones. */
+/** Without the condition, aborted uploads with unremovable objects would precede the committed ones. */
 const COMMITTED = {
   name: 'uploads_committed',
   table: 'uploads',

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** What the instances share of addresses that are wrong about tokens. It refers to nothing and holds no token. */
+/** Failed attempts by address, shared by instances. The table references nothing and holds no token. */
 export function guessing(bytewise: RawBuilder<unknown>): Migration {
   return {
     async up(db) {

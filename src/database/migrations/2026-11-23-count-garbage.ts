@@ -3,12 +3,8 @@ import type { Migration } from 'kysely/migration'
 import type { Database } from '../database.ts'
 
 /**
- * What of each user's is kept as garbage, counted in `quotas`. The triggers keep the count with the rows, also while
- * instances of the release before add rows, of which no user is known and which do not count, and remove those that do.
- * What was garbage before does not count either.
- *
- * The index and the foreign key have all rows of `garbage` read while the tables are locked, since the column is new: 0.1 s for a
- * million rows.
+ * Triggers keep the count correct while instances of the previous release add rows, which have no user and do not
+ * count, and remove counted ones. Reads all of `garbage` under the table locks: 0.1 s for a million rows.
  */
 export function countGarbage({
   bytewise,

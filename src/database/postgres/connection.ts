@@ -17,11 +17,7 @@ export interface ConnectionOptions {
   readonly isFailure: (error: unknown) => boolean
 }
 
-/**
- * Kysely on `pg`. Unlike Kysely's own driver it never gives a connection back to the pool after a
- * failure: `pg` leaves a query that ran out of time on the wire, and the next user of that
- * connection would wait for it in turn.
- */
+/** Closes a connection after a failure: `pg` leaves a timed-out query on the wire, which its next user would await. */
 export function postgresDialect(options: ConnectionOptions): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -31,24 +27,16 @@ export function postgresDialect(options: ConnectionOptions): Dialect {
   }
 }
 
-/** What goes to the database in one transaction. */
 export interface Batch {
-  /** Locks rows until the transaction ends. Where it answers none nothing is locked, and nothing is sent. */
+  /** Locks rows until the transaction ends. If it returns no row, nothing else is sent. */
   readonly lock: CompiledQuery
-  /**
-   * Given the rows that are locked: statements of which each takes effect whole or not at all, so that none has to be undone
-   * because of another's answer. Asked again when the transaction is repeated.
-   */
+  /** Called again on a repeat. Each statement takes effect entirely or not at all, whatever the others return. */
   readonly take: (locked: readonly unknown[]) => readonly CompiledQuery[]
 }
 
-/**
- * Runs the statements in one transaction that is durable when it resolves, without waiting for the answer of one before
- * the next is sent; resolves with the answer of each, or `undefined` when it is certain that none has taken effect.
- */
+/** Durable when it resolves; `undefined` if nothing took effect. Sends each statement without awaiting the previous. */
 export type RunBatch = (batch: Batch) => Promise<readonly QueryResult<unknown>[] | undefined>
 
-/** Each batch has a connection of its own from the pool. */
 export function createRunBatch(options: ConnectionOptions): RunBatch {
   const names = new Map<string, string>()
   return async ({ lock, take }) => {
@@ -67,7 +55,7 @@ async function lockAndTake(
   { lock, take }: Batch,
 ): Promise<readonly CompiledQuery[] | undefined> {
   try {
-    // Should BEGIN fail, and the session live, the lock ends with its own statement, and nothing else is sent.
+    // If BEGIN fails and the session lives, the lock ends with its own statement, and nothing else is sent.
     const [, { rows }] = await Promise.all([
       connection.executeQuery(BEGIN),
       connection.executeQuery(lock),
@@ -85,7 +73,7 @@ async function lockAndTake(
   return undefined
 }
 
-/** COMMIT leaves before `pg` says that it could not even send a statement. */
+/** `pg` reports an unsendable statement only after COMMIT has left. */
 function assertSendable(queries: readonly CompiledQuery[]): void {
   for (const { parameters } of queries) {
     for (const value of parameters) {
@@ -110,7 +98,6 @@ async function commitTogether(connection: PostgresConnection, queries: readonly 
 
 class PostgresDriver implements Driver {
   readonly #options: ConnectionOptions
-  /** Of prepared statements, by their texts. */
   readonly #names = new Map<string, string>()
 
   constructor(options: ConnectionOptions) {
@@ -140,7 +127,7 @@ class PostgresDriver implements Driver {
     if (connection instanceof PostgresConnection) connection.release()
   }
 
-  // Kysely does not call this when no statement was ever run, so who made the pool ends it.
+  // Kysely skips this if no statement ran, so the creator of the pool ends it.
   async destroy(): Promise<void> {}
 }
 
@@ -160,7 +147,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ query, sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    // The ROLLBACK that follows must neither wait nor hide why; closing the connection rolls back.
+    // The ROLLBACK that follows must neither wait nor mask the failure; closing the connection rolls back.
     if (this.#failure !== undefined) throw this.#failure.error
     try {
       const request = { text, values: [...parameters] }
@@ -169,7 +156,7 @@ class PostgresConnection implements DatabaseConnection {
       const { command, rowCount, rows } = await this.#client.query(
         name ? { ...request, name } : request,
       )
-      // A COMMIT is answered with ROLLBACK when a statement before it had failed.
+      // The server answers COMMIT with ROLLBACK if an earlier statement failed.
       if (query === COMMIT.query && command !== 'COMMIT') throw new RolledBack()
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as R[] }
     } catch (error) {
@@ -182,7 +169,6 @@ class PostgresConnection implements DatabaseConnection {
     yield await this.executeQuery<R>(query)
   }
 
-  /** The server has undone what failed, so the connection is as good as before. */
   recover(): void {
     this.#failure = undefined
   }
@@ -192,7 +178,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-// The statements are written for this level; a server can be set to another default.
+// The statements are written for this level; a server can have another default.
 const BEGIN = CompiledQuery.raw('BEGIN ISOLATION LEVEL READ COMMITTED')
 const COMMIT = CompiledQuery.raw('COMMIT')
 const ROLLBACK = CompiledQuery.raw('ROLLBACK')
@@ -204,7 +190,7 @@ class RolledBack extends Error {
   }
 }
 
-/** One name for each text, the same everywhere: behind a pooler another instance's name must never stand for another text. */
+/** Derived from the text: behind a pooler, another instance's name must never mean another text. */
 function nameStatement(names: Map<string, string>, text: string): string {
   const name = `s${hash('sha256', text).slice(0, 31)}`
   names.set(text, name)

@@ -3,17 +3,12 @@ import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'k
 import type { MigrationIndex } from '../migrations/index-definition.ts'
 import type { Tables } from '../schema.ts'
 
-/** A database for migrations alone, whose statements may take as long as they need. */
 export interface PatientDatabase extends AsyncDisposable {
   readonly kysely: Kysely<Tables>
-  /** Whether an error says that a lock could not be had in time, or was part of a deadlock. */
   readonly isLockFailure: (error: unknown) => boolean
 }
 
-/**
- * Runs `work` with a database of its own, in one instance at a time, waiting for others as long as it takes. Where a lock
- * can't be had soon, or a deadlock chose it, `work` is repeated from its beginning.
- */
+/** Runs in one instance at a time; the others wait without limit. A lock timeout or a deadlock restarts `work`. */
 export async function migrateAlone<T>(
   open: () => PatientDatabase,
   work: (kysely: Kysely<Tables>) => Promise<T>,
@@ -21,8 +16,8 @@ export async function migrateAlone<T>(
   await using patient = open()
   const { kysely, isLockFailure } = patient
   return await kysely.connection().execute(async (holder) => {
-    // The connection is closed afterwards, which gives the lock back. One that waits inside a statement holds a snapshot,
-    // and an index that is built concurrently would wait for that in turn.
+    // Closing the connection releases the lock. It polls, because a statement that waits holds a snapshot, and CREATE
+    // INDEX CONCURRENTLY would wait for that.
     while (!(await tryLock(holder))) await delay(ASK_AGAIN_MS)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
@@ -37,11 +32,10 @@ export async function migrateAlone<T>(
 
 const ASK_AGAIN_MS = 250
 
-/** Requests have their turn in between, also where another session keeps a lock for hours. */
+/** Requests run in between, even while another session holds a lock for hours. */
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 4_000
 
-/** Any number that nobody else uses as a key. */
 const LOCK_KEY = 6_023_841_277
 
 async function tryLock(db: Kysely<Tables>): Promise<boolean> {
@@ -51,10 +45,7 @@ async function tryLock(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.is_ours === true
 }
 
-/**
- * Builds those of the indexes that are missing from tables which exist, while requests read and write these. What an
- * interrupted run left unfinished is built anew. It must not run in a transaction.
- */
+/** Builds missing and unfinished indexes of existing tables beside requests. Must not run in a transaction. */
 export async function buildIndexes(
   db: Kysely<Tables>,
   indexes: readonly MigrationIndex[],
@@ -84,11 +75,7 @@ async function indexState(
   return rows[0]?.state
 }
 
-/**
- * Locks all that a migration may change, at once and before it changes anything: two sessions that each hold what the
- * other one wants would be a deadlock. It waits for less than the server's `deadlock_timeout`, and so does whoever
- * comes meanwhile.
- */
+/** Locks all tables at once: one by one could deadlock. Waits less than the server's `deadlock_timeout`. */
 export async function lockTables(db: QueryExecutorProvider): Promise<void> {
   await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(db)
   const { rows } = await sql<{ readonly name: string }>`

@@ -8,28 +8,22 @@ import type { Tables } from '../schema.ts'
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string
-  /** Connections at most; 10 when left out. */
   readonly poolSize?: number
-  /** After that long any wait ends with `unavailable`, in milliseconds, but for those of a migration. */
+  /** Milliseconds before any wait ends with `unavailable`, except in a migration. */
   readonly timeoutMs?: number
 }
 
 const DEFAULT_POOL_SIZE = 10
 const DEFAULT_TIMEOUT_MS = 10_000
 
-/**
- * Opens a pool of connections; the first statement makes the first connection. While what answers
- * is a standby, or another server that takes no writes, everything rejects with `unavailable`: not
- * even reads are let through, for a standby may lack what was acknowledged a moment ago.
- */
+/** On a read-only server all calls reject with `unavailable`, reads too: a standby may lack an acknowledged change. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const pool = createPool(options, { isPatient: false })
   const isFailure = (error: unknown): boolean => classify(error) === 'failure'
   return createDatabase({
     kysely: new Kysely<Tables>({ dialect: postgresDialect({ pool, isFailure }) }),
     runBatch: createRunBatch({ pool, isFailure }),
-    // A scalar sub-select is evaluated once, and unlike the bare volatile function it can bound an
-    // index scan.
+    // A scalar subselect is evaluated once and, unlike the bare volatile function, can bound an index scan.
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
     forUpdate: sql`FOR UPDATE`,
     bytewise: sql`"C"`,
@@ -42,7 +36,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepIndexOrder: sql`
       SELECT set_config('enable_sort', 'off', true), set_config('enable_incremental_sort', 'off', true)
     `,
-    // They wait for one row; the second is on its way to the server while the first is committed.
+    // Changes wait for one row; the second travels to the server while the first commits.
     changesPerUser: 2,
     migrateAlone: (work) => migrateAlone(() => openPatient(options), work),
     connections: () => ({
@@ -59,10 +53,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   })
 }
 
-/** Statements have no deadline there; a server that is gone ends them, as the keep-alive of its connections tells. */
+/** Statements have no deadline here; TCP keep-alive detects a lost server. */
 function openPatient(options: PostgresOptions): PatientDatabase {
   const pool = createPool({ ...options, poolSize: MIGRATING_CONNECTIONS }, { isPatient: true })
-  // None is used again after a failure, whatever the failure is.
+  // A connection is discarded after any error.
   const dialect = postgresDialect({ pool, isFailure: () => true })
   return {
     kysely: new Kysely<Tables>({ dialect }),
@@ -71,10 +65,9 @@ function openPatient(options: PostgresOptions): PatientDatabase {
   }
 }
 
-/** One holds the lock, one works, and the migrator may read beside it. */
+/** One holds the lock, one works, and the migrator may read on a third. */
 const MIGRATING_CONNECTIONS = 3
 
-/** `isPatient` leaves connecting alone with a deadline. */
 function createPool(
   options: PostgresOptions,
   { isPatient }: { readonly isPatient: boolean },
@@ -92,15 +85,13 @@ function createPool(
     types: createTypes(),
     verify: (client, done) => void prepareSession(client, isPatient).then(() => done(), done),
   })
-  // A connection that breaks, idle or in use, leaves the pool by itself; without listeners it would
-  // end the process.
+  // A broken connection leaves the pool; without listeners its error would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-// The server gives up first, so that its reason arrives; the client's own limit is for a server
-// that is gone.
+// The server gives up first, so that its reason arrives; the client's limit is for a lost server.
 function deadlines(timeoutMs: number): PoolConfig {
   return {
     lock_timeout: Math.ceil(timeoutMs * 0.6),
@@ -110,16 +101,11 @@ function deadlines(timeoutMs: number): PoolConfig {
   }
 }
 
-/**
- * - A prepared statement keeps a plan that was made while the tables were small, and reading them whole the cheapest. All
- *   that is read has an index, so the planner has to take that; whatever has none, it then takes for so costly that it
- *   would compile it.
- * - As libpq's `target_session_attrs=read-write` does, it refuses a server that takes no writes. One that becomes a
- *   standby later ends its sessions first; and one that says so in the middle of a session (25006) is left as after any
- *   failure.
- * - What a commit acknowledges has to be on disk, but a server, a database or a role can be set to `synchronous_commit =
- *   off`. Any other level waits for that, and how much more it waits for is the operator's to choose.
- */
+// - Forbids sequential scans: prepared statements keep the plan made while the tables were small. A statement without
+//   an index then looks so costly that PostgreSQL would JIT-compile it, so JIT is off.
+// - Refuses a read-only server, like libpq's `target_session_attrs=read-write`. A server that becomes a standby ends
+//   its sessions first; 25006 within a session counts as a failure.
+// - Forbids `synchronous_commit = off`: an acknowledged commit is on disk. Any further wait is the operator's choice.
 async function prepareSession(client: ClientBase, isPatient: boolean): Promise<void> {
   const { rows } = await client.query<{ readonly read_only: string }>(PREPARE_SESSION)
   if (rows[0]?.read_only !== 'off') throw new Error('The server takes no writes')
@@ -133,22 +119,21 @@ const PREPARE_SESSION = `
     END,
     set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`
 
-/** Said in so many words, since the configuration of the server or of a role may have others. */
+/** Explicit, since the server or the role may have other defaults. */
 const NO_DEADLINES = `
   SELECT set_config('lock_timeout', '0', false), set_config('statement_timeout', '0', false),
     set_config('idle_in_transaction_session_timeout', '0', false)`
 
 const INT8 = 20
 
-// Every BIGINT of the schema is at most 2^53 - 1. Set for this pool alone: other users of `pg` keep
-// their strings.
+// Every BIGINT of the schema is at most 2^53 - 1. Set per pool: other users of `pg` keep strings.
 function createTypes(): TypeOverrides {
   const types = new TypeOverrides()
   types.setTypeParser(INT8, Number)
   return types
 }
 
-/** SQLSTATEs, see the appendix "PostgreSQL Error Codes". */
+/** SQLSTATEs: PostgreSQL documentation, appendix "PostgreSQL Error Codes". */
 const REPEAT_STATES: ReadonlySet<string> = new Set([
   '40001', // serialization_failure
   '40P01', // deadlock_detected

@@ -6,37 +6,31 @@ import { createKeyedSemaphore, tooLate, type KeyedSemaphore } from '../ledger/ke
 import type { RunBatch } from './connection.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 
-/** What of the ledger uploads do in batches. */
 export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>
 
 export interface UploadBatchesOptions {
   readonly statements: UploadStatements
-  /** Does what a statement does not: what there is none for, and whatever is refused. */
+  /** Handles refusals, and uploads that have no statement. */
   readonly steps: UploadLedger
   readonly runBatch: RunBatch
   readonly userSemaphore: KeyedSemaphore
-  /** Who has waited for longer when the next batch goes fails with `unavailable`; in milliseconds. */
+  /** Milliseconds in the queue before `unavailable`, checked when the next batch starts. */
   readonly patienceMs: number
 }
 
 /**
- * Has uploads share transactions, those of one user and those of many: one lock, one write to the disk. While a few batches
- * are under way all others gather, so a batch is as large as the crowd.
- *
- * A batch waits for nobody's row, or one user whose row somebody else holds would keep all others waiting: what is that user's
- * goes by itself then, and waits.
+ * One lock statement and one disk write serve many uploads; batches grow with the load. A batch skips users whose row
+ * is locked, because waiting would delay all others; their uploads wait in a transaction of their own.
  */
 export function createUploadBatches(options: UploadBatchesOptions): UploadLedger {
   const { statements, steps, runBatch, userSemaphore, patienceMs } = options
-  /** Who waits, the user whose turn is next first. */
   const queues = new Map<UserId, BatchEntry[]>()
-  /** Those of whom something is under way. More of the same user would only wait for that. */
+  /** Users with a running transaction; their further uploads would only wait for it. */
   const busy = new Set<UserId>()
   let running = 0
-  // Of all users: were there many whose rows are held, they would take every connection while they wait.
+  // One key for all users: many locked rows must not occupy every connection.
   const aloneSemaphore = createKeyedSemaphore({ atOnce: MAX_ALONE, patienceMs })
 
-  /** Resolves with the row that the statement answers; `undefined` when it took no effect. */
   function join(userId: UserId, query: CompiledQuery): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const entry = { query, since: performance.now(), resolve, reject }
@@ -50,13 +44,12 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
   async function start(): Promise<void> {
     if (running === MAX_RUNNING) return
     running += 1
-    // What arrived by other connections at the same time goes along.
+    // Lets uploads that arrived on other connections in this turn join.
     await setImmediate()
     for (let batch = next(); batch.size > 0; batch = next()) await run(batch)
     running -= 1
   }
 
-  /** What goes next, out of the queues. Who has waited for too long is refused. */
   function next(): Map<UserId, readonly BatchEntry[]> {
     const batch = new Map<UserId, readonly BatchEntry[]>()
     const oldest = performance.now() - patienceMs
@@ -70,7 +63,7 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
       if (busy.has(userId)) continue
       const entries = queue.splice(0, room)
       room -= entries.length
-      // What is left waits behind everybody else.
+      // The rest waits behind all other users.
       queues.delete(userId)
       if (queue.length > 0) queues.set(userId, queue)
       if (entries.length > 0) batch.set(userId, entries)
@@ -78,7 +71,7 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
     return batch
   }
 
-  /** Does what belongs to the rows that the statement locks, and answers of whom that was. */
+  /** Sends the entries of the users whose rows `lock` returns; resolves to those users. */
   async function send(batch: UserBatch, lock: CompiledQuery): Promise<readonly UserId[]> {
     let users: UserId[] = []
     let entries: BatchEntry[] = []
@@ -148,18 +141,16 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
   }
 }
 
-/** More would each be smaller, and wait for one another's writes to the disk. */
+/** More batches would be smaller and wait for each other's disk writes. */
 const MAX_RUNNING = 2
 
-/** Users that go by themselves at a time. */
 const MAX_ALONE = 4
 
-/** Bounds what one transaction holds up. */
+/** Bounds how long one transaction holds its locks. */
 const MAX_ENTRIES = 64
 
 interface BatchEntry {
   readonly query: CompiledQuery
-  /** When it began to wait, by `performance.now`. */
   readonly since: number
   readonly resolve: (row: unknown) => void
   readonly reject: (error: unknown) => void

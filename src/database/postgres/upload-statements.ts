@@ -21,22 +21,18 @@ type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
 type CommitValues = Omit<CommitUpload, 'precondition'> & Expected
 
 interface Expected {
-  /** The version of the file that is there, `NO_FILE`, or `null` for whatever there is. */
+  /** The version of the existing file, `NO_FILE`, or `null` for either. */
   readonly expected: string | null
 }
 
 const NO_FILE = ''
 
 /**
- * `begin` and `commit` of the ledger as one PostgreSQL statement each. A statement takes effect whole, or changes nothing and
- * returns no row. An earlier statement of the transaction has to hold the user's lock. If a statement returns no row, the
- * caller falls back to the step-by-step path, which also produces the refusal. Preconditions other than "no file" and "this
- * version" have no statement.
+ * One PostgreSQL statement each, under the user's lock from an earlier statement. If it returns no row, nothing
+ * changed, and the caller goes step by step. `undefined` for preconditions other than "no file" and "this version".
  */
 export interface UploadStatements {
-  /** Waits for whoever holds it. */
   readonly lock: Statement<{ readonly userId: UserId }>
-  /** Of those that nobody holds. */
   readonly lockFree: Statement<{ readonly userIds: readonly UserId[] }>
   readonly begin: (upload: BeginUpload) => CompiledQuery | undefined
   readonly commit: (upload: CommitUpload) => CompiledQuery | undefined
@@ -69,14 +65,13 @@ export function uploadStatements(
   }
 }
 
-/** What the precondition makes of `expected`; `undefined` where that is more than one version. */
 export function expectedBy(precondition: Precondition | undefined): string | null | undefined {
   const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = precondition ?? {}
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) {
     if (ifNoneMatch === undefined) return null
     return ifNoneMatch === '*' ? NO_FILE : undefined
   }
-  // Beside `ifMatch` no time is looked at.
+  // `If-Match` overrides `If-Unmodified-Since` (RFC 9110, 13.1.4).
   if (ifNoneMatch !== undefined || ifMatch === undefined || ifMatch === '*') return undefined
   const [version, ...others] = ifMatch
   return version === NO_FILE || others.length > 0 ? undefined : version
@@ -117,7 +112,6 @@ function beginStatement(
   `
 }
 
-/** What the statement answers of a commit: the file, the user's figures, and what it replaced. */
 export type CommittedRow = FileRow & UsageRow & { readonly replaced: boolean }
 
 function commitStatement(

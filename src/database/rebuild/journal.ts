@@ -6,7 +6,7 @@ import { isAfter, isNewest, type RebuildRow, toObject } from './row.ts'
 import { settleObjects } from './settle.ts'
 import { isRebuilding, type Tables } from '../schema.ts'
 
-/** The journal of a rebuild, in the table `rebuild_objects`, which is no part of the schema: it comes and goes. */
+/** Uses the table `rebuild_objects`, which exists only during a rebuild and is not in the schema. */
 export function createRebuildJournal(database: Database): RebuildJournal {
   return {
     begin: () => database.transaction((db) => begin(db, database)),
@@ -110,10 +110,7 @@ type CountedRow = RebuildRow & { readonly settled: number }
 
 const ROWS_PER_PAGE = 5000
 
-/**
- * Adds up the journal page by page, since one statement over a million rows takes longer than a statement may. In its
- * order the last row of a name is the newest, and the rows of a user stand together.
- */
+/** In pages: a statement over a million rows would time out. The last row of a name is the newest. */
 async function countJournal(database: Database): Promise<RebuildFigures> {
   const figures = { users: 0, files: 0, bytes: 0, replaced: 0, settled: 0 }
   let last: CountedRow | undefined

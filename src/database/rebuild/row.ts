@@ -4,7 +4,6 @@ import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { FoundObject, RebuildPosition } from '../../core/rebuild/journal.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 
-/** A row of the journal of a rebuild. */
 export interface RebuildRow {
   readonly user_id: UserId
   readonly name: FileName
@@ -14,13 +13,12 @@ export interface RebuildRow {
   readonly began_at: number
 }
 
-/** SQL for whether the statement's row of `rebuild_objects`, called `r`, is the newest of its name. */
+/** SQL for whether the row `r` of `rebuild_objects` is the newest of its name. */
 export const isNewest = sql`NOT EXISTS (
   SELECT 1 FROM rebuild_objects AS newer
   WHERE newer.user_id = r.user_id AND newer.name = r.name AND newer.version > r.version
 )`
 
-/** SQL for whether `r` stands after a position. */
 export function isAfter(position: RebuildPosition | undefined): RawBuilder<unknown> {
   const { userId = '', name = '', version = '' } = position ?? {}
   return sql`(r.user_id, r.name, r.version) > (${userId}, ${name}, ${version})`

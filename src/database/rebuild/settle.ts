@@ -10,7 +10,7 @@ interface Settling extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly db: Kysely<Tables>
 }
 
-/** Takes a page of the journal to the books, up to where another user's objects begin. */
+/** Settles a page of the journal, up to the first object of another user. */
 export async function settleObjects(
   settling: Settling,
   options: Parameters<RebuildJournal['settle']>[0],
@@ -75,7 +75,7 @@ async function makeUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
   `.execute(db)
 }
 
-/** Plain, so that a file which stands there against all rules makes the rebuild fail and not lose one of the two. */
+/** Without ON CONFLICT: an unexpected file must fail the rebuild, so that neither version is lost. */
 async function addFiles(db: Kysely<Tables>, files: readonly SettledObject[]): Promise<void> {
   if (files.length === 0) return
   await sql`

@@ -3,9 +3,8 @@ import { dirname } from 'node:path'
 import type { Database } from '../database.ts'
 
 /**
- * Guarantees, once it resolves, that `file` is a whole and durable copy of the embedded database as it was at one moment
- * during the call, readable by its owner alone. The service can go on meanwhile. Rejects, and changes nothing, when
- * there is such a file already, or a `<file>.tmp`, and for a database that is not embedded.
+ * Guarantees a complete, durable copy of the embedded database as of one moment, readable by its owner only. The
+ * service can run meanwhile. Rejects, without changes, if `file` or `<file>.tmp` exists, or for PostgreSQL.
  */
 export async function backUp(
   { copyTo }: Pick<Database, 'copyTo'>,
@@ -14,7 +13,7 @@ export async function backUp(
   if (copyTo === undefined) throw new Error('Back up a PostgreSQL database with pg_dump.')
   await assertAbsent(file)
   const temporary = `${file}.tmp`
-  // It gives the copy its permissions, and keeps out a second call.
+  // Sets the permissions, and excludes a concurrent call.
   await (await open(temporary, 'wx', 0o600)).close()
   try {
     await copyTo(temporary)

@@ -10,10 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 
-/**
- * Kysely on an open `node:sqlite` database: statements one after the other, every transaction a
- * writing one.
- */
+/** Runs statements one after the other; every transaction is a write transaction. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new TransactionalSqliteAdapter(),
@@ -23,17 +20,13 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
   }
 }
 
-/**
- * Lets migrations run inside BEGIN IMMEDIATE, which is also the lock between processes that migrate
- * at once.
- */
+/** Lets migrations run inside BEGIN IMMEDIATE, which also locks out other migrating processes. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
   }
 }
 
-/** The driver and its one connection. */
 class SqliteDriver implements Driver, DatabaseConnection {
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, Prepared>()
@@ -48,8 +41,7 @@ class SqliteDriver implements Driver, DatabaseConnection {
     return this
   }
 
-  // A plain BEGIN takes the write lock at the first write, when what was read before may be out of
-  // date.
+  // A plain BEGIN takes the write lock at the first write, when earlier reads may be stale.
   async beginTransaction(): Promise<void> {
     await this.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE'))
   }
@@ -58,15 +50,14 @@ class SqliteDriver implements Driver, DatabaseConnection {
     await this.executeQuery(CompiledQuery.raw('COMMIT'))
   }
 
-  // After errors like a full disk SQLite has rolled back by itself, and ROLLBACK would hide that
-  // error.
+  // After errors like a full disk SQLite has already rolled back, and ROLLBACK would mask the error.
   async rollbackTransaction(): Promise<void> {
     if (this.#database.isTransaction) await this.executeQuery(CompiledQuery.raw('ROLLBACK'))
   }
 
   async releaseConnection(): Promise<void> {}
 
-  // Kysely does not call this when no statement was ever run, so who opened the database closes it.
+  // Kysely skips this if no statement ran, so the opener of the database closes it.
   async destroy(): Promise<void> {}
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -89,8 +80,7 @@ class SqliteDriver implements Driver, DatabaseConnection {
     if (cached !== undefined) return cached
     const statement = this.#database.prepare(sql)
     const prepared = { statement, hasRows: statement.columns().length > 0 }
-    // Texts are few and fixed but for lists of parameters; forgetting the lot now and then bounds
-    // those.
+    // Texts vary only in their parameter lists; clearing the cache bounds those.
     if (this.#statements.size >= MAX_CACHED_STATEMENTS) this.#statements.clear()
     this.#statements.set(sql, prepared)
     return prepared
@@ -101,11 +91,11 @@ const MAX_CACHED_STATEMENTS = 200
 
 interface Prepared {
   readonly statement: StatementSync
-  /** Whether it answers rows; to ask each time costs as much as a small statement. */
+  /** Cached, because asking costs as much as a small statement. */
   readonly hasRows: boolean
 }
 
-// A number is bound as floating point, in which sums near 2^53 are not exact.
+// A number is bound as floating point, where sums near 2^53 are inexact.
 function toSqlite(value: unknown): SQLInputValue {
   if (value === undefined || value === null) return null
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value

@@ -5,18 +5,17 @@ import type { Tables } from '../schema.ts'
 
 export interface GroupCommitOptions {
   readonly kysely: Kysely<Tables>
-  /** Whether the transaction still stands; after some errors a database has rolled it back by itself. */
+  /** False after errors on which SQLite has already rolled back. */
   readonly isInTransaction: () => boolean
 }
 
-/** Runs `work` in a transaction that is durable when it resolves; rejects with what `work` or the database threw. */
+/** Runs `work` in a transaction that is durable when it resolves; rejects with the error of `work` or the database. */
 export type Transact = <T>(work: (tx: Transaction<Tables>) => Promise<T>) => Promise<T>
 
 /**
- * Has transactions that are asked for at the same time share one COMMIT, and so one write to the disk. Each has a
- * savepoint: one that throws is undone alone, and those after it see what those before it did. Nobody hears anything
- * before the COMMIT, not even a refusal, since its reason may be what another one wrote. When that fails none has
- * happened, and all reject with its error. They run in the order in which they were asked for.
+ * Concurrent transactions share one COMMIT and so one disk write, in call order. Each has a savepoint: one that throws
+ * is undone alone, and later ones see the changes of earlier ones. Nobody is answered before the COMMIT, not even with
+ * a refusal, since its reason may be another's change. If the COMMIT fails, all reject with its error.
  */
 export function createGroupCommit(options: GroupCommitOptions): Transact {
   const waiting: Member[] = []
@@ -25,7 +24,7 @@ export function createGroupCommit(options: GroupCommitOptions): Transact {
   async function run(): Promise<void> {
     isRunning = true
     while (waiting.length > 0) {
-      // All that the event loop has at hand comes in before, and plain queries and other work between two groups.
+      // Lets transactions that are ready join, and other work run between two groups.
       await setImmediate()
       await commitTogether(waiting.splice(0, MAX_MEMBERS), options)
     }
@@ -47,7 +46,7 @@ export function createGroupCommit(options: GroupCommitOptions): Transact {
 const MAX_MEMBERS = 64
 
 interface Member {
-  /** Does the work and answers how to tell that it is done. */
+  /** Resolves to a function that reports success to the caller. */
   readonly attempt: (tx: Transaction<Tables>) => Promise<Tell>
   readonly reject: (error: unknown) => void
 }
@@ -74,7 +73,6 @@ async function commitTogether(
   }
 }
 
-/** Attempts one of several, whose failure undoes nothing of the others. */
 async function undoAlone(
   tx: Transaction<Tables>,
   { member, isInTransaction }: { member: Member } & Pick<GroupCommitOptions, 'isInTransaction'>,

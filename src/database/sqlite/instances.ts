@@ -4,25 +4,22 @@ import { withRepeats } from '../database.ts'
 import { classify, createPrivately } from './sqlite.ts'
 
 /**
- * The processes that serve one embedded database. Each holds a shared lock of the system on a file beside it, which ends with
- * the process, however that ends, and not while it stands still. In WAL mode all of them run on one machine, so one that
- * gets the lock for itself alone knows that the others are gone.
+ * Each process that serves the database holds a shared OS lock on a file beside it until it ends, even while suspended.
+ * WAL mode confines all of them to one machine, so an exclusive lock proves that the others are gone.
  */
 export class SqliteInstances {
   readonly #file: string
   #connection: DatabaseSync | undefined
 
-  /** `file` is that of the database, which is there. */
   constructor(file: string) {
-    // A link would have a lock of its own.
+    // A link would have its own lock.
     this.#file = `${realpathSync(file)}-instances`
   }
 
   /**
-   * Joins them until `leave`. Calls `takeOver` before and resolves to its answer where it is certain that no other process
-   * serves the database, and that none does before it has resolved. That is never certain where the file is new, since a
-   * version that did not know of it may be serving. Rejects as `takeOver` does, and with `unavailable` when another process
-   * takes over for too long.
+   * Registers this process until `leave`. If certainly no other process serves the database, first calls `takeOver`,
+   * while none can start, and resolves to its result. Never certain with a new lock file: an older version may be
+   * serving. Rejects as `takeOver` does, and with `unavailable` if another takeover lasts too long.
    */
   async join<T>(takeOver: () => Promise<T>): Promise<T | undefined> {
     const isNew = createPrivately(this.#file)
@@ -39,7 +36,7 @@ export class SqliteInstances {
   }
 }
 
-/** Whether the connection got the lock for itself alone; a transaction then holds it. */
+/** Tries for the exclusive lock; on success a transaction holds it. */
 function hasAlone(connection: DatabaseSync): boolean {
   try {
     connection.exec('BEGIN EXCLUSIVE')
@@ -50,7 +47,6 @@ function hasAlone(connection: DatabaseSync): boolean {
   }
 }
 
-/** Does the work of who has the lock alone, and gives the lock back. */
 async function first<T>(connection: DatabaseSync, takeOver: () => Promise<T>): Promise<T> {
   try {
     return await takeOver()
@@ -59,7 +55,7 @@ async function first<T>(connection: DatabaseSync, takeOver: () => Promise<T>): P
   }
 }
 
-/** Begins a transaction that holds the shared lock, and never ends. */
+/** Begins a transaction that holds the shared lock and never ends. */
 function share(connection: DatabaseSync): void {
   connection.exec('BEGIN')
   try {

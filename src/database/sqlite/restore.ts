@@ -7,22 +7,20 @@ import { synchronise } from './backup.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface RestoreDatabase {
-  /** Where the database is to be. */
   readonly file: string
   /** Writes a copy of the database into an empty file. */
   readonly fetch: (temporary: string) => Promise<void>
 }
 
 /**
- * Guarantees, once it resolves, that `file` is a whole and durable database of this service, of this version or an older
- * one, readable by its owner alone. Rejects, and changes nothing, when there is a database already, when the copy is
- * damaged or is something else, and as `fetch` does.
+ * Guarantees that `file` is a complete, durable database of this version or an older one, readable by its owner only.
+ * Rejects, without changes, if a database exists, if the copy is damaged or foreign, and as `fetch` does.
  */
 export async function restore({
   file,
   fetch,
 }: RestoreDatabase): Promise<{ readonly bytes: number }> {
-  // What an old database has left beside its place would be taken for the log of the new one.
+  // SQLite would take an old database's log for that of the new one.
   for (const path of [file, `${file}-wal`, `${file}-shm`]) await assertAbsent(path)
   const temporary = `${file}.restore`
   await (await open(temporary, 'wx', 0o600)).close()
@@ -30,7 +28,7 @@ export async function restore({
     await fetch(temporary)
     await assertSound(temporary)
     const bytes = await synchronise(temporary)
-    // Unlike a rename it replaces nothing, not even what came to be meanwhile.
+    // Unlike a rename it replaces nothing, not even a file created meanwhile.
     await link(temporary, file)
     return { bytes }
   } finally {
@@ -45,7 +43,6 @@ async function assertAbsent(path: string): Promise<void> {
   throw new Error(`${path} is there already. A restore never replaces a database: move it away.`)
 }
 
-/** SQLite's own check of every page, row and index; then the schema. */
 async function assertSound(file: string): Promise<void> {
   const { size } = await stat(file)
   const faults = faultsOf(file, size)
@@ -64,7 +61,7 @@ function faultsOf(file: string, size: number): readonly string[] {
     try {
       const numberOf = (name: string) => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name])
       const stated = numberOf('page_size') * numberOf('page_count')
-      // SQLite reads a last page that is cut off as if it ended in zeros.
+      // SQLite reads a truncated last page as if it ended in zeros.
       if (size !== stated) return [`it has ${size} bytes in place of ${stated}`]
       const rows = connection.prepare('PRAGMA integrity_check(10)').all()
       return rows.map((row) => String(row['integrity_check'])).filter((fault) => fault !== 'ok')

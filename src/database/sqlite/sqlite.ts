@@ -8,24 +8,17 @@ import type { Tables } from '../schema.ts'
 import { sqliteDialect } from './dialect.ts'
 
 export interface SqliteOptions {
-  /** Path of the database file, in a folder that exists. Several processes may use it at once. */
+  /** In an existing folder. Several processes may use the file at once. */
   readonly file: string
-  /** Milliseconds since 1970, for tests; the machine's clock when left out. */
+  /** Milliseconds since 1970, for tests; the system clock by default. */
   readonly clock?: () => number
-  /**
-   * How long an attempt may block the thread that calls while another connection holds the lock, in milliseconds: for a
-   * thread that has nothing else to do. All other waiting is done between attempts, and blocks nobody. 0 when left out.
-   */
+  /** Milliseconds that an attempt may block a dedicated thread while the database is locked; 0 by default. */
   readonly busyTimeoutMs?: number
-  /** How long the lock of another connection is waited for in all, for tests. */
+  /** Milliseconds to wait for the lock in all, for tests. */
   readonly lockPatienceMs?: number
 }
 
-/**
- * Opens the embedded database. A transaction that has resolved survives loss of power: journal and
- * `synchronous` are asserted, not assumed. A file that is missing is made readable by its owner alone. Rejects with `unavailable` when the file cannot be
- * opened so.
- */
+/** Guarantees that resolved transactions survive power loss. Rejects with `unavailable` if SQLite cannot ensure it. */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const { lockPatienceMs } = options
   const repeats = { classify, lockPatienceMs }
@@ -33,7 +26,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(connection) })
   return createDatabase({
     kysely,
-    // A write to the disk blocks the thread, so as many transactions as possible share it.
+    // A disk write blocks the thread, so many transactions share one.
     transact: createGroupCommit({ kysely, isInTransaction: () => connection.isTransaction }),
     runBatch: undefined,
     now: sql<number>`(SELECT now_ms())`,
@@ -45,10 +38,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     ],
     keepIndexOrder: undefined,
     migrateAlone: undefined,
-    // Enough to share a write to the disk.
+    // Enough to share a disk write.
     changesPerUser: 16,
     connections: undefined,
-    // One statement, so one snapshot: unlike SQLite's backup API it is not begun anew whenever another process writes.
+    // One statement is one snapshot. SQLite's backup API would restart whenever another process writes.
     copyTo: (target) =>
       withRepeats(async () => {
         connection.prepare('VACUUM INTO ?').run(target)
@@ -76,7 +69,7 @@ function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): 
       connection.exec(`PRAGMA ${name} = ${value}`)
       assertPragma(connection, { name, value })
     }
-    // A number would reach SQLite as a floating-point value.
+    // A number would reach SQLite as floating point.
     connection.function('now_ms', () => BigInt(Math.trunc(clock())))
     return connection
   } catch (error) {
@@ -85,15 +78,12 @@ function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): 
   }
 }
 
-/**
- * Makes the file if it is missing, and says whether it was. SQLite would leave the permissions to the umask; those of its
- * journal follow the file's. A file that is there is not opened, since closing it would take the locks of all other
- * connections of this process to it.
- */
+/** Returns whether it created the file. Opens no existing one: closing it would drop this process's locks on it. */
 export function createPrivately(file: string): boolean {
   // SQLite's name for a database without a file.
   if (file === ':memory:') return false
   try {
+    // SQLite would leave the permissions to the umask.
     closeSync(openSync(file, 'wx', 0o600))
     return true
   } catch (error) {
@@ -114,10 +104,7 @@ function assertPragma(
   )
 }
 
-/**
- * SQLite's primary result codes (sqlite.org/rescode.html); `errcode` is the extended one, whose low
- * byte is primary.
- */
+/** Primary result codes (sqlite.org/rescode.html): the low byte of `errcode`. */
 const LOCKED_CODES: ReadonlySet<number> = new Set([
   5, // SQLITE_BUSY
   6, // SQLITE_LOCKED
@@ -133,11 +120,10 @@ const DEFECT_CODES: ReadonlySet<number> = new Set([
   25, // SQLITE_RANGE
 ])
 
-/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the file beside the log can't grow. */
+/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the shared-memory file cannot grow. */
 const FULL_CODE = 13
 const NO_ROOM_FOR_SHARED_MEMORY = 4874
 
-/** What an error of `node:sqlite` means. */
 export function classify(error: unknown): Fault {
   if (error instanceof TypeError || error instanceof RangeError) return 'defect'
   if (!(error instanceof Error && 'errcode' in error)) return 'failure'

@@ -5,7 +5,6 @@ import type { Clocked } from '../ledger/ledger-sql.ts'
 import type { Database } from '../database.ts'
 import type { FailedAttemptRow } from '../schema.ts'
 
-/** What instances share of guessing, on a SQL database. */
 export function createFailedAttemptStore(database: Database): FailedAttemptStore {
   const { now, forUpdate } = database
   return {
@@ -35,12 +34,11 @@ async function update(locking: Locking, { addresses, next }: Update): Promise<Sh
   return { counts: new Map(updates.map(({ address, count }) => [address, count])), now }
 }
 
-/** The rows of these addresses, made where they are missing, locked until the transaction ends. */
 async function lock(
   { db, now, forUpdate }: Locking,
   addresses: Update['addresses'],
 ): Promise<{ readonly rows: readonly FailedAttemptRow[]; readonly now: number }> {
-  // In one order, so that no two instances wait for each other.
+  // One order, so that no two instances deadlock.
   const sorted = [...addresses].sort()
   await sql`
     INSERT INTO guesses (address, guesses, window_ends_at, blocks, blocked_until, expires_at)

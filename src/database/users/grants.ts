@@ -9,7 +9,7 @@ import type {
 import type { Clocked } from '../ledger/ledger-sql.ts'
 import type { GrantRow, Tables } from '../schema.ts'
 
-/** Call it under the user's lock: `created` is told from what stood there before. */
+/** Call it under the user's lock: `created` depends on a read before the write. */
 export async function put(
   { db, now }: Clocked,
   grant: NewGrant,

@@ -9,10 +9,7 @@ import { type Database, PREPARED } from '../database.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from '../schema.ts'
 
-/**
- * Users, access tokens and grants on a SQL database. What changes a user holds the lock of their
- * uploads.
- */
+/** Changes to a user take the same lock as that user's uploads. */
 export function createUserStore(database: Database): UserStore {
   const { now, forUpdate } = database
   const locked = <T>(userId: UserId, work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
@@ -72,7 +69,7 @@ async function createUser(
 
 async function existingUser(db: Kysely<Tables>, userId: UserId): Promise<User> {
   const user = await findUser(db, userId)
-  // None means that the last of it was purged this very moment; the next call makes a new one.
+  // `undefined` means that the user was purged just now; the next call creates a new one.
   if (user === undefined || user.status === 'deleted') {
     throw new AppError('user_exists', 'A deleted user of that id is still being purged.')
   }

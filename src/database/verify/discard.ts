@@ -4,7 +4,6 @@ import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { Database } from '../database.ts'
 import { type FileRow, isRebuilding, type Tables } from '../schema.ts'
 
-/** `Inventory.discardObjects`. */
 export async function discardObjects(
   database: Database,
   { keys, garbageDelayMs }: Parameters<Inventory['discardObjects']>[0],
@@ -12,7 +11,7 @@ export async function discardObjects(
   if (keys.length === 0) return []
   const named = await findFiledKeys(database, keys)
   return await database.transaction(async (db) => {
-    // What a rebuild has not yet taken to the books looks like an orphan, and is a file.
+    // An object that a rebuild has not yet settled looks like an orphan, but is a file.
     if (await isRebuilding(db)) return []
     const versions = sql.join(keys.map(versionOf))
     const { rows } = await sql<{ readonly object_key: ObjectKey; readonly version: string }>`
@@ -36,14 +35,11 @@ export async function discardObjects(
   })
 }
 
-/** Files that one statement looks through: a fraction of a second, however many there are in all. */
+/** A statement over so many files takes a fraction of a second. */
 const FILES_PER_PAGE = 50_000
 
-/**
- * Those of the keys that stand in a file's row, whatever its version. Keys have no index, so all files are read, page by
- * page: what a slip would destroy is worth the time, and orphans are rare. A file that comes meanwhile has the version
- * of its key, by which the transaction finds it.
- */
+// Keys have no index, so this reads all files, in pages: orphans are rare, and a mistake would destroy data. A file
+// added meanwhile has the version of its key, by which the transaction finds it.
 async function findFiledKeys(
   database: Database,
   keys: readonly ObjectKey[],
@@ -68,7 +64,6 @@ async function findFiledKeys(
 
 type FilePlace = Pick<FileRow, 'user_id' | 'name'>
 
-/** `undefined` where less than a page is left. */
 async function placeAtEnd(
   db: Kysely<Tables>,
   page: RawBuilder<unknown>,

@@ -7,7 +7,6 @@ import type { Database } from '../database.ts'
 import { discardObjects } from './discard.ts'
 import type { FileRow, Tables } from '../schema.ts'
 
-/** The inventory on a SQL database. */
 export function createInventory(database: Database): Inventory {
   const { now, forUpdate } = database
   return {
@@ -27,7 +26,7 @@ export function createInventory(database: Database): Inventory {
   }
 }
 
-/** SQL for a list of ids from both tables, since either may lack what the other has. */
+/** Ids of both tables, since either may lack one. */
 function pageOfUsers({
   after,
   limit,
@@ -64,7 +63,6 @@ interface BalanceRow {
   readonly now: number
 }
 
-/** SQL for the figures of the user whose id the expression `id` is. */
 function countedFigures(id: RawBuilder<unknown>) {
   return {
     used: sql`(SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM files WHERE user_id = ${id})`,
@@ -136,7 +134,7 @@ interface TracedRow {
   readonly updated_at: number | null
 }
 
-/** Files and uploads are found by the version in the key, for which they have an index. */
+/** Finds files and uploads by the version in the key, which is indexed. */
 async function traceObjects(
   db: Kysely<Tables>,
   keys: readonly ObjectKey[],

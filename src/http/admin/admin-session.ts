@@ -1,32 +1,27 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** The cookie in which a browser keeps a session: not a user's, since cookies know a host but no port. */
+/** Not the name of the user's cookie: all ports of a host share their cookies. */
 export const ADMIN_SESSION_COOKIE = 'admin_session'
 
-/** A day's work. Who goes on the next day signs in again. */
+/** A working day. */
 export const ADMIN_SESSION_SECONDS = 12 * 3600
 
-/** Sessions of the operator's page. Every instance with the same admin token knows them, and none keeps them. */
 export interface AdminSessions {
-  /** A new one, good for `ADMIN_SESSION_SECONDS` from now on, or until the admin token is another. */
+  /** Returns a new session, valid for `ADMIN_SESSION_SECONDS` or until the admin token changes. */
   open(): string
 
-  /**
-   * What a cookie is worth, in a time that does not tell how much of it is right. `expired` was good once; `forged` is
-   * all that this admin token has not signed.
-   */
+  /** Compares in constant time. `expired`: signed, but too old; `forged`: not signed with this admin token. */
   judge(shown: string): 'good' | 'expired' | 'forged'
 }
 
 export interface AdminSessionsOptions {
   readonly token: string
-  /** Milliseconds since 1970, alike on all instances. */
   readonly clock?: () => number
 }
 
 /**
- * Makes sessions of the form `<expiry>.<MAC>`: seconds since 1970, and their HMAC-SHA256 in base64url by a key that is
- * derived from the admin token (RFC 5869). So the token is in no cookie, and what leaks ends by itself.
+ * Sessions are `<expiry>.<MAC>`: seconds since the epoch and their HMAC-SHA256 in base64url, with a key derived from
+ * the admin token (RFC 5869). No cookie contains the token, and every instance with that token accepts them.
  */
 export function createAdminSessions(options: AdminSessionsOptions): AdminSessions {
   const { token, clock = () => Date.now() } = options
@@ -46,7 +41,7 @@ export function createAdminSessions(options: AdminSessionsOptions): AdminSession
   }
 }
 
-/** What the key is for, so that the token makes another one for any other use. */
+/** HKDF info: separates this key from others derived from the token. */
 const KEY_LABEL = 'cloud-repository admin session v1'
 
 function isEqual(shown: string, right: string): boolean {

@@ -4,7 +4,6 @@ import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
 import { USER_ID } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 
-/** What the OpenAPI document of the admin listener says of it as a whole. */
 export const ADMIN_API = {
   title: 'Cloud Repository: administration',
   description:
@@ -29,14 +28,11 @@ export const ADMIN_API = {
   problems: { credentials: [], required: ['unauthorized'], write: ['cross_site_request'] },
 } as const satisfies ApiDescription
 
-/** The query of a call that takes none. */
 export const NO_QUERY = Type.Object({}, { additionalProperties: false })
 
-/** What a call says of the user it is about. */
 export const OF_USER = {
   params: Type.Object({ user_id: Type.Unsafe<UserId>(USER_ID) }),
   querystring: NO_QUERY,
 } as const
 
-/** The reference of a grant, or the id of a device, which is one. */
 export const REFERENCE = { type: 'string', pattern: REFERENCE_PATTERN } as const

@@ -35,18 +35,13 @@ export interface AdminOptions extends Pick<
   readonly metrics: ExposedMetrics
   readonly readiness: Readiness
   readonly failedAttempts: FailedAttemptLimiter
-  /** What a request has to show in `Authorization: Bearer`. */
   readonly token: string
-  /** The operator's page, which brings the session along; without it neither is there. */
+  /** If unset, neither the page nor `/session` exists. */
   readonly page?: WebPage | undefined
-  /** The page at `/docs`; without it nothing is there. */
   readonly docs?: PageFile | undefined
 }
 
-/**
- * Builds the admin listener. Every request but a probe's, and those by which a browser gets the page and signs in, shows
- * the token before anything else of it is looked at.
- */
+/** Builds the admin listener. Only probes, the page and its sign-in are served without authentication. */
 export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, server: SERVER })
   app.addHook('onSend', async (_request, reply) => {
@@ -74,7 +69,6 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   return app
 }
 
-/** What a browser is served before it has signed in. */
 async function pageScope(
   app: FastifyInstance,
   options: {
@@ -95,8 +89,8 @@ async function pageScope(
   await app.register(others)
 }
 
-// Bodies are small here, so one that does not come has no right to more.
+// Bodies are small, so a slow one gets no extra time.
 const SERVER = { requestTimeout: 20_000 } as const
 
-// The request's own timeout is over before.
+// Never reached: `requestTimeout` fires first.
 const BODIES = { idleTimeoutMs: 60_000, isOptional: true } as const

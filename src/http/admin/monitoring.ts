@@ -13,10 +13,7 @@ export interface MonitoringOptions extends Pick<
   readonly readiness: Readiness
 }
 
-/**
- * Builds the listener of Prometheus: metrics and probes, without a token, since the one of the admin API can do far more
- * than read. Who reaches it can read what it tells, which names no user and no file.
- */
+/** Builds the monitoring listener. It has no token, so that Prometheus need not hold the admin's. */
 export async function buildMonitoring(options: MonitoringOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, server: SERVER })
   app.addHook('onSend', async (_request, reply) => {
@@ -29,5 +26,4 @@ export async function buildMonitoring(options: MonitoringOptions): Promise<Fasti
   return app
 }
 
-/** Nothing here has a body. */
 const SERVER = { requestTimeout: 20_000 } as const

@@ -15,26 +15,21 @@ export interface Exchange {
 }
 
 /**
- * Tells the operator from everyone else: by the token of the deployment, or by a session that a browser was given for it.
- * Anyone else is refused with `unauthorized`. A wrong token and a forged session are guesses: each is a line of the audit
- * log, and where their address has shown too many they are refused with `too_many_requests` and not logged any more. The
- * right token is let in from everywhere.
+ * Authenticates the operator by the admin token or a session, or throws `unauthorized`. A wrong token or forged session
+ * is audited and counted; an address with too many gets `too_many_requests` and is no longer logged. The right token
+ * always passes.
  */
 export interface OperatorAuth {
-  /** Refuses a token that is not the right one, in a time that does not tell how much of it is right. */
+  /** Throws unless the token is right. Compares in constant time. */
   assertToken(shown: string, exchange: Exchange): void
 
-  /**
-   * Refuses a request of whose sessions none is good. More than one is shown where a page of another port has planted one,
-   * and none that it can plant is good. One that has expired is no guess, since its browser shows it by itself.
-   */
+  /** Passes if any session is good: other ports can plant more, but no good ones. An expired one is no guess. */
   assertSession(exchange: Exchange): void
 }
 
 export interface OperatorAuthOptions {
   readonly token: string
   readonly failedAttempts: FailedAttemptLimiter
-  /** Those that a browser may show as a cookie in place of the token; without them no cookie is looked at. */
   readonly sessions: AdminSessions | undefined
 }
 
@@ -68,7 +63,7 @@ export function createOperatorAuth(options: OperatorAuthOptions): OperatorAuth {
   }
 }
 
-// Digests are of one length, so that comparing them takes one time whatever was shown.
+// `timingSafeEqual` requires equal lengths, which digests have.
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -1,42 +1,34 @@
 import type { Socket } from 'node:net'
 
-/** A chunk of at least this size costs little more than its bytes do. */
+/** A smaller chunk costs as much work as kilobytes of large ones. */
 const SMALL_BYTES = 256
 
-/** Whether a chunk costs as much work as kilobytes of large ones. */
 export function isSmall({ length }: Buffer): boolean {
   return length < SMALL_BYTES
 }
 
-/** Small chunks that one connection may bring in a turn of the event loop and is read on at once. */
+/** Small chunks per connection and event-loop turn that are not throttled. */
 const FREE_CHUNKS = 16
 
-/** All connections together; Node's parser takes about 1 us for each, so this is some 2 % of a core. */
+/** For all connections. Node's parser takes about 1 us per chunk, so this is some 2 % of a core. */
 const CHUNKS_PER_SECOND = 20_000
 
-/** Reading a chunked body, which stops while its reader wants no more, or while the throttle has it wait. */
 export interface Intake {
-  /** Bytes that its reader should hold before it pauses: what the request would, if it and not its connection were paused. */
+  /** Bytes the reader buffers before it pauses, in place of the request's own buffer. */
   readonly readAheadBytes: number
-  /** Counts a chunk that has come. */
   count(chunk: Buffer): void
-  /** Reads no more until `resume`. The rest of what was read from the connection already still comes, 64 KiB at most. */
+  /** Stops reading until `resume`. Up to 64 KiB already read from the connection still arrive. */
   pause(): void
   resume(): void
-  /** Whether nothing is read at present, for either reason. */
   isPaused(): boolean
 }
 
-/**
- * Shares out the work for small chunks of bodies: a connection that has brought many in one read is read again only when
- * its even share of `CHUNKS_PER_SECOND` allows it. One read of chunks of one byte keeps the event loop busy for 15 ms,
- * so without this any client could have all of it.
- */
+/** Shares `CHUNKS_PER_SECOND` evenly: one read of 1-byte chunks blocks the event loop for 15 ms. */
 export class ChunkThrottle {
   readonly #intakes = new WeakMap<Socket, Intake>()
   #throttled = 0
 
-  /** Chunked bodies share that of their connection: what one of them owes, the next waits for. */
+  /** One per connection: the next request waits for what the previous one owes. */
   intakeOf(socket: Socket): Intake {
     const known = this.#intakes.get(socket)
     if (known !== undefined) return known
@@ -69,7 +61,7 @@ export class ChunkThrottle {
       if (!isThrottled || socket.destroyed) return release()
       timer = setTimeout(release, (count * this.#throttled * 1000) / CHUNKS_PER_SECOND)
     }
-    // A request asks for more by resuming its connection, whenever it holds less than it may.
+    // A request resumes its connection whenever its buffer has room.
     socket.on('resume', () => {
       if (isPaused()) socket.pause()
     })

@@ -6,13 +6,12 @@ import { tellToContinue } from '../server/unread-body.ts'
 
 export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>
 
-/** No client has a reason to send one at all. */
+/** Generous: no client needs to send a body here. */
 const MAX_BODY_BYTES = 64 * 1024
 
 /**
- * Resolves when the body of a request that has no use for one is over, and rejects where it is malformed, too large
- * (`format_error`), cut off (`truncated_body`) or has not come whole within `idleTimeoutMs` (`request_timeout`). Whoever
- * acts only then does nothing for a request that is answered as malformed.
+ * Resolves when an unwanted body has ended, so that nothing is done for a malformed request. Rejects with
+ * `format_error`, `truncated_body`, or `request_timeout` (incomplete after `idleTimeoutMs`).
  */
 export async function discardBody(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },

@@ -1,16 +1,10 @@
-/** A chunk of at least this size is handed on as it is. */
 const LARGE_BYTES = 4 * 1024
 
-/** Size of the buffers that smaller ones are copied into. */
 const GATHERED_BYTES = 16 * 1024
 
-/** How long a small chunk may wait for others, in milliseconds. */
 const WAIT_MS = 20
 
-/**
- * Hands chunks on in their order, with small ones joined: at most one chunk below 4 KiB every 20 ms, whatever the sender
- * sends. So the cost of a body in memory and work depends on its bytes: a chunk of one byte is a `Buffer` that takes 600.
- */
+/** Joins small chunks: at most one below 4 KiB passes every 20 ms, since a 1-byte `Buffer` takes 600 bytes. */
 export class GatheredChunks {
   readonly #deliver: (chunk: Buffer) => void
   #buffer: Buffer | undefined
@@ -26,7 +20,7 @@ export class GatheredChunks {
   add(chunk: Buffer): void {
     if (chunk.length >= LARGE_BYTES) {
       this.flush()
-      // What waited may have made the body fail.
+      // The flush may have failed the body.
       if (!this.#isClosed) this.#deliver(chunk)
     } else if (this.#filled === 0 && performance.now() - this.#deliveredAt >= WAIT_MS) {
       this.#deliveredAt = performance.now()
@@ -36,7 +30,6 @@ export class GatheredChunks {
     }
   }
 
-  /** Hands on what waits. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -45,12 +38,11 @@ export class GatheredChunks {
     const gathered = buffer.subarray(0, this.#filled)
     this.#filled = 0
     this.#deliveredAt = performance.now()
-    // A full buffer is handed over; a few bytes must not hold the memory of many.
+    // Copied unless full, so that a few bytes don't pin the whole buffer.
     if (gathered.length === GATHERED_BYTES) this.#buffer = undefined
     this.#deliver(gathered.length === GATHERED_BYTES ? gathered : Buffer.from(gathered))
   }
 
-  /** Forgets what waits, and hands on nothing more. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)

@@ -5,23 +5,21 @@ import { tellToContinue } from '../server/unread-body.ts'
 import { atMost, RequestBody } from './request-body.ts'
 
 export interface TakeJsonOptions {
-  /** How long a body may stop coming, in milliseconds. */
   readonly idleTimeoutMs: number
   readonly shutdown: AbortSignal
-  /** Whether a body may be left out, which then is an empty object. */
+  /** Takes a missing body as `{}`, and leaves JSON that is no object to the route's schema. */
   readonly isOptional?: boolean
 }
 
-/** Far more than a file's name and a few members need. */
+/** Far more than any JSON body of the API needs. */
 const MAX_BODY_BYTES = 16 * 1024
 
 const BODILESS = new Set(['GET', 'HEAD', 'DELETE'])
 
 /**
- * Lets the routes of a scope take a JSON object in UTF-8. Anything else, a body that is too large, a key `__proto__`, and
- * any body of a GET, HEAD or DELETE are refused with `format_error`, by a Content-Length before the body comes; a body that
- * stops coming is refused as that of an upload is. A client that expects `100-continue` is told to send its body. Where the
- * body is optional, JSON that is no object is left to the schema of the route.
+ * Makes the routes of a scope accept a JSON object in UTF-8. Refuses with `format_error` anything else, `__proto__`
+ * keys, a large body (by Content-Length before it is read), and any body of a GET, HEAD or DELETE. A stalled body fails
+ * with `request_timeout`. Sends `100 Continue` where expected.
  */
 export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
   const { isOptional = false } = options
@@ -36,7 +34,7 @@ export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
   app.addContentTypeParser('*', (_request, _raw, done) => {
     done(new AppError('format_error', 'The body must be application/json.'))
   })
-  // Not before the route has had its say: a method that the path does not have is 405 with any body.
+  // Not in `onRequest`: 405 takes precedence over any fault of the body.
   app.addHook('preParsing', async (request, reply) => {
     const { method, headers } = request
     const announced = contentLength(headers) ?? 0
@@ -48,7 +46,7 @@ export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
   })
   app.addHook('preValidation', async (request) => {
     const { body } = request
-    // `null` is a body.
+    // `null` counts as a body.
     if (isOptional && body === undefined) request.body = {}
     if (isOptional || (typeof body === 'object' && body !== null && !Array.isArray(body))) return
     throw new AppError('format_error', 'The body must be a JSON object.')

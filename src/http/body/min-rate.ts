@@ -1,26 +1,20 @@
 export interface MinRateOptions {
-  /** How long no byte may pass, in milliseconds; also the time over which the rate is averaged. */
+  /** How long no byte may pass; also the window over which the rate is averaged. */
   readonly idleTimeoutMs: number
-  /** Bytes that have passed so far. */
   readonly total: () => number
-  /** Whether it is the client's turn to send, or to take. */
+  /** Whether it is the client's turn, to send or to read. */
   readonly isWaiting: () => boolean
   /** Called at most once. */
   readonly onTooSlow: () => void
 }
 
 export interface MinRate {
-  /** Guarantees that nothing is called any more. */
   readonly stop: () => void
 }
 
 const MIN_BYTES_PER_SECOND = 1024
 
-/**
- * Watches over content on its way from a client or to one: calls `onTooSlow` when no byte has passed for
- * `idleTimeoutMs`, or fewer than 1 KiB/s in that time. Only time in which it was the client's turn counts, so slowness
- * on our side fails nobody. A process that was suspended or busy takes it for one short moment.
- */
+/** Calls `onTooSlow` after `idleTimeoutMs` without a byte, or below 1 KiB/s. Only the client's turns count. */
 export function watchMinRate({
   idleTimeoutMs,
   total,
@@ -33,7 +27,7 @@ export function watchMinRate({
   let windowTicks = 0
   let windowBytes = 0
 
-  // Ticks are counted instead of reading a clock: a process that did not run has not listened either.
+  // Ticks, not a clock: time in which this process was suspended or busy must not count.
   const timer = setInterval(tick, idleTimeoutMs / TICKS).unref()
 
   function tick(): void {

@@ -7,20 +7,19 @@ import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { GatheredChunks } from './gathered-chunks.ts'
 import { type MinRate, watchMinRate } from './min-rate.ts'
 
-/** Judges the bytes of a body as they pass, and throws at the first that is wrong. Small chunks come joined. */
+/** Validates a body as it passes and throws at the first wrong byte. Small chunks arrive joined. */
 export interface BodyCheck {
-  /** What it finds well and its reader is to have it hands on. */
   write(chunk: Buffer, outlet: ContentOutlet): void
   end(): void
 }
 
 export interface ContentOutlet {
   push(bytes: Buffer): void
-  /** There is no more to read; what comes from now on is for the check alone. */
+  /** Ends the content; later bytes are only checked. */
   end(): void
 }
 
-/** Refuses a body of more than `maxBytes` bytes with `format_error`, and takes any other. */
+/** Accepts at most `maxBytes` bytes, else throws `format_error`. */
 export function atMost(maxBytes: number): BodyCheck {
   let bytes = 0
   return {
@@ -34,9 +33,9 @@ export function atMost(maxBytes: number): BodyCheck {
 }
 
 export interface ReadOptions {
-  /** Stops the body; an `AppError` as its reason is what the body fails with. */
+  /** Stops the body, which fails with the reason if that is an `AppError`, else with `unavailable`. */
   readonly signal: AbortSignal
-  /** How long the client may be silent, and the time over which it must send 1 KiB/s on average; in milliseconds. */
+  /** How long the client may be silent, and the window over which it must average 1 KiB/s. */
   readonly idleTimeoutMs: number
 }
 
@@ -45,24 +44,21 @@ export interface RequestBodyOptions extends ReadOptions {
   readonly check: BodyCheck
 }
 
-/** A file on its way in, as `core` takes it. Whoever opened it disposes of it, whatever happens. */
+/** An incoming file, as `core` takes it. The caller that opened it must dispose of it. */
 export interface RequestFile extends IncomingFile, Disposable {
-  /** Stops reading. The request is left paused and can be drained. No harm after `end`. */
+  /** Stops reading and leaves the request paused, ready to be drained. Does nothing after `end`. */
   [Symbol.dispose](): void
 }
 
 /**
- * The body of a request, of which nobody sees a byte before `check` has. It reads only as fast as its own reader.
- *
- * It always settles: with `truncated_body` when the client goes away, `request_timeout` when it stalls or
- * dawdles, the reason of the signal, or what `check` threw. Then it lets go of the request, which is left
- * paused, undamaged and without listeners of ours, so that the rest can be drained and the refusal be sent. A reader that
- * destroys the stream gives up the body, and leaves the connection alone.
+ * A request's body, of which `check` sees every byte first. It always settles: with `truncated_body` (the client left),
+ * `request_timeout`, the signal's reason, or the error of `check`. The request is then paused and without our
+ * listeners, so it can be drained and a refusal sent. Destroying the stream abandons the body, not the connection.
  */
 export class RequestBody {
-  /** What the check hands on, all of the body if nothing else. Fails with an `AppError`, while the body comes and is not wholly read. */
+  /** The content that `check` passes on. Unless read to its end, it fails with an `AppError` if the body does. */
   readonly stream: Readable
-  /** Resolves when the whole body has come and is well, rejects with an `AppError` otherwise. Needs no handler. */
+  /** Resolves when the whole body has arrived and is valid, else rejects with an `AppError`. Needs no handler. */
   readonly ended: Promise<void>
   readonly #raw: FastifyRequest['raw']
   readonly #intake: FastifyRequest['intake']
@@ -105,7 +101,6 @@ export class RequestBody {
     else this.#resume()
   }
 
-  /** The stream as a file of that size. */
   toFile(size: IncomingFile['size']): RequestFile {
     return {
       content: this.stream,
@@ -118,7 +113,6 @@ export class RequestBody {
     }
   }
 
-  /** Stops reading and fails the stream with `error`, unless all is over. */
   fail(error: AppError): void {
     if (!this.#detach()) return
     this.#intake?.pause()
@@ -128,7 +122,7 @@ export class RequestBody {
   }
 
   readonly #stop = (): void => {
-    // An error is made of a stack, which is not for nothing.
+    // Capturing an error's stack is expensive.
     if (this.#settled) return
     this.fail(new AppError('truncated_body', 'The body was not read to its end.'))
   }
@@ -136,13 +130,13 @@ export class RequestBody {
   readonly #outlet: ContentOutlet = {
     push: (bytes) => {
       if (this.stream.push(bytes)) return
-      // A paused request goes on to fill its own buffer, with as many small chunks as fit, so its connection is paused instead.
+      // A paused request still fills its buffer with small chunks, so its connection is paused instead.
       this.#intake?.pause()
       if (this.#intake === undefined || this.#raw.readableLength > 0) this.#raw.pause()
     },
     end: () => {
       this.stream.push(null)
-      // A reader that has all it needs reads no more: what it doesn't take must not hold up the request.
+      // The reader stops reading here, but the request must still reach its end.
       this.#resume()
     },
   }
@@ -153,7 +147,7 @@ export class RequestBody {
     this.#raw.resume()
   }
 
-  // Bound, since the bytes come by way of the connection, but what comes of them is of the request, and of its trace.
+  // Bound to the request's async context (its trace): chunks arrive in the connection's.
   readonly #onData = AsyncLocalStorage.bind((chunk: Buffer): void => {
     this.#received += chunk.length
     this.#intake?.count(chunk)
@@ -187,7 +181,6 @@ export class RequestBody {
     )
   }
 
-  /** Says whether this was the moment of it. */
   #detach(): boolean {
     if (this.#settled) return false
     this.#settled = true
@@ -200,10 +193,8 @@ export class RequestBody {
   }
 }
 
-/** Enough to keep the reader busy. */
 const HELD_BYTES = 16 * 1024
 
-/** Describes what a check threw. */
 function faultOf(error: unknown): AppError {
   return isAppError(error)
     ? error

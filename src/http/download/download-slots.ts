@@ -3,38 +3,32 @@ import { AppError } from '../../core/errors.ts'
 import { takenBytes } from './send-body.ts'
 
 export interface DownloadLimits {
-  /** Downloads in progress of one user, or of one address without a token. */
+  /** Per user, or per address without a token. */
   readonly perUser: number
-  /** Downloads in progress of this process. */
+  /** Of this process. */
   readonly total: number
 }
 
 export interface DownloadSlot {
-  /** Who downloads: a user, or an address. */
+  /** The user, or the address without a token. */
   readonly owner: string
-  /** Whether that is a user, and not an address without a token. */
   readonly isUser: boolean
-  /** What the client takes its content from. */
   readonly socket: Pick<Socket, 'bytesWritten' | 'writableLength'>
-  /** Ends the download, which can be resumed with a range. Called at most once, and not after `release`. */
+  /** Ends the download. Called at most once, and never after `release`. */
   readonly giveWay: () => void
 }
 
-/** Younger downloads have no rate yet, in milliseconds. */
+/** Younger downloads have no meaningful rate. */
 const GRACE_MS = 5_000
 
-/** Slower downloads give way when all slots are taken, in bytes a second; as with uploads. */
+/** Slower downloads give way when all slots are taken; the same limit as for uploads. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
-/** How long after a refusal a balancer should look elsewhere, in milliseconds. */
 const REFUSING_MS = 5_000
 
 const RETRY_AFTER_SECONDS = 5
 
-/**
- * Limits the downloads in progress, each of which holds memory, and a connection to the object store. When all slots are
- * taken the slowest download gives way, if it is slower than 64 KiB/s; to a user, also any that has no token.
- */
+/** When full, the slowest download below 64 KiB/s gives way; for a user, so does any download without a token. */
 export class DownloadSlots {
   readonly #limits: DownloadLimits
   readonly #taken = new Map<DownloadSlot, Taken>()
@@ -42,21 +36,17 @@ export class DownloadSlots {
   readonly #now: () => number
   #refusedAt = Number.NEGATIVE_INFINITY
 
-  /** `now` is a monotonic clock in milliseconds. */
   constructor(limits: DownloadLimits, now: () => number = () => performance.now()) {
     this.#limits = limits
     this.#now = now
   }
 
-  /** Whether a download was refused just now because all slots were taken. */
+  /** Whether a download was just refused because all slots were taken. */
   isRefusing(): boolean {
     return this.#now() - this.#refusedAt < REFUSING_MS
   }
 
-  /**
-   * Takes a slot, and returns what gives it back, which may be called more than once. Throws `too_many_requests` when the
-   * owner has as many as it may, and `unavailable` when all are taken and none gives way.
-   */
+  /** Returns an idempotent release. Throws `too_many_requests` (owner's limit) or `unavailable` (none gives way). */
   take(slot: DownloadSlot): () => void {
     const { perUser, total } = this.#limits
     const owned = this.#perOwner.get(slot.owner) ?? 0
@@ -76,11 +66,10 @@ export class DownloadSlots {
     return release
   }
 
-  /** Says whether one gave way. */
   #freeOneFor({ isUser }: DownloadSlot): boolean {
     const leaving =
       this.#slowest(({ ageMs, rate }) => ageMs >= GRACE_MS && rate < SLOW_BYTES_PER_SECOND) ??
-      // Else strangers who come and go would keep every user out.
+      // Otherwise anonymous clients could keep every user out.
       (isUser ? this.#slowest(({ slot }) => !slot.isUser) : undefined)
     if (leaving === undefined) return false
     this.#taken.get(leaving)?.release()
@@ -102,7 +91,6 @@ export class DownloadSlots {
 }
 
 interface Taken {
-  /** When, and how much its connection had carried by then. */
   readonly since: number
   readonly bytes: number
   readonly release: () => void
@@ -111,7 +99,7 @@ interface Taken {
 interface Download {
   readonly slot: DownloadSlot
   readonly ageMs: number
-  /** Bytes a second since it began. */
+  /** Bytes a second since the download began. */
   readonly rate: number
 }
 

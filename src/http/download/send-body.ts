@@ -10,18 +10,16 @@ import { abortedBy } from '../server/problem.ts'
 
 export interface SendBodyOptions extends Pick<OpenedObject, 'release'> {
   readonly body: Readable
-  /** What of all bodies may wait in this process to be sent. */
   readonly waiting: FairShare
-  /** Aborts when the client has gone, or the grace period of a shutdown is over. */
+  /** Aborts when the client disconnects or the shutdown grace period ends. */
   readonly signal: AbortSignal
-  /** When it has aborted the connection closes after this answer. */
+  /** If aborted, the connection closes after this answer. */
   readonly stopping: AbortSignal
 }
 
 /**
- * Sends `body` as the content of the answer that `reply` describes, and resolves when all of it has been read, or the
- * connection is gone. The head goes out with the first chunk, and until then a failing body rejects, to be answered as any
- * other error. Later it destroys the connection, so that no client takes a part for the whole.
+ * Sends `body` as the content of `reply`; resolves when it has been read or the connection is gone. A failure before
+ * the first chunk rejects; a later one destroys the connection, so that no client takes a part for the whole.
  */
 export async function sendBody(reply: FastifyReply, options: SendBodyOptions): Promise<void> {
   const { raw, request } = reply
@@ -41,16 +39,10 @@ export async function sendBody(reply: FastifyReply, options: SendBodyOptions): P
   }
 }
 
-/**
- * The most that is written at once. How far a write under way has come cannot be asked, so this is what `takenBytes` is
- * behind by: a reader of 1.5 KiB/s is still seen to take something within three minutes.
- */
+/** `takenBytes` lags by up to one write: a reader at 1.5 KiB/s still shows progress within three minutes. */
 const MAX_WRITE_BYTES = 256 * 1024
 
-/**
- * Writes what `body` brings, one batch after the other. What comes in one turn of the event loop, or while a batch is under
- * way, is one system call. Each chunk is released in the callback of its write, when the kernel has taken it.
- */
+/** What arrives in one event-loop turn or during a write is one system call. A chunk is released once written. */
 function writeBatches(
   reply: FastifyReply,
   { body, release, share, stopping }: SendBodyOptions & { readonly share: Share },
@@ -79,7 +71,7 @@ function writeBatches(
     else raw.uncork()
   }
   function written(chunk: Uint8Array, error?: Error | null): void {
-    // After a write that failed it is left to the collector.
+    // The chunk of a failed write is left to the garbage collector.
     if (error) return
     writes -= 1
     waitingBytes -= chunk.byteLength
@@ -102,15 +94,15 @@ function writeBatches(
     isEnded = true
     writeBatch()
   })
-  // What came before is sent all the same.
+  // Sends what came before the error.
   body.once('error', writeBatch)
 }
 
-/** Sends the head past Fastify, whose `onSend` hooks would have said when the connection closes. */
+/** Bypasses Fastify, and so repeats what its skipped `onSend` hooks say about `Connection: close`. */
 function beginAnswer(reply: FastifyReply, stopping: AbortSignal): void {
   const { raw, request } = reply
   reply.hijack()
-  // What is left of a request's own content would be taken for the next request.
+  // The rest of this request's body would be taken for the next request.
   if (stopping.aborted || !request.raw.complete) void reply.header('connection', 'close')
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) raw.setHeader(name, value)
@@ -118,17 +110,14 @@ function beginAnswer(reply: FastifyReply, stopping: AbortSignal): void {
 }
 
 export interface SlowReaderOptions {
-  /** How long the sender of a body may be silent, in milliseconds; a reader may be so for three times as long. */
+  /** The idle timeout of uploads; readers get three times as long. */
   readonly idleTimeoutMs: number
 }
 
-/** What a reader takes is seen only when a good part of the kernel's buffer has become free, which can be megabytes. */
+/** Progress only shows after the client has drained much of the kernel's send buffer, up to megabytes. */
 const PATIENCE = 3
 
-/**
- * Ends the connection of a client that stops taking the answer's content, or takes less than 1 KiB/s of it, so that it
- * can't hold for ever what the content is read from.
- */
+/** Ends the connection of a client that reads less than 1 KiB/s, so that it can't hold the source for ever. */
 export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowReaderOptions): void {
   if (reply.raw.destroyed) return
   const { socket } = reply.request.raw
@@ -141,14 +130,13 @@ export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowRead
   reply.raw.once('close', pace.stop)
 }
 
-/** Ends a download, which can be resumed with a range, for want of a quicker reader. */
 export function breakOff({ raw, request }: FastifyReply, reason: string): void {
   request.reason = reason
   request.brokenBy = 'timeout'
   raw.destroy()
 }
 
-/** Bytes that the kernel has taken; those of a write that is under way count when all of it has gone. */
+/** Bytes the kernel has taken; a write in progress counts when it is complete. */
 export function takenBytes(socket: Pick<Socket, 'bytesWritten' | 'writableLength'>): number {
   return socket.bytesWritten - socket.writableLength
 }

@@ -1,7 +1,4 @@
-/**
- * Returns the time of an HTTP date in milliseconds since 1970, or `undefined` for anything else. All three formats
- * of RFC 9110 section 5.6.7 are read, by the letter; of the day's name only the form is looked at.
- */
+/** Milliseconds since the epoch, from any format of RFC 9110 section 5.6.7. The day's name is not compared. */
 export function parseHttpDate(text: string, nowMs: number = Date.now()): number | undefined {
   for (const format of [IMF_FIXDATE, RFC_850, ASCTIME]) {
     const parts = format.exec(text)?.groups
@@ -31,12 +28,12 @@ function timeOf(parts: Readonly<Record<string, string>>, nowMs: number): number 
   const { year = '', month = '', day, hour, minute, second } = parts
   const at = new Date(0)
   at.setUTCFullYear(fullYear(year, nowMs), MONTHS.indexOf(month), Number(day))
-  // A day that the month does not have has become one of the next.
+  // A day that the month does not have rolls over into the next.
   if (at.getUTCDate() !== Number(day)) return undefined
   return at.setUTCHours(Number(hour), Number(minute), Number(second))
 }
 
-/** Two digits that look more than 50 years ahead mean the last such year (RFC 9110 section 5.6.7). */
+/** A two-digit year more than 50 years ahead is in the past (RFC 9110 section 5.6.7). */
 function fullYear(digits: string, nowMs: number): number {
   if (digits.length === 4) return Number(digits)
   const thisYear = new Date(nowMs).getUTCFullYear()

@@ -12,16 +12,12 @@ import type { File } from '../../core/files/file.ts'
 import type { Selection } from '../../core/files/repository.ts'
 import type { ByteRange } from '../../core/objects/object-store.ts'
 
-/** All that the headers of a request can demand. A write knows but the `Precondition` in it. */
 export interface Preconditions extends Precondition {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   readonly ifModifiedSince?: number | undefined
 }
 
-/**
- * What the headers of a write demand, or `undefined` for nothing. Throws `invalid_parameter` for malformed entity-tags. A
- * date that is none is no condition, as the RFC has it.
- */
+/** Throws `invalid_parameter` for malformed entity-tags; ignores malformed dates (RFC 9110 section 13.1.4). */
 export function parseWritePrecondition(headers: IncomingHttpHeaders): Precondition | undefined {
   const { 'if-match': match, 'if-none-match': none, 'if-unmodified-since': date } = headers
   if ((match ?? none ?? date) === undefined) return undefined
@@ -41,11 +37,7 @@ export function parsePreconditions(headers: IncomingHttpHeaders): Preconditions 
   }
 }
 
-/**
- * Decides on a GET or HEAD of what is there, in the order of RFC 9110 section 13.2.2: an entity-tag outranks the
- * date of its kind, and what would fail is told before what has not changed. The file has the strong `etag`, without
- * quotes, and was `lastModified` so many milliseconds after the beginning of 1970.
- */
+/** In the order of RFC 9110 section 13.2.2. `etag` is strong and unquoted; dates are ms since the epoch. */
 export function evaluatePreconditions(
   conditions: Preconditions,
   { etag, lastModified }: { readonly etag: string; readonly lastModified: number },
@@ -64,27 +56,22 @@ export function evaluatePreconditions(
   return 'met'
 }
 
-/**
- * Returns the entity-tags of an `If-Match` that can match at all, or `undefined` without the header. The comparison
- * is strong (RFC 9110 section 13.1.1), so weak ones are left out: a list of nothing else matches nothing.
- * Throws `invalid_parameter` for a malformed one, as `parseIfNoneMatch` does.
- */
+/** Omits weak entity-tags, which never match (RFC 9110 section 13.1.1). Throws `invalid_parameter` if malformed. */
 export function parseIfMatch(header: string | undefined): EntityTags | undefined {
   if (header === undefined || header === '*') return header
   return entityTagsOf('If-Match', header).flatMap(({ weak, value }) => (weak ? [] : [value]))
 }
 
 /**
- * Returns the entity-tags of an `If-None-Match`, compared weakly (RFC 9110 section 13.1.2), or `undefined` without
- * the header. One that is malformed or names no tag throws `invalid_parameter`, on reads as on writes: to ignore it
- * would turn a write with a mistyped condition into one without, and lose the update that it was to protect.
+ * Returns the tags for a weak comparison (RFC 9110 section 13.1.2). Throws `invalid_parameter` if malformed or empty:
+ * ignoring it would make a conditional write unconditional and lose an update.
  */
 export function parseIfNoneMatch(header: string | undefined): EntityTags | undefined {
   if (header === undefined || header === '*') return header
   return entityTagsOf('If-None-Match', header).map(({ value }) => value)
 }
 
-/** Returns the value of an entity-tag that is strong and stands alone, or `undefined`. */
+/** Returns the value of a single strong entity-tag, or `undefined`. */
 export function parseStrongEntityTag(text: string): string | undefined {
   const [tag, ...more] = listOf(text) ?? []
   return tag === undefined || tag.weak || more.length > 0 ? undefined : tag.value
@@ -118,14 +105,10 @@ function listOf(text: string): EntityTag[] | undefined {
   return tags
 }
 
-/** One element of the list, which may be empty, with the comma after it (RFC 9110 sections 5.6.1 and 8.8.3). */
+/** One list element, possibly empty, with its comma (RFC 9110 sections 5.6.1 and 8.8.3). */
 const ELEMENT = /[ \t]*(?:(W\/)?"([\u0021\u0023-\u007e\u0080-\u00ff]*)"[ \t]*)?(?:,|$)/y
 
-/**
- * Decides what of a file a GET or HEAD gets, by its conditional headers and `Range` (RFC 9110 section 13.2.2): nothing
- * is 304. Throws `precondition_failed`, `range_not_satisfiable` with the fact `size`, and `invalid_parameter` for a
- * malformed condition.
- */
+/** `nothing` is 304. Throws `precondition_failed`, `range_not_satisfiable` or `invalid_parameter`. */
 export function selectRepresentation(
   { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
   file: File,
@@ -136,9 +119,7 @@ export function selectRepresentation(
   if (outcome === 'not_modified') return 'nothing'
   const { range, 'if-range': ifRange } = headers
   if (method !== 'GET' || range === undefined) return 'whole'
-  // Whether the range continues what the client has. Only the strong tag says so: a file that changed twice within a
-  // second has one `Last-Modified` for two contents, which cannot be ruled out here, so a date is never strong (RFC 9110
-  // sections 8.8.2.2 and 13.1.5) and the client gets the whole file.
+  // A date never validates a range: two changes within a second share one (RFC 9110 sections 8.8.2.2 and 13.1.5).
   if (ifRange !== undefined && parseStrongEntityTag(String(ifRange)) !== etag) return 'whole'
   const selected = selectRange(range, size)
   if (selected !== 'unsatisfiable') return selected
@@ -146,23 +127,19 @@ export function selectRepresentation(
   throw new AppError('range_not_satisfiable', detail, { facts: { size } })
 }
 
-/**
- * Returns what a `Range` header asks of a content of `size` bytes: one range, cut to the content's end; the whole; or
- * `unsatisfiable` (416). The whole is also the answer to what RFC 9110 section 14.2 lets a server ignore: several
- * ranges, units other than bytes, and what is malformed, such as a range that ends before it begins.
- */
+/** Anything but one range of bytes selects the whole, as RFC 9110 section 14.2 allows; `unsatisfiable` is 416. */
 export function selectRange(
   header: string | undefined,
   size: number,
 ): ByteRange | 'whole' | 'unsatisfiable' {
   const set = SPECIFIER.exec(header ?? '')?.[1] ?? ''
   const elements = set.split(',').map((element) => element.trim())
-  // Elements of a list may be empty (RFC 9110 section 5.6.1.2).
+  // List elements may be empty (RFC 9110 section 5.6.1.2).
   const [spec = '', ...more] = elements.filter((element) => element !== '')
   const [isRange, from = '', to = ''] = /^(\d*)-(\d*)$/.exec(spec) ?? []
   if (isRange === undefined || more.length > 0 || from + to === '') return 'whole'
   if (from === '') return lastBytes(Number(to), size)
-  // Numbers too long to be exact are beyond any size, and stay so.
+  // Numbers too long to be exact are beyond any size.
   const first = Number(from)
   const last = to === '' ? Infinity : Number(to)
   if (last < first) return 'whole'
@@ -171,7 +148,7 @@ export function selectRange(
 
 const SPECIFIER = /^bytes=(.*)$/i
 
-/** The whole of an empty content satisfies it, and no `Content-Range` could say so. */
+/** Of an empty file, a suffix range selects the whole, since no `Content-Range` could express it. */
 function lastBytes(count: number, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   if (count === 0) return 'unsatisfiable'
   return size === 0 ? 'whole' : { first: Math.max(0, size - count), last: size - 1 }

@@ -8,24 +8,19 @@ import { FormParser, MAX_OVERHEAD_BYTES } from './form-parser.ts'
 
 type Headers = FastifyRequest['headers']
 
-/** The file of a form that is on its way in. */
 export interface FileForm extends RequestFile {
-  /**
-   * The value of a small field, wherever in the form it stands; all are known after `end`. Throws `invalid_parameter`
-   * when the field was given twice.
-   */
+  /** A small field, before or after the file; all are known after `end`. Throws `invalid_parameter` if repeated. */
   field(name: string): string | undefined
 }
 
 export interface OpenFileFormOptions extends ReadOptions {
-  /** Awaited when the headers are well, right before the first byte of the body is read; its error refuses the form. */
+  /** Awaited when the headers are valid, before the body is read; its error refuses the form. */
   readonly onStart?: () => Promise<void>
 }
 
 /**
- * Reads a form up to the content of its file, the part `file` with a `filename` parameter. Small fields may stand before
- * it and after it. Rejects with `format_error`, `missing_file_part`, `multiple_file_parts`, `truncated_body` or
- * `request_timeout`; then the request can be drained, as after disposal.
+ * Reads a form up to its file's content. Rejects with `format_error`, `missing_file_part`, `multiple_file_parts`,
+ * `truncated_body` or `request_timeout`; the request can then be drained.
  */
 export async function openFileForm(
   request: Pick<FastifyRequest, 'raw' | 'intake' | 'headers'>,
@@ -39,7 +34,7 @@ export async function openFileForm(
   const body = new RequestBody({ ...options, request, check: form })
   body.ended.catch(size.reject)
   const file = body.toFile(await size.promise)
-  // What is wrong with the bytes that came along with the part's head refuses the form before anything is done with it.
+  // An error in the bytes that came with the part's head refuses the form before anything is stored.
   if (body.stream.errored !== null) throw body.stream.errored
   return {
     ...file,
@@ -53,11 +48,7 @@ export async function openFileForm(
   }
 }
 
-/**
- * Returns the boundary that the headers of a form announce: 1 to 70 of the characters that RFC 2046
- * section 5.1.1 allows. Of several boundary parameters the first decides. Throws `format_error` when the
- * body is no `multipart/form-data`, is encoded, or has no such boundary.
- */
+/** RFC 2046 section 5.1.1; the first of several counts. Throws `format_error` for an invalid or encoded form. */
 function parseFormBoundary(headers: Headers): string {
   assertIdentity(headers)
   const type = parseParameters(headers['content-type'] ?? '')
@@ -74,12 +65,12 @@ function parseFormBoundary(headers: Headers): string {
 
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/
 
-/** The smallest size that a file can have that comes in a form with these headers, in bytes; 0 when they don't say. */
+/** Smallest possible size of the form's file, in bytes; 0 if unknown. */
 export function minFileSize({ headers }: Pick<FastifyRequest, 'headers'>): number {
   return Math.max(0, (contentLength(headers) ?? 0) - MAX_OVERHEAD_BYTES)
 }
 
-/** The size of a file whose content begins at `offset` of the body. */
+/** `offset` is the number of body bytes before the file's content. */
 function sizeOf(headers: Headers, boundary: string, offset: number): IncomingFile['size'] {
   const total = contentLength(headers)
   if (total === undefined) return { min: 0, announced: undefined }
@@ -90,7 +81,7 @@ function sizeOf(headers: Headers, boundary: string, offset: number): IncomingFil
       'The Content-Length leaves no room for the end of the form.',
     )
   }
-  // Clients end a form with a line break, but need not.
+  // The line break after a form is optional.
   const announced = Math.max(0, rest - 2)
   return { min: Math.min(minFileSize({ headers }), announced), announced, max: rest }
 }

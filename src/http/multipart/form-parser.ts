@@ -2,15 +2,14 @@ import { AppError } from '../../core/errors.ts'
 import type { BodyCheck, ContentOutlet } from '../body/request-body.ts'
 import { parsePartHead } from './part-head.ts'
 
-/** Everything in a form but the file's content: preamble, delimiters, part heads, other fields, epilogue. */
+/** Everything but the file's content: preamble, delimiters, part heads, other fields, epilogue. */
 export const MAX_OVERHEAD_BYTES = 64 * 1024
 
 export const MAX_PART_HEAD_BYTES = 16 * 1024
 
-/** Fields beside the file. */
 export const MAX_FIELDS = 8
 
-/** Of the value of a field, which is cut there. */
+/** Longer values are cut. */
 export const MAX_FIELD_BYTES = 4 * 1024
 
 export interface FormField {
@@ -18,47 +17,41 @@ export interface FormField {
   readonly value: string
 }
 
-/** Where the parser is; `mark` is the two bytes after a delimiter, `closing` the two after the last one's. */
+/** `mark`: the two bytes after a delimiter; `closing`: the two after the last one. */
 type State = ContentState | 'mark' | 'head' | 'closing'
 
-/** Where a delimiter is looked for. */
 type ContentState = 'preamble' | 'field' | 'file' | 'epilogue'
 
 /**
- * Parses a form with exactly one file, the part `file` (RFC 7578, RFC 2046 section 5.1), and hands on the content of that
- * file. What it accepts cannot be read in two ways: a boundary line inside a content or after the closing one, a part head
- * that is none, a line that ends in LF alone, space after a boundary and a form without its end are errors. The result
- * does not depend on how the bytes are cut into chunks. Its memory is bounded; it does no I/O.
- *
- * `write` and `end` throw `format_error`, `missing_file_part`, `multiple_file_parts` or `truncated_body`, after
- * which the object must not be used any more.
+ * Parses a form with exactly one file, the part `file` (RFC 7578, RFC 2046 section 5.1), however chunks are cut, in
+ * bounded memory. What parsers could read in two ways is an error: a boundary line inside a content or after the
+ * closing one, a malformed part head, a bare LF, space after a boundary, a missing end. Throws `format_error`,
+ * `missing_file_part`, `multiple_file_parts` or `truncated_body`; must not be used afterwards.
  */
 export class FormParser implements BodyCheck {
-  /** The fields that have come so far. */
   readonly fields: FormField[] = []
   readonly #delimiter: Buffer
   #scanner: DelimiterScanner
   readonly #onFile: (offset: number) => void
   #state: State = 'preamble'
   #mark = ''
-  /** The line break that ends the delimiter's line, then what has come of the part's head; one character a byte. */
+  /** The line break after the delimiter, then the part head so far, as latin1. */
   #head = ''
   #field = { name: '', isJson: false, text: '' }
   #fieldCount = 0
   #hasFile = false
   #overheadBytes = 0
 
-  /** `onFile` is called when the file's content begins, with the bytes of the body before it. What it throws `write` throws. */
+  /** `onFile` gets the number of body bytes before the file's content; `write` throws what it throws. */
   constructor(boundary: string, onFile: (offset: number) => void) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
     this.#scanner = new DelimiterScanner(this.#delimiter)
     this.#onFile = onFile
   }
 
-  /** Takes the next bytes of the body. */
   write(chunk: Buffer, outlet: ContentOutlet): void {
     let at = 0
-    // A reader may detach a chunk that is nothing but content; then its length is 0.
+    // A reader may detach a chunk that is only content; its length is then 0.
     while (at < chunk.length) {
       const rest = chunk.subarray(at)
       const state = this.#state
@@ -68,13 +61,11 @@ export class FormParser implements BodyCheck {
     }
   }
 
-  /** Takes the end of the body. */
   end(): void {
     if (this.#state === 'epilogue' || (this.#state === 'closing' && this.#mark === '')) return
     throw new AppError('truncated_body', 'The body ended before the form did.')
   }
 
-  /** Reads up to the end of a delimiter. As `#readMark` and `#readHead` do, it returns how many bytes it has taken. */
   #readContent(bytes: Buffer, state: ContentState, outlet: ContentOutlet): number {
     const { content, end } = this.#scanner.scan(bytes)
     const taken = end ?? bytes.length
@@ -99,7 +90,7 @@ export class FormParser implements BodyCheck {
     this.#state = 'mark'
   }
 
-  /** Reads what follows a boundary on its line. Space may not: no client sends it, and some parsers would skip the part. */
+  /** Refuses space after a boundary: no client sends it, and some parsers would skip the part. */
   #readMark(bytes: Buffer, state: 'mark' | 'closing'): number {
     const before = this.#mark.length
     const mark = this.#mark + bytes.toString('latin1', 0, 2 - before)
@@ -160,7 +151,7 @@ export class FormParser implements BodyCheck {
     if (this.#fieldCount > MAX_FIELDS) {
       throw malformed(`The form has over ${MAX_FIELDS} fields beside the file.`)
     }
-    // No honest client has such a field, and a program that keeps fields in an object breaks on it.
+    // No honest client sends such a name, and it breaks programs that keep fields in an object.
     if (name in Object.prototype) throw malformed('The form is malformed.')
     this.#state = 'field'
     this.#field = { name, isJson, text: '' }
@@ -168,7 +159,7 @@ export class FormParser implements BodyCheck {
 
   #keep(content: Buffer): void {
     const { text } = this.#field
-    // A byte too many tells that the value is cut.
+    // One byte too many shows that the value is cut.
     this.#field.text += content.toString('latin1', 0, MAX_FIELD_BYTES + 1 - text.length)
   }
 
@@ -179,7 +170,6 @@ export class FormParser implements BodyCheck {
     this.fields.push({ name, value: isJson ? textOfJson(value) : value })
   }
 
-  /** Counts bytes that are not the file's. */
   #count(bytes: number): void {
     this.#overheadBytes += bytes
     if (this.#overheadBytes > MAX_OVERHEAD_BYTES) {
@@ -194,7 +184,6 @@ function malformed(detail: string): AppError {
   return new AppError('format_error', detail)
 }
 
-/** The value of a field that a client sends as JSON. */
 function textOfJson(text: string): string {
   try {
     return String(JSON.parse(text))
@@ -205,31 +194,25 @@ function textOfJson(text: string): string {
 
 const CR = 0x0d
 
-/** Bytes of the line break with which a delimiter begins. */
 const LINE_BREAK_BYTES = 2
 
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Parts content from the delimiter that ends it, in chunks that are cut anywhere. Content is handed on as soon as it
- * cannot be the beginning of the delimiter, which is nearly all of it at once and without a copy. What is withheld is not
- * kept: it is the delimiter's own beginning, and that has its only CR at its first byte, since a boundary has none.
+ * Finds the delimiter across chunks, and passes content on, mostly uncopied, once it can't begin one. Withheld bytes
+ * need no buffer: they equal the delimiter's beginning, whose only CR is its first byte.
  */
 class DelimiterScanner {
   readonly #delimiter: Buffer
-  /** How many of the bytes that were seen last could begin the delimiter: at first the line break before the content. */
+  /** How many of the last bytes match the delimiter's beginning; at first the line break before the content. */
   #matched = LINE_BREAK_BYTES
-  /** How many of the delimiter's bytes stood before the content. */
   borrowed = LINE_BREAK_BYTES
 
   constructor(delimiter: Buffer) {
     this.#delimiter = delimiter
   }
 
-  /**
-   * Returns what is content for certain, and how many bytes of `chunk` there are up to the end of the delimiter, or
-   * `undefined` when it does not end there. After a find there is nothing more to scan.
-   */
+  /** Returns certain content, and the offset after the delimiter, if it ends here. Unusable after a match. */
   scan(chunk: Buffer): { readonly content: Buffer; readonly end: number | undefined } {
     const delimiter = this.#delimiter
     const begun = this.#matched
@@ -247,7 +230,7 @@ class DelimiterScanner {
     this.borrowed = 0
     const at = chunk.indexOf(delimiter)
     const tail = chunk.subarray(Math.max(0, chunk.length - delimiter.length + 1))
-    // Without a CR that is the last byte, with which no delimiter begins.
+    // Without a CR, this is the last byte, with which no delimiter begins.
     const beginning = tail.subarray(tail.lastIndexOf(CR))
     const isBegun = at === -1 && delimiter.subarray(0, beginning.length).equals(beginning)
     this.#matched = isBegun ? beginning.length : 0

@@ -1,22 +1,19 @@
 import { AppError } from '../../core/errors.ts'
 import { parseParameters, type ParameterizedValue } from '../headers/content-headers.ts'
 
-/** What the header block of a part of a form says about it. */
 export interface PartHead {
   readonly name: string
-  /** Whether there is a `filename` parameter, also an empty one. The file's name itself is nobody's business. */
+  /** Whether there is a `filename` parameter, even an empty one. The name itself is ignored. */
   readonly isFile: boolean
-  /** Whether it says that its content is JSON. */
   readonly isJson: boolean
 }
 
 const MAX_PART_HEADERS = 32
 
 /**
- * Reads the header block of a part, without the empty line that ends it, one character a byte.
- * Throws `format_error` unless it is 1 to 32 unfolded headers, one of which is `Content-Disposition: form-data`
- * with one `name`, at most one `filename` and at most one `filename*` (RFC 7578 section 4.2), and unless
- * the content is sent as it is: no Content-Transfer-Encoding but 7bit, 8bit and binary (section 4.7).
+ * Takes a header block as latin1, without its empty line. Throws `format_error` unless it has 1 to 32 unfolded headers,
+ * `Content-Disposition: form-data` with one `name` and at most one `filename` and `filename*` (RFC 7578 section 4.2),
+ * and no encoding but 7bit, 8bit or binary (section 4.7).
  */
 export function parsePartHead(text: string): PartHead {
   const headers = parseHeaders(text)
@@ -30,7 +27,7 @@ export function parsePartHead(text: string): PartHead {
 
 const IDENTITY_ENCODING = /^(?:7bit|8bit|binary)[ \t]*$/i
 
-/** By their names in lower case. Of a header that may be repeated the first counts. */
+/** Keyed by lower-case name; the first of a repeated header counts. */
 function parseHeaders(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\r\n', MAX_PART_HEADERS + 1)
   if (lines.length > MAX_PART_HEADERS) throw malformed(`has over ${MAX_PART_HEADERS} headers`)
@@ -63,7 +60,7 @@ function describe({ parameters }: ParameterizedValue): Omit<PartHead, 'isJson'> 
   return { name, isFile: seen.has('filename') || seen.has('filename*') }
 }
 
-/** Some clients add this one for older servers. Line breaks in it make some parsers skip the part. */
+/** Some clients add `filename*` for older servers. Line breaks in it make some parsers skip the part. */
 function isExtendedFileName(name: string, value: string): boolean {
   return name === 'filename*' && EXTENDED_VALUE.test(value) && !/%0[ad]/i.test(value)
 }

@@ -11,21 +11,18 @@ import {
   problemsOf,
 } from './problem-responses.ts'
 
-/** What a document says of its API as a whole. */
 export interface ApiDescription {
   readonly title: string
   readonly description: string
-  /** Prefix of every path, such as `/api`; empty for none. */
   readonly basePath: string
-  /** The name of the credentials that operations take, and what they are. */
   readonly credentials: readonly [name: string, scheme: Json]
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly problems: CommonProblems
 }
 
 /**
- * Makes the OpenAPI 3.1 document of the routes that `app` gets from now on, those that have an `operation` in their
- * config. Call what it returns when all are there; it throws for a route that takes what is nowhere described.
+ * Records the routes that `app` gets from now on. The returned function makes the OpenAPI 3.1 document of those with an
+ * `operation`, and throws for a parameter without a description.
  */
 export function describeRoutes(app: FastifyInstance, api: ApiDescription): () => Json {
   const routes: RouteOptions[] = []
@@ -72,7 +69,7 @@ function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json 
   }
 }
 
-/** Of the API, not of the program: it moves when clients have to know. */
+/** Of the API, not of the program. */
 const VERSION = '1.0.0'
 
 function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Operation }[] {

@@ -64,7 +64,6 @@ const DESCRIBED = {
 
 export type HeaderName = keyof typeof DESCRIBED
 
-/** The headers of answers that clients have a use for, as the documents describe them; most are always there. */
 export const HEADERS = mapMembers<Json>(
   DESCRIBED,
   ({ description, required = true, ...header }) => ({
@@ -74,7 +73,6 @@ export const HEADERS = mapMembers<Json>(
   }),
 )
 
-/** Headers of an answer, by reference. */
 export function headerRefs(names: readonly HeaderName[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }

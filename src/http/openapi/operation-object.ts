@@ -9,16 +9,12 @@ import { problemResponses } from './problem-responses.ts'
 export interface DescribedRoute {
   readonly route: RouteOptions
   readonly operation: Operation
-  /** As the document has it, with segments that vary in braces. */
   readonly path: string
-  /** The name of the credentials that operations take. */
   readonly scheme: string
-  /** The codes of all refusals. */
   readonly problems: readonly ErrorCode[]
   readonly components: Components
 }
 
-/** What a document says under a path and this method, in lower case. */
 export function operationObject(described: DescribedRoute, method: string): Json {
   return method === 'head' ? headOf(described) : objectOf(described)
 }
@@ -39,7 +35,7 @@ function objectOf(described: DescribedRoute): Json {
   return { ...headingOf(described), ...body, responses: { ...answers, ...refusals } }
 }
 
-/** `HEAD` answers the head of what `GET` would, the whole file's in place of a range's. */
+/** As `GET`, without content, ranges and range errors. */
 function headOf(described: DescribedRoute): Json {
   const { operation, problems, components } = described
   const { operationId, summary, responses } = operation
@@ -78,10 +74,7 @@ function headingOf(described: DescribedRoute): Json {
   }
 }
 
-/**
- * Every segment of the path that varies, every member of the query, and headers. Throws for one that has no description,
- * and for a description of what no request can bring.
- */
+/** Throws for a parameter without a description, and for a description without a parameter. */
 function parametersOf({ route, operation, path }: DescribedRoute): readonly Json[] {
   const { operationId, parameters = {} } = operation
   const segments = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -110,7 +103,6 @@ function propertiesOf(schema: unknown): Schemas {
   return (schema as { readonly properties?: Schemas } | undefined)?.properties ?? {}
 }
 
-/** A body of JSON that a route takes. */
 export function jsonRequestBody(schema: Json): Json {
   const required = 'required' in schema || 'anyOf' in schema
   return { required, content: { 'application/json': { schema, example: exampleOf(schema) } } }
@@ -132,7 +124,6 @@ function fullAnswer(answer: string | Answer): Answer {
   return typeof answer === 'string' ? { description: answer } : answer
 }
 
-/** An example of what a schema describes, made of those of its parts. */
 function exampleOf({ examples, const: only, items, allOf, properties }: Json): unknown {
   if (Array.isArray(examples)) return examples[0]
   if (items !== undefined) return [exampleOf(items as Json)]

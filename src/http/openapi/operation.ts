@@ -5,49 +5,45 @@ import type { Json } from './json.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the OpenAPI document says of the route; without it the route is left out. */
+    /** Routes without one are left out of the OpenAPI document. */
     operation?: Operation | readonly Operation[]
   }
 }
 
-/** What the OpenAPI document says of a route, beyond what the schemas say that Fastify applies to a request. */
 export interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly description?: string
   readonly tag: string
-  /** In place of the route's own path, for one that stands for several, without the base path. */
+  /** Replaces the route's path, without the base path, where one route serves several. */
   readonly path?: string
-  /** Whose credentials the operation takes: needs them (when left out), does something with them, or never looks. */
+  /** Whether credentials are required (default), used if sent, or ignored. */
   readonly credentials?: 'required' | 'optional' | 'none'
-  /** What parsers judge, whose refusals have codes of their own: it stands here in place of the route's schemas. */
+  /** Replace the route's schemas where a parser validates, with error codes of its own. */
   readonly parameters?: {
     readonly path?: Schemas
     readonly query?: Schemas
     readonly header?: Schemas
   }
-  /** Likewise; else the body is what the route's schema says, and may be left out if that has no required member. */
+  /** Likewise. By default the route's body schema, optional if no member is required. */
   readonly requestBody?: Json
-  /** What is answered where nothing is wrong, by status. */
   readonly responses: Readonly<Record<number, string | Answer>>
-  /** The codes of refusals beyond those that `problemsOf` derives. */
+  /** Codes beyond those of `problemsOf`. */
   readonly problems?: readonly ErrorCode[]
 }
 
-/** By name. The `description` and the example become those of the parameter. */
+/** Keyed by name. `description` and the first example move to the parameter. */
 export type Schemas = Readonly<Record<string, Json>>
 
-/** What an answer is; a text is the description. */
 export interface Answer {
   readonly description: string
   readonly headers?: readonly HeaderName[]
-  /** Members that the example has otherwise than the route's schema for this status says. */
+  /** Overrides members of the example from the route's schema. */
   readonly example?: Json
-  /** By media type, for what is not JSON. */
+  /** By media type, if not JSON. */
   readonly content?: Json
 }
 
-/** The options of a route that takes and answers what these schemas say, and of which the document says the rest. */
 export function described<const S extends FastifySchema>(
   route: S & Operation,
 ): {

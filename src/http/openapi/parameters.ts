@@ -2,7 +2,7 @@ import { FILE_NAME_PATTERN, MAX_FILE_NAME_BYTES } from '../../core/files/file-na
 import { USER_ID_PATTERN } from '../../core/users/user-id.ts'
 import type { Schemas } from './operation.ts'
 
-/** What is 255 bytes of UTF-8 in JSON Schema's terms, which counts characters: never more of them. */
+/** `maxLength` counts characters, of which 255 bytes hold at most 255. */
 export const FILE_NAME_SCHEMA = {
   type: 'string',
   minLength: 1,
@@ -30,7 +30,6 @@ const ENTITY_TAGS = {
   pattern: '^(\\*|(W/)?"[!#-~]*"(, *(W/)?"[!#-~]*")*)$',
 } as const
 
-/** What has to hold for a request to be carried out (RFC 9110 section 13). */
 export const PRECONDITIONS = {
   'If-Match': {
     ...ENTITY_TAGS,

@@ -2,11 +2,8 @@ import type { ErrorCode } from '../../core/errors.ts'
 import type { Json } from './json.ts'
 
 export interface ProblemKind {
-  /** What the code says, for people. */
   readonly meaning: string
-  /** A `detail` that comes with it. */
   readonly detail: string
-  /** Examples of the further members of its document. */
   readonly facts?: Readonly<Partial<Record<Fact, number | string>>>
 }
 
@@ -14,7 +11,6 @@ const BYTES = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const COUNT = { type: 'integer', minimum: 0 }
 const HEALTH = { type: 'string', enum: ['ok', 'failing'] }
 
-/** The members that some codes add to their problem document. */
 export const FACTS = {
   parameter: { type: 'string', description: 'What was not valid, as it is named in the request.' },
   sha256: { type: 'string', description: 'SHA-256 of what came, in lower-case hexadecimal.' },
@@ -49,7 +45,6 @@ export const FACTS = {
 
 type Fact = keyof typeof FACTS
 
-/** Every code of a refusal: what it means and what its document looks like. */
 export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   format_error: {
     meaning: 'The request, its form or its body is malformed.',

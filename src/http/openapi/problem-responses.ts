@@ -6,7 +6,7 @@ import type { Json } from './json.ts'
 import type { Operation } from './operation.ts'
 import { FACTS, PROBLEM_CATALOG } from './problem-catalog.ts'
 
-/** What any request can be refused with, whatever it asks for. */
+/** Any request can be refused with these. */
 const ALWAYS = [
   'format_error',
   'invalid_parameter',
@@ -17,19 +17,15 @@ const ALWAYS = [
   'unavailable',
 ] as const satisfies readonly ErrorCode[]
 
-/** What whoever shows an access token can be refused with. */
 export const TOKEN = [
   'access_token_invalid',
   'user_suspended',
 ] as const satisfies readonly ErrorCode[]
 
-/** What the operations of an API are refused with beside that for what they have in common. */
+/** Refusals shared by operations that look at credentials, require them, or write. */
 export interface CommonProblems {
-  /** Where credentials are looked at. */
   readonly credentials: readonly ErrorCode[]
-  /** Where they are needed. */
   readonly required: readonly ErrorCode[]
-  /** Where something is changed. */
   readonly write: readonly ErrorCode[]
 }
 
@@ -39,7 +35,6 @@ export interface RefusingOperation {
   readonly operation: Operation
 }
 
-/** The codes of all refusals of an operation: its own, and those that follow from what it takes. */
 export function problemsOf(
   { methods, path, operation }: RefusingOperation,
   common: CommonProblems,
@@ -56,7 +51,6 @@ export function problemsOf(
   ]
 }
 
-/** The responses of an operation that refuses with these codes, by status. */
 export function problemResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Json>> {
   const distinct = ERROR_CODES.filter((code) => codes.includes(code))
   const byStatus = Object.groupBy(distinct, statusOf)
@@ -96,7 +90,6 @@ function headersOf(status: number): Json {
   return headerRefs(['X-Request-Id', ...(extra === undefined ? [] : [extra])])
 }
 
-/** The schema of all problem documents. */
 export const PROBLEM_SCHEMA: Json = {
   type: 'object',
   description:
@@ -117,7 +110,6 @@ export const PROBLEM_SCHEMA: Json = {
   },
 }
 
-/** A whole document for each code. */
 export function problemExamples(): Json {
   return Object.fromEntries(ERROR_CODES.map((code) => [code, exampleOf(code)]))
 }

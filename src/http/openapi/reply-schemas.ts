@@ -2,12 +2,10 @@ import type { TProperties } from 'typebox'
 import { CAPACITY_STATES } from '../../core/quota/capacity.ts'
 import { Type } from './type.ts'
 
-/** A text. */
 export function Text(description: string, example?: string) {
   return Type.String({ description, ...exampled(example) })
 }
 
-/** A number of bytes. */
 export function Bytes(description: string, example?: number) {
   return Type.Integer({
     minimum: 0,
@@ -17,12 +15,10 @@ export function Bytes(description: string, example?: number) {
   })
 }
 
-/** How many there are. */
 export function Count(description: string, example?: number) {
   return Type.Integer({ minimum: 0, description, ...exampled(example) })
 }
 
-/** A time, in an answer. */
 export function Time(description: string) {
   return Type.String({
     format: 'date-time',
@@ -31,7 +27,7 @@ export function Time(description: string) {
   })
 }
 
-/** A time or `null`, in an answer. One schema of two types, since serialising a union would validate each value. */
+/** One schema with two types: serializing a union would validate each value. */
 export function TimeOrNull(description: string, example: string | null = null) {
   return Type.Unsafe<string | null>({
     type: ['string', 'null'],
@@ -41,12 +37,10 @@ export function TimeOrNull(description: string, example: string | null = null) {
   })
 }
 
-/** One of these texts, in an answer. */
 export function OneOf<T extends string>(values: readonly T[], description: string) {
   return Type.Unsafe<T>({ type: 'string', enum: values, description, ...exampled(values[0]) })
 }
 
-/** A page of a list: an answer with these members, and the cursor of the next page. */
 export function Page<P extends TProperties>(title: string, members: P, description?: string) {
   const next_cursor = Type.Unsafe<string | null>({
     type: ['string', 'null'],
@@ -57,7 +51,6 @@ export function Page<P extends TProperties>(title: string, members: P, descripti
   return Type.Object({ ...members, next_cursor }, options)
 }
 
-/** The members of an answer that say how full a repository is. */
 export const USAGE = {
   capacity: Bytes(
     'Bytes that all files may have together: what the grants add up to.',

@@ -16,7 +16,7 @@ type Name =
 
 type Schema = Readonly<Record<string | symbol, unknown>>
 
-/** On members of objects that may be left out; no part of the JSON Schema. */
+/** Marks members that may be left out; a symbol is no part of the JSON Schema. */
 const OPTIONAL = Symbol('optional')
 
 const builders: Record<Name, (...args: never[]) => Schema> = {
@@ -38,8 +38,5 @@ const builders: Record<Name, (...args: never[]) => Schema> = {
   Unsafe: (schema: Schema) => schema,
 }
 
-/**
- * TypeBox, as far as it is used here: its types, and JSON Schemas as it makes them. To load all of it takes a quarter of
- * the time to start, and 30 MB (bench/NOTES.md); a builder that is wanted besides is a line here.
- */
+/** The part of TypeBox in use: loading all of it takes a quarter of the startup time and 30 MB (bench/NOTES.md). */
 export const Type = builders as unknown as Pick<typeof TypeBox, Name>

@@ -3,9 +3,8 @@ import { HOST_PREFIX } from '../server/request-head.ts'
 
 export interface SessionCookies {
   readonly name: string
-  /** The prefix of every path that the session is for; empty for none. */
   readonly basePath: string
-  /** Paths below it at which a page of another port may have planted a cookie that browsers send first. */
+  /** Paths below it where another port's page may have planted a cookie, which browsers send first. */
   readonly pathsBelow: readonly string[]
 }
 
@@ -15,8 +14,8 @@ export interface Exchange {
 }
 
 /**
- * Has the browser keep `value` for `maxAge` seconds: for no script, for no other site, and over HTTPS by HTTPS alone and,
- * without a base path, under the name that no other host can set. All other cookies of the session are forgotten.
+ * Sets the cookie for `maxAge` seconds: HttpOnly, SameSite=Strict, over HTTPS also Secure and, without a base path,
+ * with the prefix `__Host-`. Expires all other cookies of the session.
  */
 export function keepSession(
   { request, reply }: Exchange,
@@ -31,10 +30,7 @@ export function keepSession(
   void reply.setCookie(kept.name, value, { ...attributesOf(request, kept), maxAge })
 }
 
-/**
- * Has the browser forget the session, and whatever else it sends under its names. Out of reach are a cookie of a whole
- * domain and one of a path that is not listed: browsers forget only what is named exactly.
- */
+/** Can't expire domain cookies and those of unlisted paths: browsers delete exact matches only. */
 export function forgetSession(exchange: Exchange, cookies: SessionCookies): void {
   for (const cookie of cookiesOf(cookies)) forget(exchange, cookie)
 }
@@ -44,7 +40,7 @@ interface CookieKey {
   readonly path: string
 }
 
-/** All that a browser may have of a session: of the paths above the base path too, which it sends as well. */
+/** Includes the paths above the base path, whose cookies browsers send too. */
 function cookiesOf({ name, basePath, pathsBelow }: SessionCookies): readonly CookieKey[] {
   const above = basePath.split('/').map((_part, at, parts) => parts.slice(0, at + 1).join('/'))
   const paths = [...above.map((path) => path || '/'), ...pathsBelow.map((path) => basePath + path)]
@@ -60,7 +56,7 @@ function attributesOf(request: FastifyRequest, { name, path }: CookieKey) {
   return { path, secure, httpOnly: true, sameSite: 'strict' } as const
 }
 
-/** As a proxy that is trusted says, or the browser itself, whose page came by it; else as the connection is. */
+/** `Origin` reveals HTTPS where a proxy that is not trusted terminates TLS. */
 function isHttps({ protocol, headers }: FastifyRequest): boolean {
   return protocol === 'https' || headers.origin?.startsWith('https://') === true
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 
-/** A file of a page, held in memory with its compressed forms. */
 export interface PageFile {
   readonly type: string
   readonly contents: ReadonlyMap<Coding, PageContent>
@@ -10,20 +9,17 @@ export interface PageFile {
 
 export interface PageContent {
   readonly bytes: Buffer
-  /** Without quotes; another one for each coding. */
+  /** Unquoted; differs between codings. */
   readonly etag: string
 }
 
-/** The codings of contents, the best first. */
 export const CODINGS = ['br', 'gzip', 'identity'] as const
 
 export type Coding = (typeof CODINGS)[number]
 
-/** A page as the build has left it. */
 export interface WebPage {
-  /** `undefined` when there is no build. */
+  /** `undefined` without a build. */
   readonly document: PageFile | undefined
-  /** What the document loads, by names that change with the content. */
   readonly assets: ReadonlyMap<string, PageFile>
 }
 
@@ -36,10 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const EXTENSIONS = { br: '.br', gzip: '.gz', identity: '' } as const
 
-/**
- * Reads the page whose document is `document` of the folder, with all assets. Nothing but what was there at this moment
- * is ever served, whatever a path says. Without a build the page is empty.
- */
+/** Reads a page and its assets into memory: only files that exist now are ever served. Empty without a build. */
 export async function readWebPage(folder: string, document: string): Promise<WebPage> {
   const names = await namesIn(join(folder, 'assets'))
   const assets = names
@@ -51,7 +44,6 @@ export async function readWebPage(folder: string, document: string): Promise<Web
   }
 }
 
-/** Reads a document that loads nothing; `undefined` when there is no build. */
 export async function readDocument(folder: string, name: string): Promise<PageFile | undefined> {
   const isBuilt = (await namesIn(folder)).includes(name)
   return isBuilt ? readPageFile(join(folder, name)) : undefined

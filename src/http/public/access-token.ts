@@ -9,7 +9,7 @@ import { addVary, assertSameSite } from '../server/cors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose access token the request carries; `null` when it carries none, `undefined` where none is looked at. */
+    /** `null` without a token, `undefined` on routes that ignore tokens. */
     user: AuthorizedCaller | null | undefined
   }
 }
@@ -20,14 +20,13 @@ export interface AccessTokenOptions {
   readonly allowedOrigins: readonly string[]
 }
 
-/** The cookie of the contract; `__Host-access_token` is read as well. */
+/** `__Host-access_token` is accepted too. */
 export const ACCESS_TOKEN_COOKIE = 'access_token'
 
 /**
- * Cookie authentication: a write from another site's page is refused with `cross_site_request`. Any other request with the cookie `access_token` either belongs to a user or is refused with 403,
- * before anything of its body is read, or with 429 where its address has shown too many wrong ones. Without the cookie
- * it goes on as nobody's. Two different tokens are refused unread, since one of them may be a stranger's: a page of
- * another port or subdomain can plant a cookie that a browser sends before the user's own.
+ * Cookie authentication, before the body is read. Refuses cross-site writes (`cross_site_request`), wrong tokens (403)
+ * and addresses with too many of them (429); without a cookie the request is anonymous. Two different tokens are
+ * refused unread: a page of another port or subdomain can plant one that browsers send first.
  */
 export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens, allowedOrigins }) => {
@@ -52,7 +51,7 @@ export const accessTokenPlugin = fp<AccessTokenOptions>(
   },
 )
 
-/** The user of the request, or throws `access_token_missing`. For routes beside `accessTokenPlugin` alone. */
+/** Throws `access_token_missing` without a user. Only for routes under `accessTokenPlugin`. */
 export function requireUser(request: FastifyRequest): AuthorizedCaller {
   const user = request.getDecorator<AuthorizedCaller | null>('user')
   if (user !== null) return user

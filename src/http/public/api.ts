@@ -1,7 +1,6 @@
 import type { ApiDescription } from '../openapi/document.ts'
 import { TOKEN } from '../openapi/problem-responses.ts'
 
-/** What the OpenAPI document of the public listener says of it as a whole. */
 export const PUBLIC_API = {
   title: 'Cloud Repository',
   description:

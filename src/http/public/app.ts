@@ -38,25 +38,21 @@ export interface AppOptions extends Pick<
   readonly accessTokens: AccessTokens
   readonly readiness: Readiness
   readonly downloadLimits: DownloadLimits
-  /** Files that a user may have. */
   readonly maxFiles: number
-  /** Prefix of every path, such as `/api`; empty for none. */
+  /** Prefix of every path, such as `/api`; may be empty. */
   readonly basePath: string
   /** Other origins whose pages may use the API with the user's cookie. */
   readonly allowedOrigins: readonly string[]
-  /** Whether `/openapi.json` and `/docs` are there. */
   readonly apiDocs: boolean
-  /** The page at `/docs`; without it nothing is there. */
   readonly docs?: PageFile | undefined
-  /** The user's page, which brings the session along; without it neither is there. */
+  /** If unset, neither the page nor `/session` exists. */
   readonly page?: WebPage | undefined
-  /** How long a body may stop coming, in milliseconds. */
   readonly idleTimeoutMs: number
-  /** Aborts what is still running when the grace period of a shutdown is over. */
+  /** Aborts when the grace period of a shutdown ends. */
   readonly shutdown: AbortSignal
 }
 
-/** Builds the public listener. What is registered here, in this order, is the map of the API. */
+/** Builds the public listener. The registrations, in order, are the map of the API. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, pathFault: nameFault })
   const prefix = options.basePath
@@ -76,7 +72,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app
 }
 
-/** What this listener says of itself. */
 async function docsScope(
   app: FastifyInstance,
   { document, docs }: Pick<AppOptions, 'docs'> & { readonly document: () => Json },
@@ -84,7 +79,6 @@ async function docsScope(
   await app.register(openApiRoutes, { document, docs, credentials: 'none' })
 }
 
-/** What a person's browser is served: the page, and the session by which it works under the user's name. */
 async function pageScope(
   app: FastifyInstance,
   options: AppOptions & { readonly page: WebPage },
@@ -99,13 +93,12 @@ async function pageScope(
   await app.register(others)
 }
 
-/** Everything under `/users`: whoever writes here is no other site's page, and whoever has a token is known. */
 async function usersScope(
   app: FastifyInstance,
   options: AppOptions & { readonly downloads: DownloadSlots },
 ): Promise<void> {
   await app.register(accessTokenPlugin, options)
-  // An own file is downloaded by the route of any user's.
+  // The route of any user's files serves these.
   const others = otherMethods(app, { '/users/me/repo/:file_name': ['GET', 'HEAD'] })
   await app.register(uploadRoutes, options)
   await app.register(downloadRoutes, options)
@@ -117,13 +110,10 @@ async function usersScope(
   await app.register(others)
 }
 
-/**
- * Says of a path with a slash in the place of a file's name that this is no name, whatever the method. A slash at its
- * beginning or end makes it a path without a name, which is not ours.
- */
+/** A slash inside a file name is `invalid_file_name` with every method; at either end, `not_found`. */
 function refuseNestedNames(app: FastifyInstance): void {
   app.all<{ Params: Record<string, string> }>('/users/:user_id/repo/:file_name/*', {
-    // Refused before its body is looked at, whatever type that says it has.
+    // In `onRequest`: refused whatever the type of the body.
     onRequest: async (request) => {
       const { user_id: userId, file_name: first, '*': rest } = request.params
       if (first === '' || rest === '') throw new AppError('not_found', NO_NAME)
@@ -139,7 +129,7 @@ const NO_NAME =
 
 const SLASH = 'A file name is one segment of the path: it has no slash.'
 
-/** The router refuses a path that is not valid UTF-8 before any route sees it; mostly that is a file's name. */
+/** The router refuses invalid UTF-8 before any route sees it; usually the file name is at fault. */
 function nameFault(url = ''): AppError | undefined {
   const [, user = '%'] = /\/users\/([^/]+)\/repo\/[^/?]+(\?|$)/.exec(url) ?? []
   return isDecodable(user)

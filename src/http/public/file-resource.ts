@@ -10,20 +10,19 @@ import { Bytes, OneOf, Text, Time } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { requireUser } from './access-token.ts'
 
-/** What a route that writes a file needs. */
 export interface FileRouteOptions extends TakeJsonOptions {
   readonly repository: Repository
 }
 
 export const OWN_FILE_PATH = '/users/me/repo/:file_name'
 
-/** The file of the caller that the path names. Throws as `requireUser` and `fileNameParam` do. */
+/** Throws as `requireUser` and `fileNameParam` do. */
 export function ownFile(request: FastifyRequest): AuthorizedCaller & { readonly name: FileName } {
   const { file_name } = request.params as { readonly file_name: string }
   return { ...requireUser(request), name: fileNameParam(file_name) }
 }
 
-/** The file name in a path. The router takes an empty segment for a match, but a path without a name is not ours. */
+/** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */
 export function fileNameParam(segment: string): FileName {
   if (segment === '') throw new AppError('not_found', 'There is nothing under this path.')
   return parseFileName(segment)
@@ -31,7 +30,6 @@ export function fileNameParam(segment: string): FileName {
 
 const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
 
-/** A file as replies describe it; sizes in bytes, times RFC 3339 in UTC, `etag` without its quotes. */
 export const FileReply = Type.Object(
   {
     name: Text('Unique in its repository, byte by byte.', 'README.md'),

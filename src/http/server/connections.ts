@@ -8,53 +8,45 @@ import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 export interface ConnectionsOptions {
   readonly logger: FastifyBaseLogger | undefined
-  /** Counts what the parser refuses. */
   readonly meter?:
     | { refuse(refusal: { readonly status: number; readonly code: ErrorCode }): void }
     | undefined
 }
 
-/** Bytes that a connection has carried, heads and framing included. */
+/** Includes heads and framing. */
 export interface CarriedBytes {
   readonly bytesIn: number
   readonly bytesOut: number
 }
 
 class Connection {
-  /** Of its listener. */
   options: ConnectionsOptions | undefined
-  /** To the request in progress, or to the last one as long as its body has not come whole. */
+  /** To the request in progress, or to the last one until its body is complete. */
   answer: ServerResponse | undefined
   /** By `performance.now()`; `undefined` while a request is in progress. */
   idleSince: number | undefined = performance.now()
   isClosing = false
   isTimedOut = false
-  /** What was told of its bytes so far. */
+  /** Totals already reported. */
   told: CarriedBytes = { bytesIn: 0, bytesOut: 0 }
 }
 
 type ParserError = Error & { readonly code?: string }
 
 /**
- * The connections of all listeners.
- *
- * - They take requests one at a time: a request that is sent before the answer to the one before it (pipelining, which no
- *   common client does) is not looked at, and the connection closes after that answer. Else uploads could overtake one
- *   another, and one connection could have thousands of files open.
- * - What the HTTP parser refuses (framing errors, a head that is too large or comes too slowly) is answered, and the
- *   connection closed: after such an error nobody knows where the next request would begin. Nothing of it gets into the
- *   answer to a request before it, which is sent to its end.
- * - They know what a service that is about to close has to know, and hold requests back for a moment.
+ * The connections of all listeners. A pipelined request is ignored, and its connection closes after the current answer:
+ * otherwise uploads could overtake one another, and one connection could open thousands of files. A parser error is
+ * answered and closes the connection, since the next request's start is unknown; a current answer is sent to its end.
  */
 export class Connections {
   readonly #open = new Set<Socket>()
   readonly #known = new WeakMap<Socket, Connection>()
   #lastChangedAt = Number.NEGATIVE_INFINITY
   #quietSince = performance.now()
-  /** What waits to begin, while requests are held back. */
+  /** Set while requests are held back. */
   #held: (() => void)[] | undefined
 
-  /** Watches the connections of a server from now on. `refuse` is to be its `clientErrorHandler`. */
+  /** Tracks the connections of `server`, whose `clientErrorHandler` must be `refuse`. */
   watch(server: Server, options: ConnectionsOptions): void {
     server.on('connection', (socket) => {
       this.#lastChangedAt = performance.now()
@@ -67,9 +59,9 @@ export class Connections {
         this.#quietSince = performance.now()
       })
     })
-    // Node closes the connection without a word where nobody listens.
+    // Without a listener Node closes the connection unanswered.
     server.on('connect', (_request, socket: Socket) => {
-      // Node has let go of the socket: what befalls it from here on is nobody else's to handle.
+      // Node has detached the socket, so nobody else handles its errors.
       socket.on('error', () => socket.destroy())
       const isIdle = this.#of(socket).idleSince !== undefined
       this.refuse(Object.assign(new Error('CONNECT'), { code: 'CONNECT' }), socket)
@@ -77,7 +69,7 @@ export class Connections {
     })
   }
 
-  /** Calls `start` at once, or when requests are no longer held back. Returns `false` for one that came too early. */
+  /** Calls `start` now, or once requests are no longer held back. Returns `false` for a pipelined request. */
   begin(answer: ServerResponse, start: () => void): boolean {
     const { req } = answer
     const connection = this.#of(req.socket)
@@ -97,40 +89,39 @@ export class Connections {
     return true
   }
 
-  /** Answers what the HTTP parser refuses, and a `CONNECT`, which only a proxy can serve. */
+  /** Answers parser errors, and `CONNECT`, which only a proxy can serve. */
   readonly refuse = (error: ParserError, socket: Socket): void => {
     const connection = this.#of(socket)
     const { answer, idleSince } = connection
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.isTimedOut = true
-    // Every further byte of a connection that is no longer understood is an error again.
+    // After a parser error, every further byte is another one.
     if (connection.isClosing) return
-    // The request had come whole, so that what follows it is not its own.
+    // The request is complete, so the error is in what follows it.
     if (idleSince === undefined && answer?.req.complete === true) {
       closeAfterAnswer(connection, socket)
       return
     }
     connection.isClosing = true
-    // What is left of a body whose request has been answered: a second answer would be taken for that to the next.
+    // The rest of an answered request's body: a second answer would be taken for the next request's.
     if (answer?.headersSent === true || !socket.writable) socket.destroy()
     else if (error.code !== 'ECONNRESET') answerRefusal(connection, error, socket)
   }
 
-  /** Whether the connection has closed since it was silent for too long. */
   isTimedOut(socket: Socket): boolean {
     return this.#of(socket).isTimedOut
   }
 
-  /** What a connection has carried since this was last asked: its requests come one at a time. */
+  /** Bytes carried since the last call; requests come one at a time. */
   takeBytes(socket: Socket): CarriedBytes {
     const connection = this.#of(socket)
     const { told } = connection
-    // What waits in this process has not been sent; a write that was broken off counts as sent.
+    // Bytes buffered in this process are not sent yet; an aborted write counts as sent.
     const bytesOut = Math.max(told.bytesOut, socket.bytesWritten - socket.writableLength)
     connection.told = { bytesIn: socket.bytesRead, bytesOut }
     return { bytesIn: socket.bytesRead - told.bytesIn, bytesOut: bytesOut - told.bytesOut }
   }
 
-  /** Holds back the requests that come, until what is returned is disposed of. */
+  /** Holds back new requests until the result is disposed of. */
   hold(): Disposable {
     this.#held = []
     return {
@@ -142,17 +133,17 @@ export class Connections {
     }
   }
 
-  /** When one was accepted or an answer on one was over last, by `performance.now()`; before any time when none was. */
+  /** When a connection was last accepted or an answer ended, by `performance.now()`; `-Infinity` if never. */
   lastChangedAt(): number {
     return this.#lastChangedAt
   }
 
-  /** For how long none has been open, in milliseconds; 0 while there is one. */
+  /** How long no connection has been open; 0 while one is. */
   quietMs(): number {
     return this.#open.size > 0 ? 0 : performance.now() - this.#quietSince
   }
 
-  /** Closes those on which no request has been in progress for that long, in milliseconds. */
+  /** Closes connections without a request for at least that long. */
   closeIdle(olderThanMs: number): void {
     const before = performance.now() - olderThanMs
     for (const socket of this.#open) {
@@ -202,7 +193,6 @@ function messageOf(problem: Problem, { isHead }: { isHead: boolean }): string {
 
 const MALFORMED = ['format_error', 'The request is not valid HTTP.'] as const
 
-/** By the code of Node's error. */
 const REFUSALS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['request_head_too_large', 'The head of the request is too large.'],
   CONNECT: ['format_error', 'This server is no proxy.'],

@@ -28,41 +28,35 @@ import {
 
 export interface ListenerOptions {
   readonly logger: FastifyBaseLogger | undefined
-  /** Addresses (CIDR) of proxies whose `X-Forwarded-*` and `X-Request-Id` are believed. */
+  /** Addresses (CIDR) of proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[]
-  /** Counts the requests; none when left out. */
   readonly meter?: RequestMeter
-  /** Aborts when the service takes no new work, so that clients and balancers should look elsewhere. */
+  /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
-  /** Takes charge of the connections, with those of other listeners; made here when left out. */
+  /** Shared with other listeners; created if left out. */
   readonly connections?: Connections
-  /** Aborts when requests are no longer waited for; never when left out. */
+  /** Aborts when the grace period of a shutdown ends. */
   readonly shutdown?: AbortSignal
-  /** Without them no request is traced. */
   readonly traces?: RequestTraces | undefined
-  /** Other origins whose pages may use the service; when left out, it answers no preflight either. */
+  /** Other origins whose pages may use the service; if left out, preflights are not answered. */
   readonly allowedOrigins?: readonly string[]
-  /** What a path that the router cannot read is refused with, where there is more to say than that. */
+  /** A more specific error for a path that the router cannot decode. */
   readonly pathFault?: (url: string | undefined) => AppError | undefined
-  /** How long what is left of a refused body is read, in milliseconds; 2 s when left out. */
+  /** How long a refused body is drained; 2 s by default. */
   readonly lingerMs?: number | undefined
-  /** How long a request's head may take to come, in milliseconds; 20 s when left out. */
+  /** How long a request's head may take; 20 s by default. */
   readonly headTimeoutMs?: number | undefined
-  /** Fastify's own options that the listener wants otherwise. */
   readonly server?: Pick<FastifyHttpOptions<Server>, 'requestTimeout'>
 }
 
-/**
- * Makes a listener without routes, as both the public one and the admin's start: problem documents, one request at a
- * time on a connection, one line of log a request, and a refusal that its client can read.
- */
+/** Creates a listener: problem documents, one request at a time per connection, one log line per request, no routes. */
 export async function createListener(options: ListenerOptions): Promise<FastifyInstance> {
   const { connections = new Connections(), traces } = options
   const describe = describeAnswers({ ...options, connections })
   const app = fastify({
     ...serverOptions(options),
     clientErrorHandler: connections.refuse,
-    // Such a request meets no hook.
+    // These requests meet no hook.
     frameworkErrors: (error, request, reply) => {
       const fault = options.pathFault?.(request.raw.url) ?? error
       const isBegun = connections.begin(reply.raw, () => {
@@ -76,7 +70,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing under this path.')
   })
-  // A body is read by a route that wants one, with its limits, and by nothing else.
+  // Only routes that want a body read it, with their own limits.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   connections.watch(app.server, options)
@@ -98,7 +92,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   return app
 }
 
-/** Returns the hook that is run for each request before anything can refuse it. */
+/** Returns the hook that runs before anything can refuse a request. */
 function describeAnswers(
   options: ListenerOptions & { readonly connections: Connections },
 ): (request: FastifyRequest, reply: FastifyReply, done: () => void) => void {
@@ -112,7 +106,6 @@ function describeAnswers(
   }
 }
 
-/** Refuses what no route should see, and answers the preflights of the routes. */
 function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions): void {
   const allowed = allowedOrigins && new Set(allowedOrigins)
   app.addHook('onRequest', (request, reply, done) => {
@@ -123,11 +116,11 @@ function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions):
   })
 }
 
-/** Closes a connection with the answer: when the service is stopping, or when the body of the request has not come. */
+/** Closes the connection with the answer if the service is stopping or the body is unread. */
 function endConnections(app: FastifyInstance, options: ListenerOptions): void {
   const { stopping, lingerMs: maxMs = 2_000 } = options
   app.addHook('onSend', async (request, reply, payload) => {
-    // Else an idle connection would keep the process until its client lets go of it.
+    // An idle connection would keep the process alive until its client closes it.
     if (stopping.aborted) void reply.header('connection', 'close')
     return isUnread(request.raw) ? lingerOver({ request, reply, payload, maxMs }) : payload
   })
@@ -135,14 +128,14 @@ function endConnections(app: FastifyInstance, options: ListenerOptions): void {
 
 const HEAD_TIMEOUT_MS = 20_000
 
-/** A download has ten or more for its end, Node's and Fastify's among them, where Node warns of a leak from ten on. */
+/** A download has ten or more listeners for its end, at which Node warns of a leak. */
 const MOST_LISTENERS = 20
 
 function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
   const { logger, trustedProxies, server, headTimeoutMs = HEAD_TIMEOUT_MS } = options
   return {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
-    // `request-outcome.ts` writes one line a request, without its path.
+    // `request-outcome.ts` logs one line per request, without its path.
     logController: new fastify.LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
@@ -150,8 +143,7 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
     genReqId: requestIds(trustedProxies),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     exposeHeadRoutes: false,
-    // What is sent is judged, never changed into what would be right: a number in quotes is none. `problem.ts` tells the
-    // rule by the schema at fault, which `verbose` adds to the error.
+    // Input is never coerced. `verbose` gives `problem.ts` the schema at fault.
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -160,18 +152,18 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
         verbose: true,
       },
     },
-    // Requests that come while the server drains are served, with `Connection: close`.
+    // While the server drains, requests are served with `Connection: close`.
     return503OnClosing: false,
-    // Names are judged by our own parser, whose limit is in bytes; the head's size limits the rest.
+    // Our own parser limits names, in bytes; the size of the head limits the rest.
     routerOptions: { maxParamLength: 64 * 1024 },
-    // A body may take as long as its bytes keep coming; see idleTimeoutMs.
+    // Bodies are limited by `idleTimeoutMs`, not in their total time.
     requestTimeout: 0,
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,
     http: {
       headersTimeout: headTimeoutMs,
       connectionsCheckingInterval: headTimeoutMs / 4,
-      // Refused by `request-head.ts`, with a problem document.
+      // `request-head.ts` refuses it, with a problem document.
       requireHostHeader: false,
     },
     ...server,

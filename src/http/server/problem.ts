@@ -9,22 +9,17 @@ import { AppError, type ErrorCode, isAppError, type Dependency } from '../../cor
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code that the request was refused with. */
     problem: ErrorCode | null
-    /** Why it was refused, for the log alone, where the code does not say. */
+    /** For the log only, where the code does not say enough. */
     reason: string | null
-    /** Who broke it off, as far as that is known before it is over. */
+    /** Set if known before the request ends. */
     brokenBy: AbortedBy | null
   }
 }
 
-/**
- * Who kept a request from coming, or its answer from going, to its end: the client by leaving, or by its slowness
- * (`timeout`), the end of the process, a part that failed, or this service for want of something else.
- */
+/** Who ended a request early: `timeout` is a slow client, `service` a lack of resources. */
 export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Dependency | 'service'
 
-/** A problem document (RFC 9457) with this service's `code` and `request_id`, and a code's own figures. */
 export interface Problem {
   readonly type: string
   readonly title: string
@@ -71,10 +66,9 @@ export function statusOf(code: ErrorCode): number {
   return STATUS[code]
 }
 
-/** Seconds after which a client should try again what failed with `unavailable`. */
 const RETRY_AFTER_SECONDS = 5
 
-/** Answers `error` as a problem document, and logs with its cause what is our own failure. */
+/** Answers `error` as a problem document; logs it with its cause if the status is 5xx. */
 export function sendProblem(
   error: unknown,
   request: FastifyRequest,
@@ -96,17 +90,14 @@ export function sendProblem(
     .send(problem)
 }
 
-/** Who broke off a request that ends with this error, or `null` when it was refused, or our defect. */
+/** `null` if the request was refused, or failed by our own defect. */
 export function abortedBy({ code, part }: AppError): AbortedBy | null {
   if (code === 'truncated_body') return 'client'
   if (code === 'request_timeout') return 'timeout'
   return code === 'unavailable' ? (part ?? 'service') : null
 }
 
-/**
- * Why an access token was refused, which its owner need not know and an operator has to: the code of the verifier's error
- * and the claim that it names. The message would quote the token, which anybody can write.
- */
+/** The verifier's error code and claim. Its message would quote the token, which anybody can write. */
 function reasonOf(error: unknown): string | null {
   if (!isAppError(error, 'access_token_invalid')) return null
   const { cause } = error
@@ -116,7 +107,7 @@ function reasonOf(error: unknown): string | null {
     : cause.code
 }
 
-/** Describes any error. What was not thrown on purpose gets a fixed sentence, so nothing internal shows. */
+/** Unexpected errors get a fixed sentence, so that nothing internal leaks. */
 export function problemOf(error: unknown, requestId: string): Problem {
   const known = error instanceof AppError ? error : translate(error)
   const status = STATUS[known.code]
@@ -131,7 +122,7 @@ export function problemOf(error: unknown, requestId: string): Problem {
   }
 }
 
-/** Fastify and its plugins tell a bad request by `statusCode`, and what was bad by `code`. */
+/** Fastify marks client errors by `statusCode` and names the fault by `code`. */
 function translate(cause: unknown): AppError {
   const { code = '', statusCode } = (cause instanceof Error ? cause : {}) as Partial<FastifyError>
   if (code === 'FST_ERR_VALIDATION') return parameterFault(cause)
@@ -156,7 +147,6 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['format_error', 'The body is too large for this request.'],
 }
 
-/** What did not fit a route's schema, named as the client sent it, or the part of the request that it belongs to. */
 function parameterFault(error: unknown): AppError {
   const { validation, validationContext } = error as Partial<FastifyError>
   const [fault] = validation ?? []
@@ -171,7 +161,6 @@ function parameterFault(error: unknown): AppError {
   })
 }
 
-/** What a value has to be, in words, as the schema that it does not fit has it. */
 function ruleOf(fault: FastifySchemaValidationError & { parentSchema?: JsonSchema }): string {
   const { keyword, message = 'is not valid', parentSchema = {} } = fault
   const { type, format, minimum, maximum, description } = parentSchema
@@ -184,7 +173,6 @@ function ruleOf(fault: FastifySchemaValidationError & { parentSchema?: JsonSchem
   return `is not valid. ${description.replace(/\.$/, '')}`
 }
 
-/** The members of a schema that tell a rule. */
 interface JsonSchema {
   readonly type?: string
   readonly format?: string

@@ -6,10 +6,9 @@ import { type ClientAddress, parseClientAddress } from '../../core/auth/client-a
 import { AppError } from '../../core/errors.ts'
 
 /**
- * Throws `format_error` for what the HTTP parser lets through and others could read in another way (sections of RFC
- * 9112): a `#` in the target, where the router would cut the path off and find another file; anything in place of the
- * first `/` of a path, which the router does not look at (3.2); any number of `Host` but one (3.2); a version of HTTP
- * that this is not (2.3), and chunks in HTTP/1.0 (6.1).
+ * Throws `format_error` for what others may read differently (RFC 9112): a `#` in the target, where the router would
+ * cut it; a target that is neither path nor URL (3.2); not exactly one `Host` (3.2); other versions (2.3); chunks in
+ * HTTP/1.0 (6.1).
  */
 export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }: IncomingMessage) {
   if (url.includes('#')) {
@@ -33,21 +32,16 @@ export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }
   }
 }
 
-/** `*` is that of an `OPTIONS` for no resource. */
+/** `*` is for `OPTIONS`. */
 const TARGET = /^(?:\/|https?:\/\/|\*$)/i
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What of a request its id depends on. */
 type Arrived = Pick<IncomingMessage, 'headers'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/**
- * Names requests. One that comes from a proxy of these (addresses and networks, CIDR) keeps the UUID that it has in
- * `X-Request-Id`, so that the proxy's log and ours say the same; any other gets a new one, since what strangers make up
- * could name two requests alike.
- */
+/** Keeps the UUID in a trusted proxy's `X-Request-Id`. Other requests get a new one: strangers could reuse ids. */
 export function requestIds(trustedProxies: readonly string[]): (request: Arrived) => string {
   const trusted = new BlockList()
   for (const proxy of trustedProxies) {
@@ -67,31 +61,25 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4'
 }
 
-/**
- * The address that a request comes from: what a trusted proxy says in `X-Forwarded-For`, as long as that is an IP
- * address, else the address of the connection. A text that is none, such as `unknown` or `"`, would be one client for
- * all that send it, and would stand in the log as a client wrote it.
- */
+/** Ignores an `X-Forwarded-For` that is no IP address: many clients could share it, and it would reach the log. */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, 'ip' | 'socket'>): string {
   return isIP(ip) === 0 ? (socket.remoteAddress ?? 'unknown') : ip
 }
 
-/** The client that a request counts for where guesses and downloads are counted by address. */
 export function clientAddressOf(request: Pick<FastifyRequest, 'ip' | 'socket'>): ClientAddress {
   return parseClientAddress(addressOf(request))
 }
 
 /**
- * The different values that a request shows for the session `name`: those of the cookie `name` and of the one that has
- * `__Host-` before it. Over HTTPS the latter decides alone, since no subdomain and no page without TLS can set it, so
- * that none can lock the user out by a cookie that differs. By HTTP it is no better than the other: a browser lets any
- * port of its own machine set it. As the service knows it, that is: an `https` that no trusted proxy tells is HTTP here.
+ * The distinct values of the cookies `name` and `__Host-` + `name`. Over HTTPS the latter decides alone: no subdomain
+ * and no page without TLS can set it to lock the user out. Over HTTP, any port of localhost can set both. HTTPS that no
+ * trusted proxy reports counts as HTTP.
  */
 export function shownValues(request: FastifyRequest, name: string): readonly string[] {
   const { headers, protocol, server } = request
   const ofHost = new Set<string>()
   const ofName = new Set<string>()
-  // Pair by pair: of the whole header the parser would tell the first cookie of a name alone.
+  // Pair by pair: of a whole header the parser only returns the first cookie of a name.
   for (const pair of headers.cookie?.includes(name) === true ? headers.cookie.split(';') : []) {
     const cookies = server.parseCookie(pair)
     const bound = cookies[HOST_PREFIX + name]
@@ -103,5 +91,5 @@ export function shownValues(request: FastifyRequest, name: string): readonly str
   return [...new Set([...ofHost, ...ofName])]
 }
 
-/** Browsers take a cookie of such a name from the host itself alone, with `Secure`, for `/`. */
+/** Browsers accept such a cookie only from the host itself, with `Secure`, for `/`. */
 export const HOST_PREFIX = '__Host-'

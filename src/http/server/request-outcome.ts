@@ -7,48 +7,41 @@ import { addressOf } from './request-head.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of a request that is traced, to be ended with it. */
     trace: RequestTrace | null
   }
   interface FastifyContextConfig {
-    /** Whether the route is for probes, whose requests are of little interest. */
+    /** Probes are logged at `debug` and not traced. */
     isProbe?: boolean
   }
 }
 
-/**
- * How a request ended, for those who tell of it, with what its connection carried for it: of an answer what the kernel
- * has taken, of one that was broken off up to 512 KiB more.
- */
+/** `bytesOut` is what the kernel has taken; of an aborted answer, up to 512 KiB more. */
 export interface RequestEnd extends CarriedBytes {
-  /** What was sent, or 499 when nothing was, or the client was gone before its end. */
+  /** The status sent; 499 if none was, or if the client left early. */
   readonly status: number
   readonly ms: number
   readonly code: ErrorCode | null
   readonly abortedBy: AbortedBy | null
 }
 
-/** What a listener tells its requests to, for counting. */
 export interface RequestMeter {
-  /** A request has begun; when it is over, what this returns is told how it ended. */
+  /** Called when a request begins; the result is called when it is over. */
   begin(request: {
     readonly method: string
-    /** The template of its path; `undefined` when no route was found. */
+    /** The template of the path; `undefined` if no route matched. */
     readonly route: string | undefined
     readonly socket: Socket
   }): (end: Pick<RequestEnd, 'status' | 'code'> & { readonly seconds: number }) => void
-  /** The HTTP parser has refused something, of which no more is known. */
   refuse(refusal: Pick<RequestEnd, 'status' | 'code'>): void
 }
 
 export interface RequestTrace {
   readonly traceId: string
-  /** Runs `work`, so that what comes of it is known to be of the request. */
+  /** Runs `work` in the trace's async context. */
   within(work: () => void): void
   end(end: RequestEnd & { readonly userId: string | null }): void
 }
 
-/** What follows requests through the service; `tracing/` does. */
 export interface RequestTraces {
   begin(
     request: Pick<FastifyRequest, 'id' | 'method' | 'headers'> & {
@@ -59,7 +52,6 @@ export interface RequestTraces {
   ): RequestTrace
 }
 
-/** Has a request followed, and its trace named in what it logs. */
 export function beginTrace(
   traces: RequestTraces,
   request: FastifyRequest,
@@ -76,21 +68,15 @@ export function beginTrace(
 
 export interface OutcomeOptions {
   readonly connections: Pick<Connections, 'takeBytes' | 'isTimedOut'>
-  /** Counts the requests; none when left out. */
   readonly meter?: RequestMeter
-  /** Aborts when requests are no longer waited for; never when left out. */
   readonly shutdown?: AbortSignal
 }
 
-/** Lets a request carry how it ends. */
 export function decorateOutcome(app: FastifyInstance): void {
   for (const name of ['problem', 'reason', 'brokenBy', 'trace']) app.decorateRequest(name, null)
 }
 
-/**
- * Tells how a request ended, when it is over, to the meter, its trace, and the log: in one line, which names the route
- * and not the path, since file names are the users' own business.
- */
+/** The log line names the route, never the path, since file names are private. */
 export function followToEnd(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -123,12 +109,11 @@ export function followToEnd(
       user_id: userId,
       address: addressOf(request),
     }
-    // Probes come every few seconds.
     request.log[routeOptions.config.isProbe === true ? 'debug' : 'info'](line, 'request')
   })
 }
 
-/** Not a status that is ever sent; the usual mark in logs for a client that closed first. */
+/** Never sent; the conventional log status for a client that left first. */
 const CLIENT_CLOSED_REQUEST = 499
 
 function outcomeOf(
@@ -139,22 +124,19 @@ function outcomeOf(
   const isAnswered = raw.writableFinished
   const closedBy = isTimedOut ? 'timeout' : 'client'
   const breaker = isAnswered ? brokenBy : (brokenBy ?? closedBy)
-  // When the grace period is over, all that is left is ended, and not for want of anything else.
+  // After the grace period, the shutdown ended whatever was unfinished.
   const isEnded = isShutDown && (breaker === 'service' || !isAnswered)
   const abortedBy = isEnded ? 'shutdown' : breaker
   const isSent = isAnswered || (raw.headersSent && abortedBy !== 'client')
   return { status: isSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, abortedBy }
 }
 
-/**
- * Returns a signal that aborts when the client goes away before its answer was sent, or when `shutdown` does.
- * `request.signal` will not do for uploads: it aborts as soon as the body has been read to its end.
- */
+/** Aborts when the client leaves early, or with `shutdown`. `request.signal` aborts once the body has been read. */
 export function requestSignal({ raw }: FastifyReply, shutdown: AbortSignal): AbortSignal {
   const over = new AbortController()
-  // `AbortSignal.any` would do it for several times the price.
+  // `AbortSignal.any` costs several times as much.
   const end = (): void => over.abort(shutdown.reason)
-  // It can have gone while its access token was being verified.
+  // The client may have left while its token was verified.
   if (raw.destroyed) over.abort(clientGone())
   if (shutdown.aborted) end()
   if (over.signal.aborted) return over.signal

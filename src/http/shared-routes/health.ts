@@ -6,17 +6,11 @@ import { Type } from '../openapi/type.ts'
 
 export interface HealthOptions {
   readonly readiness: Readiness
-  /** Aborts when the service is shutting down. */
   readonly stopping: AbortSignal
-  /** Whether downloads are refused because too many are in progress; never when left out. */
   readonly isRefusing?: () => boolean
 }
 
-/**
- * `/livez`: the process answers. `/readyz`: it can serve, that is, database and object store answer and it is not
- * shutting down; else 503, with the part that fails. A database that can be read but not written, because its disk is
- * full, fails: it is named `full`, until a write succeeds.
- */
+/** `/livez`: the process answers. `/readyz`: it can serve. A full disk is `full` until a write succeeds. */
 export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, options) => {
   const { readiness, stopping, isRefusing = () => false } = options
 

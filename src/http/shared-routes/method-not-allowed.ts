@@ -16,9 +16,8 @@ const METHODS: Methods = [
 type Methods = readonly HTTPMethods[]
 
 /**
- * Watches which routes `app` gets from now on, and returns a plugin that answers every other method on their paths with
- * 405 and `Allow`. Register that after them, in the same scope. `elsewhere` are methods that a path answers by a route of
- * another pattern.
+ * Records the routes that `app` gets from now on. The returned plugin answers other methods on their paths with 405 and
+ * `Allow`; register it after them, in the same scope. `elsewhere`: methods served by a route of another pattern.
  */
 export function otherMethods(
   app: FastifyInstance,
@@ -29,7 +28,7 @@ export function otherMethods(
   app.addHook('onRoute', ({ url, method, config }) => {
     const others = known.get(url) ?? elsewhere[url.slice(prefix.length)] ?? []
     known.set(url, [...others, ...([method].flat() as Methods)])
-    // An inner scope has seen to it.
+    // An inner scope handles this path.
     if (config?.allowedMethods !== undefined) known.delete(url)
   })
   return async (scope) => {
@@ -51,7 +50,7 @@ function refuse(
     url,
     config: { allowedMethods: allowed },
     method: others,
-    // Refused before its body is looked at, whatever type that says it has.
+    // In `onRequest`: refused whatever the type of the body.
     onRequest: async (_request, reply) => {
       void reply.header('allow', allowed.join(', '))
       throw new AppError('method_not_allowed', `Only ${allowed.join(', ')} work here.`)

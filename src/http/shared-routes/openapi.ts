@@ -7,19 +7,16 @@ import type { Operation } from '../openapi/operation.ts'
 import { sendFile } from './page.ts'
 
 export interface OpenApiOptions {
-  /** Makes the document, once all routes are there. */
   readonly document: () => Json
-  /** The page at `/docs`; without it nothing is there. */
+  /** If unset, `/docs` answers 404. */
   readonly docs: PageFile | undefined
-  /** Who gets it. */
   readonly credentials: 'required' | 'none'
 }
 
-/** `GET /openapi.json`: what can be asked of this listener, and all that it answers. `GET /docs`: the same for people. */
 export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, options) => {
   const { document, docs, credentials } = options
   let text: string | undefined
-  // As of every answer, so no script and nothing that is loaded, but with the page's own style.
+  // The policy of every answer, plus the page's inline style.
   const policy = `${SECURITY_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource(docs)}`
   const headers = { 'cache-control': 'private, no-cache', 'content-security-policy': policy }
   app.route({
@@ -39,7 +36,6 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
   })
 }
 
-/** What a policy allows for a document to have its one style. */
 function styleSource(document: PageFile | undefined): string {
   const text = document?.contents.get('identity')?.bytes.toString() ?? ''
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? []

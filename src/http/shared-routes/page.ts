@@ -8,10 +8,7 @@ export interface PageOptions {
   readonly page: WebPage
 }
 
-/**
- * What the document may do: run, show and ask for what comes from here and nothing else. No text can become script, and
- * nobody can frame it.
- */
+/** Only own scripts, styles, images and requests; no text becomes script, and no frames. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,17 +29,16 @@ const DOCUMENT_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Their names change with their content. */
 const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 
-/** `GET /` and `GET /assets/{name}`: the page, from memory. Without a build nothing is there. */
+/** `GET /` and `GET /assets/{name}`, from memory; 404 without a build. */
 export const pageRoutes: FastifyPluginAsync<PageOptions> = async (app, { page }) => {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',
     handler: async (request, reply) => {
       const [path = ''] = request.url.split('?')
-      // What the page refers to is relative to a folder.
+      // The page's references are relative to a folder.
       if (!path.endsWith('/')) return reply.redirect(`${path.split('/').at(-1)}/`, 308)
       return sendFile(page.document, { request, reply, headers: DOCUMENT_HEADERS })
     },
@@ -62,7 +58,7 @@ interface Answer {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Sends a file from memory in the best coding that the client takes; 404 without one, 304 to who has it. */
+/** Sends a file in the best coding that the client accepts, or 304. Throws `not_found` without a file. */
 export function sendFile(
   file: PageFile | undefined,
   { request, reply, headers }: Answer,
@@ -80,10 +76,7 @@ export function sendFile(
   return reply.type(file.type).send(content.bytes)
 }
 
-/**
- * The best coding that an `Accept-Encoding` allows (RFC 9110 section 12.5.3). Weights order nothing here but for 0, which
- * forbids: what is smallest is best for everyone. Without a coding that is allowed the content is sent as it is.
- */
+/** RFC 9110 section 12.5.3, but weights other than 0 are ignored: the smallest is best for everyone. */
 function chooseCoding(header: string | undefined): Coding {
   const allowed = new Map((header ?? '').split(',').map(parseElement))
   const isAllowed = (coding: Coding) => allowed.get(coding) ?? allowed.get('*') ?? false

@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/pagination.ts'
 import { Type } from '../openapi/type.ts'
 
-/** The query of a call that answers a list. Its route reads numbers with `readLimit`. */
+/** Its routes need the hook `readLimit`. */
 export const PAGE_QUERY = Type.Object(
   {
     limit: Type.Optional(
@@ -23,10 +23,7 @@ export const PAGE_QUERY = Type.Object(
   { additionalProperties: false },
 )
 
-/**
- * A `preValidation` hook: makes a `limit` in decimal digits the number that its schema judges. Whatever else it is stays
- * text, which the schema refuses.
- */
+/** A `preValidation` hook: turns a decimal `limit` into a number. The schema refuses any other text. */
 export function readLimit({ query }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { limit } = query as { limit?: unknown }
   if (typeof limit === 'string' && /^[1-9]\d{0,8}$/.test(limit)) {
@@ -35,13 +32,11 @@ export function readLimit({ query }: FastifyRequest, _reply: FastifyReply, done:
   done()
 }
 
-/** The place of an entry in the order of its list. */
 export type Key = readonly (string | number)[]
 
 export interface PagedList<Entry, Place> {
-  /** The place that a key is, or `undefined` for one that is none. */
+  /** `undefined` for a key that is no place in this list. */
   readonly read: (key: Key) => Place | undefined
-  /** Up to `limit` entries that come after that place. */
   readonly list: (page: {
     readonly after: Place | undefined
     readonly limit: number
@@ -49,7 +44,7 @@ export interface PagedList<Entry, Place> {
   readonly keyOf: (entry: Entry) => Key
 }
 
-/** The page that a query asks for, and the cursor of the next one, `null` at the end. Throws as `parseCursor` does. */
+/** `next_cursor` is `null` on the last page. Throws as `parseCursor` does. */
 export async function readPage<Entry, Place>(
   query: { readonly limit?: number; readonly cursor?: string },
   { read, list, keyOf }: PagedList<Entry, Place>,
@@ -60,21 +55,17 @@ export async function readPage<Entry, Place>(
   return { entries: page, next_cursor: last === undefined ? null : formatCursor(keyOf(last)) }
 }
 
-/** The parts of a key of that many ids, sources or references. */
+/** `undefined` unless the key is that many ids, sources or references. */
 export function textsOf(key: Key, parts: number): readonly string[] | undefined {
   const texts = key.filter((part) => typeof part === 'string' && /^[!-~]{1,128}$/.test(part))
   return key.length === parts && texts.length === parts ? (texts as string[]) : undefined
 }
 
-/** Writes the place after which a page begins as text that has no meaning for a client. */
 export function formatCursor(key: Key): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url')
 }
 
-/**
- * Reads it back: what `read` makes of the key. Throws `invalid_parameter` for a cursor that no page has answered, of which
- * `read` makes nothing, or throws.
- */
+/** Throws `invalid_parameter` for a cursor that no page has returned or `read` rejects. */
 export function parseCursor<T>(cursor: string, read: (key: Key) => T | undefined): T {
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())

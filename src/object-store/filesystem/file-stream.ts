@@ -14,14 +14,11 @@ type Opening = Pick<OpenObject, 'signal'> & { readonly range: OpenObject['range'
 
 const openFile = promisify(open)
 
-/**
- * Opens files as bodies. The fewer are open the larger are the chunks, since each takes a way to the thread pool and back
- * (without the promises of `FileHandle`, which cost a third more: bench/NOTES.md). Released blocks are read into again.
- */
+/** Opens files as bodies. Fewer open files get larger chunks, since each read costs a thread-pool round trip. */
 export class FileBodies {
   readonly #memory: FileMemory = {
     blocks: new BufferPool(),
-    // Beside what waits to be sent (`http/download/send-body.ts`).
+    // In addition to the bytes that wait to be sent (`http/download/send-body.ts`).
     share: new FairShare({
       totalBytes: 16 * 1024 * 1024,
       minBytes: BUFFER_BYTES / 16,
@@ -29,14 +26,13 @@ export class FileBodies {
     }),
   }
 
-  /** Opens a file, or a range of it, as a body that fails when the file ends early. */
   async open(path: string, { range, signal }: Opening): Promise<OpenedObject> {
     const file = await openFile(path, 'r')
     const { size } = statOrClose(file)
     const first = range?.first ?? 0
     const end = range === undefined ? size : range.last + 1
     const body = createFileBody({ ...this.#memory, file, size, first, end })
-    // It can fail before whoever asked for it listens.
+    // The body can fail before the caller listens.
     addAbortSignal(signal, body).on('error', () => undefined)
     return { body, size, release: (chunk) => this.#release(chunk) }
   }
@@ -48,7 +44,7 @@ export class FileBodies {
   }
 }
 
-/** The file was opened just now, so that what is known of it is in memory, and to ask takes no time. */
+/** `fstatSync` does not wait for the disk: the inode of a file just opened is cached. */
 function statOrClose(file: number): { readonly size: number } {
   try {
     return fstatSync(file)
@@ -58,10 +54,10 @@ function statOrClose(file: number): { readonly size: number } {
   }
 }
 
-/** Bytes of a file. A close also frees the blocks of one that was removed, which of a large one takes long. */
+/** In bytes. Closing a removed file also frees its disk blocks, which takes long for a large one. */
 const MAX_CLOSED_AT_ONCE = 4 * BUFFER_BYTES
 
-/** Takes less than the way to the thread pool and back. */
+/** A synchronous close is faster than a thread-pool round trip. */
 function closeAtOnce(file: number, done: (failure?: Error) => void): void {
   let failure: Error | undefined
   try {
@@ -78,16 +74,15 @@ interface FileMemory {
 }
 
 interface FileBodyOptions extends FileMemory {
-  /** Its descriptor, which is closed at the end. */
+  /** File descriptor, closed when the body ends. */
   readonly file: number
-  /** Bytes of the whole file. */
   readonly size: number
-  /** The first byte, and that after the last. */
+  /** `first` is inclusive, `end` exclusive. */
   readonly first: number
   readonly end: number
 }
 
-/** Reads while a reader wants bytes. Each chunk has an `ArrayBuffer` of its own, a block if it is as large as one. */
+/** Reads on demand, with callbacks: `FileHandle` costs a third more (bench/NOTES.md). Chunks share no `ArrayBuffer`. */
 function createFileBody(options: FileBodyOptions): Readable {
   const { file, size, first, end, blocks, share } = options
   const part = share.join()
@@ -122,12 +117,12 @@ function createFileBody(options: FileBodyOptions): Readable {
     part.leave()
     const closeFile = size <= MAX_CLOSED_AT_ONCE ? closeAtOnce : close
     const detach = (): void => closeFile(file, (failure) => done(error ?? failure))
-    // A descriptor that is closed while it is read could be that of another file by then.
+    // Another file could reuse the descriptor while the read is still in progress.
     if (isReading) onceRead = detach
     else detach()
   }
 
-  // What waits for a reader waits where it is sent (`http/download/send-body.ts`), so a paused body reads nothing ahead.
+  // No read-ahead: `http/download/send-body.ts` holds the bytes that wait for a slow client.
   const body = new Readable({ read: readNext, destroy, highWaterMark: 0 })
   return body
 }

@@ -1,13 +1,10 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/**
- * Guarantees that there is something of the name `folder`, made as a folder that other users of the machine cannot open
- * if it was missing, and that its way down from `root` outlives a power cut. `root`, unless it is the folder itself, is always synchronised too, since another
- * process may have made the folder a moment ago and not got so far.
- */
+/** Guarantees that the path `folder` exists, private if new, and survives a power cut from `root` down. */
 export async function ensureFolder(folder: string, root: string): Promise<void> {
   const made = await makeFolders(folder)
+  // Up to `root` even if nothing was created: another process may have created the folder and not synced it yet.
   const top = made === undefined || made.length > root.length ? root : dirname(made)
   for (let parent = dirname(folder); parent.length >= top.length; parent = dirname(parent)) {
     await syncFolder(parent)
@@ -25,10 +22,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/**
- * Makes a folder and those above it that are missing, and resolves to the highest one made. Node's own `recursive` never
- * ends in a folder that says of every new entry that there is no such folder, as `/proc` does.
- */
+/** Resolves to the topmost folder created. Node's `recursive` never ends where all `mkdir`s say ENOENT (`/proc`). */
 async function makeFolders(folder: string): Promise<string | undefined> {
   try {
     return await makeFolder(folder)
@@ -44,10 +38,9 @@ async function makeFolders(folder: string): Promise<string | undefined> {
 const MISSING: ReadonlySet<unknown> = new Set(['ENOENT'])
 const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
 
-/** Whatever the umask. */
 const PRIVATE = { mode: 0o700 } as const
 
-/** Resolves to the folder, or to `undefined` where there is something of its name. */
+/** Resolves to `undefined` if the name is taken. */
 async function makeFolder(folder: string): Promise<string | undefined> {
   try {
     await mkdir(folder, PRIVATE)
@@ -58,7 +51,6 @@ async function makeFolder(folder: string): Promise<string | undefined> {
   }
 }
 
-/** Whether `error` is the operating system's, by one of these codes. */
 export function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
   return error instanceof Error && 'code' in error && codes.has(error.code)
 }

@@ -19,10 +19,8 @@ import { consumeBody, type Source } from '../consume-body.ts'
 import { storeError } from '../store-error.ts'
 
 /**
- * Keeps objects as files, `<directory>/users/<user_id>/<version>`, for one machine. An object is written beside
- * its place as `<version>.tmp`, synchronised, renamed, and the folder synchronised: it is there whole, also after
- * a power cut, or not at all. Metadata lies beside it (`symlink-metadata.ts`). The deadline of a call is the operating
- * system's.
+ * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
+ * renames and fsyncs the folder: the object is whole, even after a power cut, or absent. Calls have no own deadline.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
   return new FilesystemStore(resolve(options.directory))
@@ -80,7 +78,7 @@ class FilesystemStore implements ObjectStore {
     }
   }
 
-  /** With a user in the prefix there is one folder to read, however many users there are. */
+  /** A prefix that names a user reads one folder, however many users there are. */
   async *#folders({ prefix, signal }: ListObjects): AsyncGenerator<string, void> {
     if (isObjectKey(`${prefix}${ANY_VERSION}`)) {
       yield prefix
@@ -106,7 +104,7 @@ class FilesystemStore implements ObjectStore {
   async close(): Promise<void> {}
 
   async #access(): Promise<void> {
-    // The dot is there in a folder alone.
+    // Only a folder has a `.` entry.
     await access(`${this.#users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
@@ -114,7 +112,7 @@ class FilesystemStore implements ObjectStore {
     const { metadata, source } = writing
     await ensureFolder(dirname(path), this.#users)
     const size = await writeFile(temporary(path), writing)
-    // Before the object has its name, so that none is ever seen without its metadata.
+    // Before the rename, so that no object is visible without its metadata.
     if (metadata !== undefined) await writeMetadata(path, metadata)
     if (source.signal.aborted) throw source.signal.reason
     await rename(temporary(path), path)
@@ -122,7 +120,7 @@ class FilesystemStore implements ObjectStore {
     return { size }
   }
 
-  /** Keys come from core and are harmless; a defect there must not become a path outside the directory. */
+  /** Defence in depth: a defect in core must not lead to a path outside the directory. */
   #pathOf(key: ObjectKey): string {
     if (!isObjectKey(key)) throw storeError(new TypeError('Not an object key'))
     return join(this.#directory, key)
@@ -159,7 +157,7 @@ async function writeFile(path: string, { source, memory }: Writing): Promise<num
   }
 }
 
-/** The temporary file goes first: a put that renames it in between then still loses what it made. */
+/** The temporary file goes first: if a concurrent put renames it before that, the last step removes the result. */
 async function removeFiles(path: string): Promise<void> {
   await rm(temporary(path), { force: true })
   await removeMetadata(path)

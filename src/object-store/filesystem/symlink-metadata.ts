@@ -4,12 +4,7 @@ import { hasCode } from './fsync-directory.ts'
 
 type Metadata = ObjectHead['metadata']
 
-/**
- * Keeps the metadata of the object at `path` as the target of a symbolic link beside it, which points nowhere: as JSON.
- * A link has no content to be synchronised. File systems write it together with the entry of its folder, so it is
- * durable once the caller has synchronised the folder, which it does anyway for the object. File systems without
- * symbolic links keep no metadata.
- */
+/** Stores JSON as the target of a dangling symbolic link, which is durable once `put` has synced the folder. */
 export async function writeMetadata(path: string, metadata: Metadata): Promise<void> {
   try {
     await symlink(JSON.stringify(metadata), linkOf(path))
@@ -18,7 +13,7 @@ export async function writeMetadata(path: string, metadata: Metadata): Promise<v
   }
 }
 
-/** The metadata of the object at `path`; none when nothing was kept that can be read. */
+/** Resolves to `{}` if there is no readable metadata. */
 export async function readMetadata(path: string): Promise<Metadata> {
   try {
     return parseMetadata(await readlink(linkOf(path)))
@@ -28,7 +23,6 @@ export async function readMetadata(path: string): Promise<Metadata> {
   }
 }
 
-/** Removes what `writeMetadata` made; removing what is not there is fine. */
 export async function removeMetadata(path: string): Promise<void> {
   await rm(linkOf(path), { force: true })
 }
@@ -53,7 +47,7 @@ function isText([, value]: readonly [string, unknown]): boolean {
   return typeof value === 'string'
 }
 
-/** FAT, some network file systems, and Windows without the privilege. */
+/** No metadata on FAT, some network file systems, and Windows without the privilege. */
 const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
 
 const NO_LINK: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EINVAL'])

@@ -12,26 +12,23 @@ import { translated } from '../store-error.ts'
 import type { PartChecksums } from './checksums.ts'
 import type { DirectS3 } from './client.ts'
 
-/** How long the store may take, in milliseconds, the SDK's repeats included. */
+/** Time limits in milliseconds, including the SDK's retries. */
 export interface S3Deadlines {
-  /** A call that carries no content. */
+  /** A call without content. */
   readonly callMs: number
-  /** Sending an object of 8 MiB whole; for other sizes in proportion, but never less than `callMs`. */
+  /** A put of 8 MiB; proportional to the size, but at least `callMs`. */
   readonly putMs: number
-  /** Sending one part of a larger object, which shares the way with three others: four times `putMs`; more for parts above 8 MiB, in proportion. */
+  /** One part of up to 8 MiB, beside three others: four times `putMs`. Proportionally more for larger parts. */
   readonly partMs: number
-  /** Completing a multipart upload: the store may have to put its parts together. */
+  /** Completing a multipart upload; the store may have to assemble the parts. */
   readonly completeMs: number
-  /** Silence in the middle of a download, while its reader wants bytes. */
+  /** Silence during a download while the reader wants bytes. */
   readonly idleMs: number
-  /** Cleaning up after a put that failed, all calls together; its caller waits for it. */
+  /** All cleanup calls after a failed put together; the caller of `put` waits for them. */
   readonly cleanupMs: number
 }
 
-/**
- * A store that falls silent is given up within 45 s by whatever needs one request: sending, looking for what was sent,
- * and cleaning up, here and in `core/uploads/upload.ts`. One that takes 336 kB/s is slow, but works.
- */
+/** On a silent store, one-request uploads end within 45 s, cleanup in `core` included. 336 kB/s is enough. */
 export const DEFAULT_DEADLINES: S3Deadlines = {
   callMs: 10_000,
   putMs: 25_000,
@@ -41,12 +38,10 @@ export const DEFAULT_DEADLINES: S3Deadlines = {
   cleanupMs: 3000,
 }
 
-/** One bucket and the way to it. */
 export interface S3Bucket {
   readonly client: S3Client
-  /** For what every upload and download needs. */
   readonly direct: DirectS3
-  /** Connects anew for each request, so that a balancer before a cluster gives it to the next node. */
+  /** Opens a new connection for each request, so that a load balancer picks the next node. */
   readonly unkept: DirectS3
   readonly checksums: PartChecksums
   readonly name: string
@@ -58,7 +53,6 @@ interface Call<I extends ServiceInputTypes, O extends ServiceOutputTypes> {
   readonly signal: AbortSignal
 }
 
-/** A call that carries no content, by way of the SDK, within its deadline. */
 export function callS3<I extends ServiceInputTypes, O extends ServiceOutputTypes>(
   { client, deadlines }: Pick<S3Bucket, 'client' | 'deadlines'>,
   { command, signal }: Call<I, O>,
@@ -68,18 +62,16 @@ export function callS3<I extends ServiceInputTypes, O extends ServiceOutputTypes
   )
 }
 
-/** Rejects with `storeError` unless the bucket is there and may be used. */
 export async function findBucket(bucket: S3Bucket, signal: AbortSignal): Promise<void> {
   const command = new HeadBucketCommand({ Bucket: bucket.name })
   await translated(callS3(bucket, { command, signal }))
 }
 
-/** Whether `error` is the store's own, by one of these names. */
 export function hasName(error: unknown, ...names: readonly string[]): boolean {
   return error instanceof S3ServiceException && names.includes(error.name)
 }
 
-/** Whether `error` says that there is no such object; of an answer without a body, or no such bucket. */
+/** `NotFound` comes with answers without a body, and can also mean that the bucket is missing. */
 export function isMissing(error: unknown): boolean {
   return hasName(error, 'NoSuchKey', 'NotFound')
 }

@@ -12,29 +12,22 @@ export interface DirectRequest {
   readonly query?: Record<string, string>
   readonly headers?: Record<string, string> | undefined
   readonly body?: { readonly byteLength: number; readonly pieces: readonly Uint8Array[] }
-  /** Whether a checksum among the headers stands for the body, so that it need not be digested for the signature too. */
+  /** A checksum header covers the body, so the signature need not include its SHA-256. */
   readonly hasChecksum?: boolean
   readonly signal: AbortSignal
 }
 
 export interface DirectS3Options {
-  /** Says where the bucket is, and with which credentials. */
   readonly client: S3Client
   readonly bucket: string
   readonly transport: S3Transport
-  /** What a request goes through when it is tried again; the same when left out. */
   readonly retryTransport?: S3Transport | undefined
-  /** What the store's clock is ahead of this machine's, for all that talk to it; known once it has refused a time. */
+  /** The store's clock minus ours, shared by all its clients; set when the store refuses a time. */
   readonly clock: { skewMs: number }
-  /** How often one request is tried, 3 by default. */
   readonly maxAttempts?: number | undefined
 }
 
-/**
- * The requests of every upload and download, sent without the SDK: its layers take more of the processor for one than
- * all else that a small file needs. Failures are the SDK's own kind (`S3ServiceException`, by the name of S3's
- * error), and those that can pass are tried again as it does.
- */
+/** Bypasses the SDK, which costs more CPU than all else a small file needs. Failures are `S3ServiceException`s. */
 export class DirectS3 {
   readonly #options: DirectS3Options
   #base: Promise<Base> | undefined
@@ -43,10 +36,7 @@ export class DirectS3 {
     this.#options = options
   }
 
-  /**
-   * Resolves to an answer that says success. That to GET has its content, all of it or a stream that the caller reads to
-   * its end or destroys; what any other has is read over.
-   */
+  /** Resolves only on success. The caller reads a GET's body to its end or destroys it; other bodies are drained. */
   async send(request: DirectRequest): Promise<S3Response> {
     const { maxAttempts = 3, transport, retryTransport = transport } = this.#options
     for (let attempt = 1; ; attempt++) {
@@ -66,11 +56,11 @@ export class DirectS3 {
     })
     const { body } = response
     if (body instanceof Readable) {
-      // It can break off when nobody listens any more, or not yet; whoever reads it meets the error.
+      // An error while nobody reads must not crash the process; a reader still sees it.
       body.on('error', () => undefined)
     }
     if (response.statusCode >= 300) throw await this.#failureOf(response)
-    // Whatever is aborted before its end takes the connection with it.
+    // Aborting a body before its end would close the connection.
     if (body instanceof Readable && request.method !== 'GET') await pastEnd(body)
     return response
   }
@@ -97,7 +87,6 @@ export class DirectS3 {
     return { protocol, hostname, port, method, path, query, headers: signed, body: body?.pieces }
   }
 
-  /** Made once; an attempt that fails, say for want of credentials, is made again. */
   async #resolveBase(): Promise<Base> {
     try {
       const { client, bucket } = this.#options
@@ -112,7 +101,7 @@ export class DirectS3 {
     }
   }
 
-  /** Takes the store's time from a refusal, and says whether that differs by so much that it can be the reason. */
+  /** Takes the store's time from a refusal. Returns whether clock skew can be its cause. */
   #setClock(date: string | undefined): boolean {
     const { clock } = this.#options
     const skewMs = Date.parse(date ?? '') - Date.now()
@@ -135,16 +124,14 @@ export class DirectS3 {
   }
 }
 
-/** What S3 calls an error whose answer, as to HEAD, has no body. */
 function nameOf(status: number, isSkewed: boolean): string {
   if (isSkewed) return 'RequestTimeTooSkewed'
   return status === 404 ? 'NotFound' : `Status${status}`
 }
 
-/** S3 takes requests that are up to 15 minutes off. */
+/** S3 accepts up to 15 minutes. */
 const MAX_SKEW_MS = 5 * 60_000
 
-/** Resolves when the body has ended in whichever way. */
 function pastEnd(body: Readable): Promise<void> {
   return new Promise((resolve) => {
     body.once('close', resolve).resume()
@@ -162,7 +149,6 @@ const EMPTY_SHA256 = payloadSha256([])
 const CODE = /<Code>([^<]*)<\/Code>/
 const MESSAGE = /<Message>([^<]*)<\/Message>/
 
-/** Of an error's document, which has a few hundred. */
 const MAX_ERROR_BYTES = 64 * 1024
 
 const EMPTY = new Uint8Array()
@@ -178,7 +164,7 @@ async function readText({ body = EMPTY }: S3Response): Promise<string> {
       if (length > MAX_ERROR_BYTES) break
     }
   } catch {
-    // The status says enough.
+    // The status code is enough.
   }
   return Buffer.concat(chunks).toString()
 }
@@ -187,7 +173,6 @@ const PASSING_STATUSES: ReadonlySet<number | undefined> = new Set([429, 500, 502
 
 const PASSING_CODES: ReadonlySet<string> = new Set(['RequestTimeout', 'RequestTimeTooSkewed'])
 
-/** Whether a second try can end otherwise: the connection broke, or the store is busy. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof S3ServiceException)) return true
   return PASSING_CODES.has(error.name) || PASSING_STATUSES.has(error.$metadata.httpStatusCode)
@@ -195,7 +180,7 @@ function mayPass(error: unknown): boolean {
 
 const FIRST_BACKOFF_MS = 100
 
-/** Random, so that those who were refused together do not come back together. */
+/** Random, so that clients refused together do not retry together. */
 function backoffMs(attempt: number): number {
   return FIRST_BACKOFF_MS * 2 ** (attempt - 1) * Math.random()
 }

@@ -24,7 +24,7 @@ import { partSizeFor } from '../../core/uploads/memory/budget.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 
 export interface CopyProgress {
-  /** Bytes that have moved so far, and all of them. */
+  /** Bytes, as is `total`. */
   readonly moved: number
   readonly total: number
 }
@@ -33,27 +33,23 @@ export interface CopyDatabase {
   readonly client: S3ClientOptions
   readonly bucket: string
   readonly key: string
-  /** The file to send, or to write into. */
   readonly file: string
   readonly onProgress: (progress: CopyProgress) => void
   readonly signal: AbortSignal
 }
 
-/** Parts at a time; an interrupted upload waits for those that are on their way. */
+/** Parts in flight; an interrupted upload waits for them. */
 const CONCURRENCY = 4
 
-/** How long nothing may move: a part of 8 MiB, one of four, takes 100 s at 336 kB/s. */
+/** Maximum time without progress: an 8 MiB part, one of four, takes 100 s at 336 kB/s. */
 const STALL_MS = 120_000
 
-/** How long a failed upload is given to end by itself before its leftovers are removed. */
+/** Time for a failed upload to end before its leftovers are removed. */
 const END_MS = 10_000
 
 const CLEANUP_MS = 30_000
 
-/**
- * Guarantees, once it resolves, that the bucket holds the file whole under a key that was free. Else it rejects with what
- * failed first, or the signal's reason, after it has removed what it had sent.
- */
+/** Stores `file` whole under a free key, else `file_exists`. After a failure it removes what it sent. */
 export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: number }> {
   const { bucket: name, key, file, onProgress } = copy
   const { size: bytes } = await stat(file)
@@ -62,7 +58,7 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
     if ((await sizeOf(client, copy)) !== undefined) {
       throw new AppError('file_exists', `s3://${name}/${key} is there already.`)
     }
-    // A body that fails ends the upload when its parts have come to rest; `abort` would leave them going on.
+    // A failing body ends the upload once its parts have settled; `abort` would leave them running.
     const Body = createReadStream(file, { signal })
     const params = { Bucket: name, Key: key, Body, ContentType: 'application/vnd.sqlite3' }
     const upload = new Upload({
@@ -102,7 +98,7 @@ async function removeSent(bucket: UploadBucket, key: string): Promise<void> {
   await callS3(bucket, { command, signal })
 }
 
-/** Guarantees, once it resolves, that `file` has all bytes of the object; it is not synchronised yet. */
+/** Resolves once `file` holds the whole object, not yet fsynced. */
 export async function downloadCopy(copy: CopyDatabase): Promise<void> {
   const { bucket: Bucket, key: Key, file, onProgress } = copy
   await withClient(copy, async (client, { signal, moved }) => {
@@ -126,7 +122,6 @@ export async function downloadCopy(copy: CopyDatabase): Promise<void> {
 }
 
 interface Watch {
-  /** Aborts when the caller gives up, or nothing has moved for long. */
   readonly signal: AbortSignal
   readonly moved: () => void
 }

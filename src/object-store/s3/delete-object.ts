@@ -8,14 +8,12 @@ import type { NamedObject } from '../../core/objects/object-store.ts'
 import { withDeadline } from '../../core/async/deadline.ts'
 import { callS3, hasName, isMissing, type S3Bucket } from './bucket.ts'
 
-/** How many nodes are asked, so that a removal is believed of one that may be blind. */
+/** Nodes asked after a removal; the load balancer may pick the same node twice. */
 const LOOKS = 2
 
 /**
- * Guarantees that the bucket holds neither the object nor an open upload of it. Uploads end first: an upload that
- * completes in between has its object deleted, while the other order would leave it. A node that denies an object (see
- * `orMissing`) confirms its removal too and removes nothing, so others are asked: one can be the same again, by the turn
- * that a balancer takes.
+ * Guarantees that the bucket holds neither the object nor an open upload of it. Uploads end first: one that completes
+ * meanwhile is still deleted. A node that denies the object (see `findObject`) removes nothing, so others are asked.
  */
 export async function removeObject(bucket: S3Bucket, object: NamedObject): Promise<void> {
   await abortOpenUploads(bucket, object)
@@ -27,7 +25,6 @@ export async function removeObject(bucket: S3Bucket, object: NamedObject): Promi
   }
 }
 
-/** Asks over a connection of its own. */
 async function isThere(
   { unkept, deadlines }: S3Bucket,
   { key, signal }: NamedObject,
@@ -43,14 +40,14 @@ async function isThere(
   }
 }
 
-/** Guarantees that every upload of exactly this key, open when it was called, is aborted. */
+/** Guarantees that every upload of exactly this key that was open at the call is aborted. */
 export async function abortOpenUploads(
   bucket: UploadBucket,
   { key, signal }: KeyAndSignal,
 ): Promise<void> {
   let page: Page | undefined
   do {
-    // MinIO answers with the uploads of exactly `Prefix`, other servers also with those of longer keys.
+    // MinIO lists the uploads of exactly `Prefix`; other servers include longer keys.
     const command = new ListMultipartUploadsCommand({
       Bucket: bucket.name,
       Prefix: key,

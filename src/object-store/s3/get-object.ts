@@ -12,10 +12,8 @@ import { findBucket, hasName, isMissing, type S3Bucket } from './bucket.ts'
 import type { DirectRequest } from './client.ts'
 import type { S3Headers, S3Response } from './transport.ts'
 
-/** What the names of an object's metadata have before them as headers. */
 export const META = 'x-amz-meta-'
 
-/** What the store states of an object, or `undefined` when it holds no such object. */
 export async function headObject(
   bucket: S3Bucket,
   { key, signal }: NamedObject,
@@ -29,7 +27,6 @@ export async function headObject(
   return { size: answer.length, metadata }
 }
 
-/** Opens an object. A slow reader may take its time; a store that falls silent may not. */
 export async function openObject(
   bucket: S3Bucket,
   { key, range, signal }: OpenObject,
@@ -55,16 +52,13 @@ export async function openObject(
 const NOTHING = new Uint8Array()
 
 interface FoundObject extends S3Response {
-  /** Bytes that come. */
   readonly length: number
 }
 
 /**
- * The store's answer, or `undefined` when it says twice that the object is not there. Any other failure, a missing bucket
- * included, comes out as `storeError`. All of it is one call to whoever waits, with one deadline.
- *
- * A node of MinIO that has just come back denies for up to 15 s what was written while it was gone, when it has not
- * found the others yet. So the second time is over a connection of its own, which leads to another node.
+ * Resolves to `undefined` after two denials. All other failures, including a missing bucket, are `storeError`. The
+ * second request uses a new connection, to reach another node: a MinIO node that has just restarted can deny for up to
+ * 15 s what was written while it was down. One deadline covers the whole call.
  */
 async function findObject(
   bucket: S3Bucket,
@@ -101,7 +95,6 @@ function withoutLength({ body }: S3Response): Error {
 
 const TOTAL = /\/(\d+)$/
 
-/** The bytes of the object of which this is a range. */
 function wholeSize(
   { headers, length }: { readonly headers: S3Headers; readonly length: number },
   { first, last }: NonNullable<OpenObject['range']>,
@@ -112,24 +105,19 @@ function wholeSize(
 }
 
 export interface S3BodyOptions {
-  /** Bytes that have to come. */
   readonly length: number
-  /** How long the store may be silent while a reader wants bytes, in milliseconds. */
   readonly idleMs: number
   readonly signal: AbortSignal
 }
 
-/**
- * The content of an answer: exactly `length` bytes, or a failure with `storeError`. It is read only while a reader wants
- * bytes, and a slow reader may take its time. Ends with `content` and destroys it otherwise.
- */
+/** Yields exactly `length` bytes or fails with `storeError`. Owns `content` and reads it only on demand. */
 export function createS3Body(content: Readable, options: S3BodyOptions): Readable {
   const { length, idleMs, signal } = options
   let missing = length
   let isWanted = false
   const silence = new Deadline(idleMs, () => isWanted && fail(timeoutError(idleMs)))
   const body = new Readable({
-    // Paused, it reads nothing ahead.
+    // No read-ahead while paused.
     highWaterMark: 0,
     read: () => {
       isWanted = true
@@ -161,6 +149,6 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
   content.once('close', () => {
     if (!content.readableEnded) fail(new Error('The answer broke off'))
   })
-  // It can fail before whoever asked for it listens.
+  // The body can fail before the caller listens.
   return addAbortSignal(signal, body).on('error', () => undefined)
 }

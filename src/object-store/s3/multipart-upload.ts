@@ -15,15 +15,12 @@ export const CONTENT_TYPE = 'application/octet-stream'
 export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | 'signal'> {
   /** Bytes. */
   readonly partSize: number
-  /** Parts that are sent at a time. */
   readonly concurrency: number
 }
 
-/** The calls that make one object in parts. Each has a deadline, and ends with the signal. */
 export class MultipartUpload {
-  /** Whether the store may hold a second multipart upload, whose id got lost with the answer. */
+  /** A retried creation may have left a second upload, whose id was lost with the answer. */
   mayHaveStray = false
-  /** Bytes of the parts that the store has confirmed. */
   sentBytes = 0
   readonly #bucket: S3Bucket
   readonly #options: MultipartOptions
@@ -35,11 +32,11 @@ export class MultipartUpload {
     this.#options = options
   }
 
-  /** Sends the parts, several at a time. After a failure the caller aborts the signal, which stops the others. */
+  /** Sends parts concurrently. After a failure the caller aborts the signal, which stops the others. */
   async send(first: Part, rest: AsyncGenerator<Part, void>): Promise<void> {
     const creation = this.#create()
     this.#creation = creation
-    // A failure that leaves `for await` would wait for the part that the others wait for.
+    // Not `for await`: leaving it on failure would wait for the part that the other workers wait for.
     const worker = async (part: Part | undefined): Promise<void> => {
       if (part !== undefined) await this.#sendPart(await creation, part)
       for (let next = await rest.next(); !next.done; next = await rest.next()) {
@@ -50,7 +47,6 @@ export class MultipartUpload {
     await Promise.all([creation, worker(first), ...others])
   }
 
-  /** Makes the object of the parts, and resolves to its ETag. */
   async complete(abortSignal: AbortSignal): Promise<string | undefined> {
     const { client, name } = this.#bucket
     const Parts = this.#sent.toSorted((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0))
@@ -64,10 +60,7 @@ export class MultipartUpload {
     return ETag
   }
 
-  /**
-   * Resolves once no call can make a multipart upload any more, or `signal` aborts. A creation is not cut when the upload
-   * fails: the store could make it all the same, after its open uploads were listed.
-   */
+  /** Waits for the creation, which is never aborted: the store could finish it after the open uploads were listed. */
   async settled(signal: AbortSignal): Promise<void> {
     await Promise.race([this.#creation, rejection(signal)]).catch(() => undefined)
   }
@@ -117,6 +110,5 @@ export class MultipartUpload {
 
 interface CreatedUpload {
   readonly uploadId: string
-  /** Whether the store checks its parts by their CRC-32. */
   readonly hasChecksums: boolean
 }

@@ -1,9 +1,7 @@
 import type { BodyMemory } from '../../core/objects/object-store.ts'
 import { BUFFER_BYTES, type BufferPool } from '../buffer-pool.ts'
 
-/** A piece of an object that is sent in one request. */
 export interface Part {
-  /** From 1 on. */
   readonly partNumber: number
   readonly content: PartBuffer
   readonly isLast: boolean
@@ -13,15 +11,11 @@ export interface GatherOptions {
   /** Bytes. */
   readonly partSize: number
   readonly blocks: BufferPool
-  /** As `PutObject` has it. */
   readonly memory?: BodyMemory | undefined
   readonly expectedSize?: number | undefined
 }
 
-/**
- * Gathers bytes to parts of `partSize`; the last one is as long as what is left, and there is always one. Each stands in
- * memory of its own, so that what has been sent is held by nothing, whatever is kept of the next part.
- */
+/** Yields at least one part; all but the last hold `partSize` bytes. Parts share no memory, so each is freed alone. */
 export async function* gatherParts(
   bytes: AsyncIterable<Uint8Array>,
   { partSize, blocks, memory, expectedSize }: GatherOptions,
@@ -30,7 +24,7 @@ export async function* gatherParts(
   let content = new PartBuffer(blocks, memory)
   for await (const piece of memory?.hold(bytes, { partSize, expectedSize }) ?? bytes) {
     let rest = piece
-    // Only a byte beyond a part shows that it is not the last.
+    // Only a byte beyond a full part proves that it is not the last.
     while (content.byteLength + rest.byteLength > partSize) {
       const missing = partSize - content.byteLength
       if (missing > 0) content.add(rest.subarray(0, missing))
@@ -40,27 +34,23 @@ export async function* gatherParts(
       content = new PartBuffer(blocks, memory)
     }
     content.add(rest)
-    // Where parts are so large that this one is a copy, so is any that the piece began in.
+    // If this part is a copy, so are the earlier parts that took bytes of the piece.
     if (content.isCopy) memory?.detach(piece)
   }
   yield { partNumber, content, isLast: true }
 }
 
-/** Up to here pieces are kept as they came, so many at a time: most files need no block, and hardly a copy. */
+/** Smaller content stays in its original pieces: most files then need no block and hardly any copying. */
 const MAX_LOOSE_BYTES = 64 * 1024
 const MAX_LOOSE_PIECES = 16
 
-/**
- * Bytes that are gathered to be sent in one request. They are copied out of the pieces in which they come, so that those
- * can be freed while they are young, and so that a few bytes do not hold the memory of many.
- */
+/** Content of one request. Copying into blocks frees pieces early, so that a few bytes do not pin a large buffer. */
 export class PartBuffer {
   byteLength = 0
-  /** Whether the bytes were copied out of all pieces so far. */
+  /** Whether all bytes so far were copied out of their pieces. */
   isCopy = false
   readonly #blocks: BufferPool
   readonly #memory: BodyMemory | undefined
-  /** The pieces as they came, or full blocks and then one that is being filled. */
   #pieces: Uint8Array[] = []
 
   constructor(blocks: BufferPool, memory?: BodyMemory) {
@@ -68,7 +58,7 @@ export class PartBuffer {
     this.#memory = memory
   }
 
-  /** The bytes, in order; read before `giveBack`. */
+  /** In order; invalid after `giveBack`. */
   get pieces(): readonly Uint8Array[] {
     const filled = this.byteLength % BUFFER_BYTES
     const last = this.#pieces.at(-1)
@@ -88,7 +78,7 @@ export class PartBuffer {
     this.byteLength += piece.byteLength
   }
 
-  /** Gives up the memory, once, when nothing reads it any more. Without it, the garbage collector finds it. */
+  /** Frees the memory. Call at most once, when nothing reads it any more; else it is garbage-collected. */
   giveBack(): void {
     const blocks = this.isCopy ? this.#pieces : []
     this.#pieces = []

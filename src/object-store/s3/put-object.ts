@@ -11,11 +11,11 @@ import { DEFAULT_PART_SIZE, partSizeFor } from '../../core/uploads/memory/budget
 import { gatherParts, type Part, type PartBuffer } from './parts.ts'
 
 export interface UploadOptions {
-  /** Bytes of a part, unless the object needs larger ones; at least 5 MiB. */
+  /** Bytes, at least 5 MiB. Large objects get larger parts. */
   readonly partSize: number
-  /** Parts under way at a time, the one that is gathered among them; an upload holds that many and a piece. */
+  /** Parts in memory at a time, including the one being gathered; an upload holds these and one piece. */
   readonly queueSize: number
-  /** The largest body that comes without an `expectedSize`, in bytes. */
+  /** The largest body without an `expectedSize`, in bytes. */
   readonly maxFileSize: number
 }
 
@@ -25,10 +25,7 @@ export interface UploadObject {
   readonly blocks: BufferPool
 }
 
-/**
- * Guarantees the port's `put`: it resolves once the store has confirmed the object and states that it is what was
- * sent; else it removes what it sent, as far as that can be done in time, and rejects with the first cause.
- */
+/** Implements the port's `put`. After a failure it cleans up within `cleanupMs` and rejects with the first cause. */
 export async function uploadObject(
   bucket: S3Bucket,
   { object, options, blocks }: UploadObject,
@@ -46,7 +43,7 @@ export async function uploadObject(
       try {
         return await Promise.race([send(upload), rejection(signal)])
       } catch (error) {
-        // It can also fail by itself, with parts under way.
+        // `send` can also fail on its own, with parts in flight.
         failed.abort(error)
         throw error
       } finally {
@@ -60,9 +57,8 @@ export async function uploadObject(
   }
 }
 
-/** What a failure leaves to be cleared away. */
 interface Sent {
-  /** Whether the store may hold something of the object. */
+  /** Whether the store may hold part of the object. */
   hasSent: boolean
   multipart: MultipartUpload | undefined
 }
@@ -75,7 +71,6 @@ interface Upload extends Required<Pick<PutObject, 'key' | 'metadata' | 'signal'>
   readonly sent: Sent
 }
 
-/** Sends the object, as one piece if it is no larger than a part. */
 async function send(upload: Upload): Promise<{ readonly size: number }> {
   const { bucket, signal, parts, sent } = upload
   const { value: first } = await parts.next()
@@ -113,20 +108,16 @@ async function sendWhole(upload: Upload, body: PartBuffer): Promise<{ readonly s
 
 interface LastCall {
   readonly ms: number
-  /** Answers with the object's ETag. */
   readonly call: (signal: AbortSignal) => Promise<string | undefined>
 }
 
-/**
- * The call that makes the object: when it fails, the object can be there all the same, of whatever size, and then this
- * resolves with what is no ETag.
- */
+/** If the call fails, the object may exist anyway, with any size. Then this resolves to a value that is no ETag. */
 async function finish(upload: Upload, { ms, call }: LastCall): Promise<string> {
   const { signal } = upload
   const etag = await withDeadline({ ms, signal }, call).catch((error: unknown) =>
     findOrThrow(upload, error),
   )
-  // An error after the status line can look like success to the SDK, but names no ETag.
+  // The SDK can take an error after the status line for success, but then there is no ETag.
   if (etag === undefined) throw new Error('The store confirmed the object without an ETag')
   return etag
 }
@@ -138,13 +129,10 @@ async function findOrThrow({ bucket, key, signal }: Upload, cause: unknown): Pro
   return 'lost'
 }
 
-/** Up to here it costs less to digest what was sent than to ask the store for its size. */
+/** Up to this size, a digest costs less than asking the store for the object's size. */
 const MAX_DIGESTED_BYTES = 64 * 1024
 
-/**
- * Whether an ETag is the content's MD5, as it is where a store does not encrypt with a key of its own ("Object" in the API
- * reference of S3): that says more than a size does. Where the content is large or MD5 forbidden, the answer is no.
- */
+/** An ETag is the content's MD5 unless the store encrypts with its own key ("Object" in the S3 API reference). */
 function isMd5(etag: string, { byteLength, pieces }: PartBuffer): boolean {
   if (byteLength > MAX_DIGESTED_BYTES) return false
   try {
@@ -152,6 +140,7 @@ function isMd5(etag: string, { byteLength, pieces }: PartBuffer): boolean {
     for (const piece of pieces) md5.update(piece)
     return etag === `"${md5.digest('hex')}"`
   } catch {
+    // MD5 can be forbidden, as in FIPS mode.
     return false
   }
 }
@@ -168,7 +157,7 @@ async function confirm(
   return { size }
 }
 
-/** Best effort: whoever called `put` removes the key again, and the first cause is the one to report. */
+/** Best effort: the caller of `put` removes the key again. */
 async function discard(
   bucket: S3Bucket,
   { key, sent }: Pick<Upload, 'key' | 'sent'>,

@@ -8,25 +8,21 @@ export interface SigningCredentials {
 
 export interface UnsignedRequest {
   readonly method: string
-  /** As it stands in the request's line, percent-encoded where it must be. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
-  /** All of them are signed, `host` among them. Names in lower case, values without space at their ends or twice in a row. */
+  /** All are signed, including `host`. Names in lower case; values without outer or repeated spaces. */
   readonly headers: Readonly<Record<string, string>>
-  /** Of the body, in hexadecimal, or `UNSIGNED-PAYLOAD`. */
+  /** Hexadecimal, or `UNSIGNED-PAYLOAD`. */
   readonly payloadSha256: string
 }
 
 export interface SignOptions {
   readonly credentials: SigningCredentials
-  /** Milliseconds since 1970, by the clock of the store. */
+  /** Milliseconds since 1970, by the store's clock. */
   readonly now: number
 }
 
-/**
- * Signs requests to S3 (AWS Signature Version 4, with the header `Authorization`; "Authenticating Requests" in the API
- * reference of S3). It keeps the key of the day, which four of the five steps make.
- */
+/** Signs with AWS Signature Version 4 ("Authenticating Requests", S3 API reference). Caches the key of the day. */
 export class S3Signer {
   readonly #region: string
   #daily: { readonly secret: string; readonly day: string; readonly key: KeyObject } | undefined
@@ -35,7 +31,6 @@ export class S3Signer {
     this.#region = region
   }
 
-  /** The headers to send: those of the request and what the signature adds. */
   sign(request: UnsignedRequest, { credentials, now }: SignOptions): Record<string, string> {
     const time = `${new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
     const day = time.slice(0, 8)
@@ -66,14 +61,14 @@ export class S3Signer {
         (made, step) => hmac(made, step),
         Buffer.from(`AWS4${secret}`),
       )
-      // Of a bare buffer each use would make one.
+      // With a buffer, every use would create a key object.
       this.#daily = { secret, day, key: createSecretKey(key) }
     }
     return this.#daily.key
   }
 }
 
-/** Sorted and encoded as the signature wants it, so it can stand in the request's line as it is. */
+/** Sorted and encoded as the signature requires, so the request line can use it too. */
 export function formatQuery(query: Readonly<Record<string, string>>): string {
   return Object.keys(query)
     .sort()
@@ -81,7 +76,6 @@ export function formatQuery(query: Readonly<Record<string, string>>): string {
     .join('&')
 }
 
-/** The digest of a body in pieces, as it is signed. */
 export function payloadSha256(pieces: readonly Uint8Array[]): string {
   const digest = createHash('sha256')
   for (const piece of pieces) digest.update(piece)
@@ -94,7 +88,7 @@ function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-/** RFC 3986's unreserved characters alone stay as they are. */
+/** Leaves only the unreserved characters of RFC 3986 as they are. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

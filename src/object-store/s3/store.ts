@@ -30,7 +30,6 @@ import { createS3Transport, type S3Transport } from './transport.ts'
 import { uploadObject, type UploadOptions } from './put-object.ts'
 import { storeError, translated } from '../store-error.ts'
 
-/** Each costs a file descriptor, and while its reader dawdles little else. */
 const READER_SOCKETS = 1000
 
 export interface S3StoreOptions
@@ -39,17 +38,14 @@ export interface S3StoreOptions
   readonly deadlines?: Partial<S3Deadlines>
 }
 
-/**
- * Keeps objects in one bucket of an S3-compatible server. The service must be its only writer under `users/` and
- * may put, get, delete and list objects and multipart uploads; without the bucket it needs leave to make it.
- */
+/** Sole writer of `users/`. Needs to put, get, delete and list objects and multipart uploads, and create the bucket. */
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   return new S3Store(options)
 }
 
 class S3Store implements ObjectStore {
   readonly #bucket: S3Bucket
-  /** Readers that dawdle hold their sockets, and must not take those of everyone else. */
+  /** Separate sockets, so that slow readers do not block other requests. */
   readonly #readers: S3Bucket
   readonly #transports: S3Transport[] = []
   readonly #uploads: UploadOptions
@@ -67,7 +63,7 @@ class S3Store implements ObjectStore {
       this.#transports.push(kept, unkept)
       const through = { client, bucket: name, maxAttempts: options.maxAttempts, clock }
       return {
-        // A node that finds too few others to write says so over its kept connections, while the next one could.
+        // A node without write quorum keeps refusing on its kept connections; a new one can reach another node.
         direct: new DirectS3({ ...through, transport: kept, retryTransport: unkept }),
         unkept: new DirectS3({ ...through, transport: unkept }),
       }
@@ -131,7 +127,7 @@ class S3Store implements ObjectStore {
     try {
       await callS3(this.#bucket, { command, signal })
     } catch (error) {
-      // Another instance was faster, or the first answer was lost and this is the SDK's second try.
+      // Another instance was faster, or this is the SDK's retry after a lost answer.
       if (!hasName(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw storeError(error)
       await findBucket(this.#bucket, signal)
     }

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { type Dispatcher, Pool } from 'undici'
 import { formatQuery } from './signer.ts'
 
-/** A request as it goes out: signed, and with a body that can be sent again. */
 export interface S3Request {
   readonly protocol: string
   readonly hostname: string
@@ -11,7 +10,6 @@ export interface S3Request {
   readonly path: string
   readonly query: Record<string, string>
   readonly headers: Record<string, string>
-  /** The bytes, in pieces. */
   readonly body?: readonly Uint8Array[] | undefined
 }
 
@@ -21,11 +19,10 @@ export type S3Headers = Readonly<Record<string, string | undefined>>
 export interface S3Response {
   readonly statusCode: number
   readonly headers: S3Headers
-  /** All of it, or a stream that whoever gets it reads to its end or destroys. */
+  /** The whole content, or a stream that the caller reads to its end or destroys. */
   readonly body?: Readable | Uint8Array
 }
 
-/** What requests go through; of the same shape as the transports of the SDK. */
 export interface S3Transport {
   handle(
     request: S3Request,
@@ -34,34 +31,26 @@ export interface S3Transport {
   destroy?(): void
 }
 
-/** What the SDK's transport and ours take when nothing is said. */
 export const TRANSPORT_DEFAULTS = { maxSockets: 200, connectionMs: 10_000 } as const
 
 export interface S3TransportOptions {
-  /** To one host; a request waits for a free one. 200 by default. */
+  /** Per host; further requests wait for a free one. */
   readonly maxSockets?: number | undefined
-  /** Whether connections are kept for further requests, as by default. */
   readonly keepAlive?: boolean | undefined
-  /** Time to get connected, in milliseconds; 10 s by default. */
   readonly connectionMs?: number | undefined
-  /** What is taken instead. */
   readonly requestHandler?: S3Transport | undefined
 }
 
-/**
- * A transport that has no time limit of its own beyond connecting, since one for silence would
- * also cut off a slow reader: callers bound each request.
- */
+/** Limits only the time to connect: a limit on silence would cut off slow readers. Callers bound each request. */
 export function createS3Transport(options: S3TransportOptions): S3Transport {
   return options.requestHandler ?? new UndiciTransport(options)
 }
 
-/** A single piece up to here goes out together with the headers. */
+/** A single piece up to this size is sent together with the headers. */
 const MAX_CORKED_BYTES = 64 * 1024
 
 class UndiciTransport implements S3Transport {
   readonly #options: S3TransportOptions
-  /** One a host; a store has one. */
   readonly #pools = new Map<string, Pool>()
 
   constructor(options: S3TransportOptions) {
@@ -77,7 +66,7 @@ class UndiciTransport implements S3Transport {
     const query = formatQuery(request.query)
     const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
     let pieces = request.body ?? []
-    // Of a request that waits for a connection undici holds the body, and answers nothing, until it has one.
+    // While a request waits for a connection, undici holds its body and ignores aborts.
     const onAbort = (): void => void (pieces = [])
     const answering = new S3ResponseHandler({ method, signal, onAbort })
     const [first] = pieces
@@ -88,9 +77,9 @@ class UndiciTransport implements S3Transport {
       method,
       path: query === '' ? path : `${path}?${query}`,
       headers,
-      // undici takes iterables, though its types do not say so.
+      // undici accepts iterables, but its types do not say so.
       body: request.body === undefined ? null : body,
-      // Else it would not keep a connection after HEAD, for fear of servers that answer it with a body.
+      // Explicit, because undici otherwise closes the connection after HEAD, in case the server sends a body.
       reset: this.#options.keepAlive === false,
     }
     const pool = this.#pools.get(origin) ?? this.#connect(origin)
@@ -111,7 +100,7 @@ class UndiciTransport implements S3Transport {
     const pool = new Pool(origin, {
       connections: maxSockets,
       pipelining: keepAlive ? 1 : 0,
-      // Of one connection for all requests, each would meet the same node, and one reader's pace be another's.
+      // One HTTP/2 connection would reach one node only, and a slow reader would slow the other requests.
       allowH2: false,
       connect: { timeout: connectionMs },
       headersTimeout: 0,
@@ -122,23 +111,19 @@ class UndiciTransport implements S3Transport {
   }
 }
 
-/** A content up to here is answered when it has come whole: no stream is worth its price for that. */
+/** Smaller content is buffered whole: a stream would cost more. */
 const MAX_HELD_BYTES = 64 * 1024
 
 interface Answering {
-  /** That of the request: an answer to HEAD has no content, whatever length it states. */
+  /** An answer to HEAD has no content, whatever length it states. */
   readonly method: string
   readonly signal: AbortSignal
-  /** Called when the signal aborts. */
   readonly onAbort: () => void
 }
 
 type Controller = Dispatcher.DispatchController
 
-/**
- * Takes one answer from undici. `response` resolves with the head of it, and with all of a small content; the rest of a
- * large one comes as it is read. Until its end the signal ends the request, also one that still waits for a connection.
- */
+/** Resolves `response` to the head with all of a small content, or a stream. `signal` ends the request at any stage. */
 class S3ResponseHandler implements Dispatcher.DispatchHandler {
   readonly response: Promise<S3Response>
   readonly #answering: Answering
@@ -146,7 +131,6 @@ class S3ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #abort = (): void => this.#giveUp()
   #controller: Controller | undefined
   #head: Pick<S3Response, 'statusCode' | 'headers'> | undefined
-  /** Of a small content, or else there is a body. */
   #held: Uint8Array[] = []
   #body: Readable | undefined
   #isOver = false
@@ -171,7 +155,7 @@ class S3ResponseHandler implements Dispatcher.DispatchHandler {
     const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_HELD_BYTES
     if (isSmall || this.#answering.method === 'HEAD') return
     const body = new Readable({
-      // Paused, it reads nothing ahead.
+      // No read-ahead while paused.
       highWaterMark: 0,
       read: () => controller.resume(),
       destroy: (error, done) => {
@@ -181,7 +165,7 @@ class S3ResponseHandler implements Dispatcher.DispatchHandler {
         done(error)
       },
     })
-    // It can fail before whoever asked for it listens.
+    // The body can fail before the caller listens.
     this.#body = body.on('error', () => undefined)
     this.#answer.resolve({ statusCode, headers, body })
   }

@@ -2,16 +2,13 @@ import { settledUnlessAborted } from '../../async/deadline.ts'
 import { detachBuffer, type BodyMemory, type HoldOptions } from '../../objects/object-store.ts'
 import { busy, type MemoryPool } from './fair-queue.ts'
 
-/**
- * What an upload may gather of a part without memory for it. So the first byte of a part, which shows the store that the one
- * before is whole, never waits.
- */
+/** Needs no pool memory: the first byte of a part shows the store that the last part is whole, so it never waits. */
 const FIRST_BYTES = 32 * 1024
 
-/** Over this time in which an upload waited for its client its rate is taken. */
+/** The rate is measured over this much time spent waiting for the client. */
 const WINDOW_MS = 5_000
 
-/** Made once: nobody reads it but in a defect, and each would cost a stack. */
+/** Shared, since each error captures a stack that only a defect would show. */
 const OVER = busy('The upload is over.')
 
 export interface AllocationOptions {
@@ -21,25 +18,22 @@ export interface AllocationOptions {
   readonly onEnd: (allocation: MemoryAllocation) => void
 }
 
-/** One upload's part of the memory. Whoever is given it disposes of it, which gives all back. */
+/** One upload's share of the memory. Its owner disposes of it, which returns everything. */
 export class MemoryAllocation implements BodyMemory, Disposable {
   readonly userId: string
-  /** How fast the client sent in the last window; without bound before there was one. */
+  /** Rate of the client in the last window; infinite before the first window ends. */
   bytesPerSecond = Number.POSITIVE_INFINITY
-  /** The pieces are Node's own copies of what came on the connection. */
+  /** Safe: the pieces are Node's own copies of received bytes. */
   readonly detach = detachBuffer
-  /** For how long it has been on its way out. */
   leavingMs = 0
   readonly #options: AllocationOptions
   readonly #taken = new AbortController()
-  /** Aborts, with `unavailable`, when the memory was taken from this upload. */
+  /** Aborts with `unavailable` on eviction. */
   readonly taken = this.#taken.signal
   readonly #over = new AbortController()
-  /** Bytes of the part that is being gathered, and those of the pool for them. */
+  /** Bytes of the part being gathered, and pool bytes (`room`) held for them. */
   #gathering = { bytes: 0, room: 0 }
-  /** Bytes of whole parts, and those of the pool for them. */
   readonly #sending = { bytes: 0, room: 0 }
-  /** Whether it waits for its client, and neither for the store nor for memory. */
   #awaitsClient = false
   #window = { ms: 0, bytes: 0 }
 
@@ -48,15 +42,10 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     this.userId = options.userId
   }
 
-  /** Bytes that it has beside what it began with. */
   get room(): number {
     return this.#gathering.room + this.#sending.room
   }
 
-  /**
-   * Passes `content` on, piece by piece, and counts what it has passed as held. A piece for which there is no memory waits;
-   * when that takes too long, or others need the memory more, it fails with `unavailable`. Called once.
-   */
   async *hold(
     content: AsyncIterable<Uint8Array>,
     { partSize = this.#options.partSize, expectedSize = Infinity }: HoldOptions = {},
@@ -72,7 +61,7 @@ export class MemoryAllocation implements BodyMemory, Disposable {
           const held = rest.subarray(0, bytesUntilBound(this.#gathering.bytes, partSize))
           await this.#gather(held.byteLength, { partSize, left })
           left -= held.byteLength
-          // What has been handed on may be gone.
+          // The consumer may detach the piece.
           rest = rest.subarray(held.byteLength)
           yield held
         } while (rest.byteLength > 0)
@@ -84,7 +73,7 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     }
   }
 
-  /** Waits for something else that the client has to send; fails with `unavailable` when others need the memory more. */
+  /** Waits for further data from the client. Rejects with `unavailable` on eviction. */
   async awaitClient<T>(sent: Promise<T>): Promise<T> {
     this.#awaitsClient = true
     try {
@@ -94,13 +83,11 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     }
   }
 
-  /** `bytes` of what was passed on are gone from memory. */
   release(bytes: number): void {
     this.#sending.bytes -= bytes
     this.#trim()
   }
 
-  /** So much time has passed. */
   tick(ms: number): void {
     if (this.taken.aborted) this.leavingMs += ms
     if (!this.#awaitsClient) return
@@ -110,7 +97,6 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     this.#window = { ms: 0, bytes: 0 }
   }
 
-  /** Takes the memory from the upload, which then fails. */
   evict(): void {
     const reason = busy('The bytes came too slowly while others waited for memory.')
     this.#over.abort(reason)
@@ -125,10 +111,7 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     this.#options.onEnd(this)
   }
 
-  /**
-   * Gathers so many bytes more, and takes memory for them alone, so that an upload which sends little gets little; when there
-   * is none, it requests all that the part will need, as the pool demands.
-   */
+  /** Takes memory for these bytes only; if none is free, requests all that the part still needs (see `MemoryPool`). */
   async #gather(bytes: number, of: { partSize: number; left: number }): Promise<void> {
     const { userId, pool } = this.#options
     const gathering = this.#gathering
@@ -150,7 +133,6 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     if (isWhole) this.#send()
   }
 
-  /** What was gathered is on its way out, and its memory will come back. */
   #send(): void {
     this.#sending.bytes += this.#gathering.bytes
     this.#sending.room += this.#gathering.room
@@ -166,7 +148,7 @@ export class MemoryAllocation implements BodyMemory, Disposable {
   }
 }
 
-/** How much may come in one piece: none goes beyond a part, nor beyond its first bytes, which need no memory. */
+/** A piece crosses neither the end of a part nor the end of its first bytes, which need no memory. */
 function bytesUntilBound(gathered: number, partSize: number): number {
   if (partSize === 0) return Number.POSITIVE_INFINITY
   return (gathered < FIRST_BYTES ? Math.min(FIRST_BYTES, partSize) : partSize) - gathered

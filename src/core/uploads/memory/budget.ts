@@ -2,52 +2,49 @@ import { MemoryAllocation } from './allocation.ts'
 import { MemoryPool } from './fair-queue.ts'
 
 export interface UploadMemoryOptions {
-  /** What all uploads of this process together may hold in memory, in bytes; at least `smallestBudget(partSize)`. */
+  /** Bytes for all uploads of this process; at least `smallestBudget(partSize)`. */
   readonly budget: number
-  /** The most that the object store gathers of one upload before it sends it on, in bytes; 0 when it gathers nothing. */
+  /** Bytes that the object store gathers of an upload before it sends them; 0 if it gathers nothing. */
   readonly partSize: number
 }
 
-/** What an upload begins with: its connection, parser and streams (100 KiB were measured), and its first bytes. */
+/** Initial share of an upload: connection, parser and streams (100 KiB measured), and its first bytes. */
 const SHARE_BYTES = 128 * 1024
 
-/** Of the memory, an eighth is for small files, and a sixteenth for the uploads, of users who have little of it. */
+/** Shares of the budget reserved for small files and for uploads of users who hold little. */
 const SMALL_FILES = 1 / 8
 const FEW_UPLOADS = 1 / 16
 
-/** A small file needs no more than this of what there is for small ones. */
+/** Largest small file, as a share of the reserve for small files. */
 const SMALL_FILE = 1 / 16
 
-/** Beside the parts. */
 const MARGIN_BYTES = 2 ** 20
 
-/** An upload that sends less than this is slow, and gives way to all others. */
+/** Slower uploads give way to all others. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
-/** One that takes longer than this for a part gives way to another user's that has long been the first in line. */
+/** An upload that takes longer for a part gives way to another user who has been first in line for long. */
 const SLOW_PART_MS = 30_000
 const LONG_FIRST_MS = 10_000
 
 const TICK_MS = 250
 
-/** As many are on their way out at a time, since each costs a refusal and comes back; but none keeps its place for longer. */
+/** Each eviction causes a refusal and a retry, so few run at a time; a slow one stops counting. */
 const MAX_EVICTIONS = 2
 const LONGEST_EVICTION_MS = 1_000
 
-/** The least with which one upload of that part size, and many small ones, can go on. */
+/** The smallest budget that serves an upload of this part size beside many small ones. */
 export function smallestBudget(partSize: number): number {
   return 4 * (partSize + MARGIN_BYTES)
 }
 
 /**
- * The memory of a process that uploads share. An upload takes little to begin, and more only as its bytes come and gather,
- * so that one whose client dawdles holds hardly more than was sent. When there is no more, an upload waits, unread, and
- * users are served in turn; memory that slow clients keep from others is taken from them, the slowest first.
+ * The memory shared by the uploads of a process. An upload gets more only as its bytes arrive, so a slow client holds
+ * hardly more than it sent. Without free memory, uploads wait unread, users take turns, and the slowest are evicted.
  */
 export class UploadMemory {
-  /** What uploads begin with, so that large ones never keep small ones out. */
+  /** Initial shares: separate, so that large uploads never keep small ones out. */
   readonly #shares: MemoryPool
-  /** What the object store gathers of them. */
   readonly #gathered: MemoryPool
   readonly #budget: number
   readonly #partSize: number
@@ -75,10 +72,7 @@ export class UploadMemory {
     this.#partSize = partSize
   }
 
-  /**
-   * Takes what an upload of the user needs to begin. Rejects with `unavailable` when there is no memory for too long, and with
-   * the signal's reason.
-   */
+  /** Allocates the initial share. Rejects with `unavailable` after too long a wait, and with the signal's reason. */
   async admit(upload: { userId: string; signal: AbortSignal }): Promise<MemoryAllocation> {
     const { userId, signal } = upload
     signal.throwIfAborted()
@@ -92,7 +86,6 @@ export class UploadMemory {
     return allocation
   }
 
-  /** In bytes: what uploads may take in all, and have taken. And how many wait for more. */
   usage(): { readonly budget: number; readonly taken: number; readonly waiting: number } {
     const pools = [this.#shares, this.#gathered]
     return {
@@ -115,7 +108,6 @@ export class UploadMemory {
     this.#evictSlow()
   }
 
-  /** Takes memory from slow uploads, when others wait for it or little is left. */
   #evictSlow(): void {
     this.#evictFor(this.#shares, { bytesOf: () => SHARE_BYTES, minFree: 0 })
     this.#evictFor(this.#gathered, { bytesOf: ({ room }) => room, minFree: this.#budget / 8 })
@@ -130,7 +122,7 @@ export class UploadMemory {
       bytesPerSecond < SLOW_BYTES_PER_SECOND
     this.#evict({ bytes: Math.max(lacking.all, minFree - pool.free), bytesOf, isSlow })
     if (first === undefined || first.firstMs < LONG_FIRST_MS) return
-    // A crowd of one user that is just not slow would keep all others out for as long as its parts take.
+    // Otherwise a crowd of one user that is barely not slow would keep all others out.
     const isSlower: Eviction['isSlow'] = ({ userId, bytesPerSecond }) =>
       userId !== first.userId && bytesPerSecond < (this.#partSize * 1000) / SLOW_PART_MS
     this.#evict({ bytes: lacking.first, bytesOf, isSlow: isSlower })
@@ -154,19 +146,17 @@ export class UploadMemory {
   }
 }
 
-/** Takes so many bytes from those uploads that are slow, the slowest first, less what is already being taken. */
 interface Eviction {
   readonly bytes: number
   readonly bytesOf: (upload: MemoryAllocation) => number
   readonly isSlow: (upload: MemoryAllocation) => boolean
 }
 
-/** Bytes. */
 export const DEFAULT_PART_SIZE = 8 * 1024 * 1024
 
 const MAX_PARTS = 10_000
 
-/** Bytes of the parts in which a file of up to `size` bytes is sent: S3 takes 10,000 of them. */
+/** Part size for a file of up to `size` bytes: S3 accepts 10,000 parts. */
 export function partSizeFor(size: number, min = DEFAULT_PART_SIZE): number {
   return Math.max(min, Math.ceil(size / MAX_PARTS))
 }

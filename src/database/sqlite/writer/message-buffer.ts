@@ -1,4 +1,4 @@
-/** Hands what is added in one turn of the event loop over together, in its order; `schedule` can choose another moment. */
+/** Hands over the items of one event-loop turn together, in order; `schedule` can choose another moment. */
 export class MessageBuffer<T> {
   #items: T[] = []
   readonly #take: (items: readonly T[]) => void
@@ -16,7 +16,6 @@ export class MessageBuffer<T> {
     if (this.#items.push(item) === 1) this.#schedule(() => this.flush())
   }
 
-  /** Hands over what waits, if anything does. */
   flush(): void {
     const items = this.#items
     this.#items = []

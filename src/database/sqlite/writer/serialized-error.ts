@@ -1,20 +1,17 @@
 import { AppError, type AppErrorOptions, type ErrorCode } from '../../../core/errors.ts'
 
-/** An error as plain data. A copy by structured clone is no `AppError` any more, and has lost what a driver says beside words. */
+/** An error as plain data. Structured clone would lose the class `AppError` and a driver's own properties. */
 export interface SerializedError {
   readonly name: string
   readonly message: string
   readonly stack: string | undefined
-  /** What an `AppError` has. */
   readonly app:
     | (Pick<AppErrorOptions, 'facts' | 'part' | 'isFull'> & { readonly code: ErrorCode })
     | undefined
-  /** What else is plain, such as SQLite's `errcode`. */
   readonly details: Readonly<Record<string, string | number | boolean>>
   readonly cause: SerializedError | undefined
 }
 
-/** Takes whatever was thrown. */
 export function serializeError(error: unknown): SerializedError {
   if (!(error instanceof Error)) return serializeError(new Error(String(error)))
   const { name, message, stack, cause } = error
@@ -28,7 +25,6 @@ export function serializeError(error: unknown): SerializedError {
   }
 }
 
-/** The error again: an `AppError` if it was one, else an `Error` of that name. */
 export function deserializeError({ app, details, ...packed }: SerializedError): Error {
   const { name, message, stack } = packed
   const cause = packed.cause && deserializeError(packed.cause)

@@ -1,4 +1,4 @@
-// The writer thread, which `writer.ts` starts; as `main.ts` it does its work when it is loaded.
+// The writer thread, started by `writer.ts`. Like `main.ts` it runs when loaded.
 import { parentPort, workerData } from 'node:worker_threads'
 import { databaseUnavailable } from '../../database.ts'
 import { createLedger } from '../../ledger/ledger.ts'
@@ -8,7 +8,7 @@ import { openSqlite } from '../sqlite.ts'
 import type { WriterAnswer, WriterCall, WriterMessage, WriterSettings } from './protocol.ts'
 import { serializeError } from './serialized-error.ts'
 
-/** Others hold the lock for a few milliseconds as a rule; for longer, what else the thread is asked has its turn in between. */
+/** Others usually hold the lock for milliseconds. If longer, the thread's other calls run between attempts. */
 const BUSY_TIMEOUT_MS = 20
 
 const port = parentPort
@@ -26,7 +26,7 @@ const ports: Readonly<Record<WriterCall['port'], Methods>> = {
   users: { ...createUserStore(database) },
 }
 
-// All that one COMMIT has settled is one message.
+// One message for everything that one COMMIT has settled.
 const outgoing = new MessageBuffer<WriterAnswer>(
   (answers) => port.postMessage(answers),
   (flush) => process.nextTick(flush),
@@ -35,7 +35,7 @@ const underWay = new Set<Promise<void>>()
 
 async function answer({ id, port: name, method, args, until }: WriterCall): Promise<void> {
   try {
-    // Whoever was refused may have done something else since; but an upload that was given up is to end.
+    // A caller that gave up may have acted since. An abort still runs, so that the upload ends.
     if (Date.now() > until && method !== 'abort')
       throw databaseUnavailable(new Error('It was given up.'))
     const call = ports[name][method]

@@ -15,10 +15,8 @@ import type {
 import { deserializeError } from './serialized-error.ts'
 
 /**
- * Runs the writes of an embedded database on a thread with its own connection: what they compute, and above all their writes
- * to the disk, keep no request waiting. The first upload starts the thread, and from then on it runs all writes. Before that
- * they run where they are asked for, so a process that takes no upload has no thread. There is one thread for good: if it
- * ends unexpectedly, every write rejects with `unavailable`, and the process is to end.
+ * A thread for writes, whose disk writes delay no request. The first upload starts it; before that, the calling thread
+ * writes. It never restarts: if it ends unexpectedly, every write rejects with `unavailable`, and the process must end.
  */
 export class Writer {
   readonly #settings: WriterSettings
@@ -30,13 +28,13 @@ export class Writer {
   #isClosed = false
   #death: { readonly cause: unknown } | undefined
 
-  /** `onDeath` is called once with the reason when the thread cannot start, or ends without `close`. It is to end the process. */
+  /** `onDeath` is called once if the thread cannot start or ends without `close`; it must end the process. */
   constructor(settings: WriterSettings, onDeath: (cause: unknown) => void) {
     this.#settings = settings
     this.#onDeath = onDeath
   }
 
-  /** The same port, whose writes run on the thread once it has started. It takes plain data; a call with anything else rejects. */
+  /** Runs the port's writes on the thread once it has started. A call with other than plain data rejects. */
   ledger(ledger: Ledger): Ledger {
     const write = this.#writeTo('ledger', ledger)
     const begin = write('begin')
@@ -63,7 +61,7 @@ export class Writer {
     return { ...ledger, ...writes }
   }
 
-  /** As `ledger`, except that no call starts the thread. */
+  /** Like `ledger`, but no call starts the thread. */
   users(users: UserStore): UserStore {
     const write = this.#writeTo('users', users)
     const writes: WriterPorts['users'] = {
@@ -79,7 +77,7 @@ export class Writer {
     return { ...users, ...writes }
   }
 
-  /** Starts the thread, unless it was started or the writer is closed. Calls wait until it has opened its database. */
+  /** No-op if started or closed. Calls wait until the thread has opened its database. */
   start(): void {
     if (this.#worker !== undefined || this.#death !== undefined || this.#isClosed) return
     try {
@@ -99,13 +97,13 @@ export class Writer {
       .on('exit', () => this.#die(cause ?? new Error('The thread has ended.')))
   }
 
-  /** Resolves when the thread has answered what it was asked and has ended, or does not end in time. No other starts. */
+  /** Resolves when the thread has answered all calls and ended, or after `PATIENCE_MS`. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#worker === undefined || this.#death !== undefined) return
     const { promise: exited, resolve } = Promise.withResolvers<void>()
     this.#worker.once('exit', () => resolve())
-    // One that hangs in a call of the system cannot be ended either.
+    // A thread that hangs in a system call cannot be terminated either.
     const deadline = new Deadline(PATIENCE_MS, resolve)
     this.#outgoing.flush()
     this.#send('close')
@@ -124,7 +122,7 @@ export class Writer {
     }
   }
 
-  /** Rejects as the method does, and with `unavailable`, which leaves the outcome open, if the thread ends or does not answer in time. */
+  /** Rejects as the method does, and with `unavailable`, outcome unknown, if the thread ends or is late. */
   async #call(call: Omit<WriterCall, 'id' | 'until'>): Promise<unknown> {
     if (this.#death !== undefined) throw databaseUnavailable(this.#death.cause)
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
@@ -135,7 +133,7 @@ export class Writer {
     return await promise
   }
 
-  /** One call that is no plain data must not take along the others of its turn. */
+  /** One call that cannot be cloned must not fail the others of its turn. */
   #sendCalls(calls: readonly WriterCall[]): void {
     try {
       this.#send(calls)
@@ -157,7 +155,6 @@ export class Writer {
     else waiting?.resolve(answer.value)
   }
 
-  /** Who waits for the call; each is settled once. */
   #take(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id)
     waiting?.deadline.clear()
@@ -185,8 +182,8 @@ function tooLate(): Error {
   return new Error(`waited ${PATIENCE_MS} ms for the thread`)
 }
 
-/** With the extension of this file: the source, or what was emitted. */
+/** With the extension of this file: source or build output. */
 const PROGRAM = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
 
-/** Enough for what a group of transactions leaves behind, where no flag of V8 says otherwise. */
+/** Enough for what a group of transactions leaves behind; V8 flags take precedence. */
 const LIMITS = { maxYoungGenerationSizeMb: 8 }

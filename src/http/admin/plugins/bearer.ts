@@ -5,7 +5,6 @@ import type { OperatorAuth } from '../operator-auth.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether whoever asks is let in: what the route does is no secret, and the token is not known yet. */
     needsNoToken?: boolean
   }
 }
@@ -14,12 +13,7 @@ export interface BearerOptions {
   readonly operatorAuth: OperatorAuth
 }
 
-/**
- * Refuses every request that shows neither the token nor a session, but to a route that says that it needs none (a probe,
- * whose orchestrator has none; the page, by which one signs in), before its body is read, as `OperatorAuth` says. With a
- * session, whose cookie a browser sends for whichever page has it do so, another site's page is refused with
- * `cross_site_request`.
- */
+/** Authenticates before the body is read. A session also requires a same-site request, else `cross_site_request`. */
 export const bearerPlugin = fp<BearerOptions>(
   async (app, { operatorAuth }) => {
     app.addHook('onRequest', async (request, reply) => {

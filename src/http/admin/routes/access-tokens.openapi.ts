@@ -65,7 +65,6 @@ const AccessTokenPage = Page('AccessTokenPage', { access_tokens: Type.Array(Acce
 
 const every = { ...OF_USER, tag: 'access tokens', problems: ['not_found'] } as const
 
-/** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
 export const ACCESS_TOKENS = {
   issue: described({
     ...every,

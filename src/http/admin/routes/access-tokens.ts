@@ -10,7 +10,6 @@ export interface AccessTokenRoutesOptions {
   readonly accessTokens: AccessTokens
 }
 
-/** `/admin/users/{user_id}/access-tokens`: issues, lists and revokes access tokens. */
 export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (
   app,
   { accessTokens },
@@ -57,7 +56,6 @@ function placeOf([createdAt, tokenId, ...more]: Key): Place | undefined {
   return isPlace ? { createdAt, tokenId } : undefined
 }
 
-/** Whether a token comes after that place in a list that has the oldest first. */
 function isAfter({ createdAt, tokenId }: AccessToken, place: Place | undefined): boolean {
   if (place === undefined || createdAt > place.createdAt) return true
   return createdAt === place.createdAt && tokenId > place.tokenId

@@ -48,7 +48,6 @@ const DevicePage = Page('DevicePage', { devices: Type.Array(Device) })
 
 const every = { ...OF_USER, tag: 'devices', problems: ['not_found'] } as const
 
-/** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
 export const DEVICES = {
   join: described({
     ...every,

@@ -10,7 +10,6 @@ export interface DeviceRoutesOptions {
   readonly grants: Grants
 }
 
-/** `/admin/users/{user_id}/devices`: a device joins, leaves, or is listed; each is a grant. */
 export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (
   app,
   { grants },

@@ -57,7 +57,6 @@ const GrantPage = Page('GrantPage', { grants: Type.Array(Grant) })
 
 const every = { ...OF_USER, tag: 'grants', problems: ['not_found'] } as const
 
-/** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
 export const GRANTS = {
   put: described({
     ...every,

@@ -10,7 +10,6 @@ export interface GrantRoutesOptions {
   readonly grants: Grants
 }
 
-/** `/admin/users/{user_id}/grants`: any other reason for capacity; the list has the devices too. */
 export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async (
   app,
   { grants },

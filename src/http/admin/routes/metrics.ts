@@ -1,13 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify'
 
-/** What `/metrics` shows. */
 export interface ExposedMetrics {
   readonly contentType: string
-  /** In the format of `contentType`. Never rejects. */
+  /** Renders the metrics as `contentType`. Never rejects. */
   expose(): Promise<string>
 }
 
-/** Prometheus' scrape. */
 export const metricsRoutes: FastifyPluginAsync<{ readonly metrics: ExposedMetrics }> = async (
   app,
   { metrics },

@@ -16,11 +16,7 @@ export interface SessionOptions {
   readonly sessions: AdminSessions
 }
 
-/**
- * `POST /session`: gives the browser of whoever shows the admin token a session to keep, as a cookie that no script can
- * read and that no other site's page can make it send. The token itself is in no cookie. `DELETE /session`: has it
- * forgotten.
- */
+/** `POST /session` exchanges the admin token for a cookie that scripts can't read and other sites can't send. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   app,
   { operatorAuth, sessions },
@@ -36,7 +32,7 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (
   })
 
   app.delete(url, CLOSE, async (request, reply) => {
-    // Anyone may ask for it: without a good session nothing ends, and nobody can fill the log.
+    // Anyone may call this: only good sessions are audited, so that strangers can't fill the log.
     const shown = shownValues(request, ADMIN_SESSION_COOKIE)
     const isOpen = shown.some((value) => sessions.judge(value) === 'good')
     if (isOpen) audit(request, { action: 'session.close' })

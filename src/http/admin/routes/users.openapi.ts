@@ -46,7 +46,6 @@ const UserPage = Page('UserPage', { users: Type.Array(User) })
 
 const ofUser = { ...OF_USER, problems: ['not_found'] } as const
 
-/** The options of each route: what it takes and answers, and what the OpenAPI document says besides. */
 export const USERS = {
   make: described({
     operationId: 'createUser',

@@ -12,7 +12,6 @@ export interface UserRoutesOptions {
   readonly users: Users
 }
 
-/** `/admin/users`: makes, shows, lists, suspends and deletes users. */
 export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (app, { users }) => {
   const collection = '/admin/users'
   const one = '/admin/users/:user_id'

@@ -10,7 +10,6 @@ import { requireUser } from '../access-token.ts'
 
 export interface CapacityOptions {
   readonly repository: Repository
-  /** Files that a user may have. */
   readonly maxFiles: number
 }
 
@@ -55,7 +54,7 @@ const Reply = Type.Object(
   { title: 'Capacity', description: 'The figures of a repository at one moment.' },
 )
 
-/** `GET /users/me/capacity`: the figures of one moment, with the grants in force that add up to the capacity. */
+/** `GET /users/me/capacity`: one consistent snapshot, with the grants that add up to the capacity. */
 export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
   const { repository, maxFiles } = options
 

@@ -5,7 +5,6 @@ import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { discardBody } from '../../body/discard-body.ts'
 
-/** `DELETE /users/me/repo/{file_name}`: the file is gone and its bytes are free again. */
 export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository, idleTimeoutMs, shutdown: signal } = options
   app.delete(OWN_FILE_PATH, REMOVAL, async (request, reply) => {

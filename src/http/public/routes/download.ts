@@ -22,11 +22,10 @@ import { DOWNLOADS } from './download.openapi.ts'
 
 export interface DownloadOptions extends FileRouteOptions {
   readonly downloads: DownloadSlots
-  /** Aborts when the service takes no new work, so that a client should connect elsewhere. */
+  /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
 }
 
-/** What of large contents waits in this process to be sent. */
 const WAITING = {
   totalBytes: 32 * 1024 * 1024,
   minBytes: 16 * 1024,
@@ -35,10 +34,7 @@ const WAITING = {
 
 const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 
-/**
- * `GET` and `HEAD` of `/users/{me|user_id}/repo/{file_name}`: the raw content or a range of it, for whoever may see the
- * file. Conditions are looked at only once a file was found that the caller may see, so they tell nobody else of it.
- */
+/** Conditions are evaluated only if the caller may see the file, so that they reveal nothing to anyone else. */
 export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
   const { repository, downloads, shutdown } = options
   const url = '/users/:user_id/repo/:file_name'
@@ -48,7 +44,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
     const { userId } = request.user ?? {}
-    // Who left while their token was verified would never give a slot back.
+    // A client that left while its token was verified would never release a slot.
     signal.throwIfAborted()
     const leave = downloads.take({
       owner: userId === undefined ? `address ${clientAddressOf(request)}` : `user ${userId}`,
@@ -67,7 +63,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     return sendBody(reply, { ...options, body, release, waiting, signal })
   })
 
-  // A route of its own, since the one Fastify makes would read the whole object to throw it away.
+  // Fastify's own HEAD route would read the whole object.
   app.head(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const file = await repository.stat(wanted(request, request.params))
     describe(reply, { file, selection: selectRepresentation(request, file) })
@@ -94,7 +90,7 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
     'last-modified': new Date(file.updatedAt).toUTCString(),
     'cache-control': 'private, no-cache',
   })
-  // Of a 304 too: the browser's cache that asked may hold the content from a time when nobody wanted the digest.
+  // On a 304 too: the browser may have cached the content without a digest.
   const wish = reply.request.headers['want-repr-digest']?.toString()
   if (wish !== undefined && wantsReprDigest(wish)) {
     void reply.header('repr-digest', formatReprDigest(file.sha256))
@@ -103,7 +99,7 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
     void reply.code(304)
     return
   }
-  // Whatever the content is, a browser shall save it and never run it; see `SECURITY_HEADERS` too.
+  // Browsers must save the content and never run it; see `SECURITY_HEADERS`.
   void reply.headers({
     'accept-ranges': 'bytes',
     'content-type': 'application/octet-stream',

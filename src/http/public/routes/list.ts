@@ -50,7 +50,6 @@ const Query = Type.Object(
 
 const Reply = Page('FilePage', { files: Type.Array(FileReply) }, 'A page of a listing.')
 
-/** `GET /users/{me|user_id}/repo`: a page of the files that the caller may see. */
 export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
   app,
   { repository },
@@ -90,7 +89,7 @@ function ownerOf(request: FastifyRequest): UserId {
   throw new AppError('not_found', 'There is nothing under this path.')
 }
 
-/** What is no UTF-8 the parser of queries hands on undecoded; all but a prefix are refused as they are. */
+/** The query parser leaves invalid UTF-8 undecoded; only a prefix would accept it. */
 function assertDecodable({ raw: { url = '' } }: FastifyRequest): void {
   try {
     decodeURIComponent(url)
@@ -101,7 +100,7 @@ function assertDecodable({ raw: { url = '' } }: FastifyRequest): void {
   }
 }
 
-/** A cursor is of the order of its listing. */
+/** A cursor is valid only for the order of its listing. */
 function placeOf(
   [forOrder, value, name, ...more]: Key,
   order: FileOrder,

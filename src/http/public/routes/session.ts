@@ -12,18 +12,13 @@ import { discardBody } from '../../body/discard-body.ts'
 
 export interface SessionOptions extends TakeJsonOptions {
   readonly accessTokens: AccessTokens
-  /** Prefix of every path that the session is for; empty for none. */
   readonly basePath: string
 }
 
-/** A browser forgets a token that is good for longer, or for ever. */
+/** Maximum lifetime of the cookie; the token may live longer. */
 const MAX_SESSION_SECONDS = 30 * 24 * 3600
 
-/**
- * `POST /session`: hands an access token to the browser to keep as the cookie `access_token`, which no script can read
- * and which no other site's page can make it send. `DELETE /session`: has it forgotten; the token itself stays good.
- * Both have the browser forget the cookies that another page planted beside it.
- */
+/** Scripts can't read the cookie, and other sites can't send it. Both routes expire planted cookies. */
 export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (app, options) => {
   const { accessTokens, basePath, shutdown: signal, idleTimeoutMs } = options
   const cookies = { name: ACCESS_TOKEN_COOKIE, basePath, pathsBelow: PATHS_BELOW }
@@ -47,7 +42,6 @@ export const sessionRoutes: FastifyPluginAsyncTypebox<SessionOptions> = async (a
   })
 }
 
-/** Of what needs a token. */
 const PATHS_BELOW = ['/users', '/users/me', '/users/me/repo']
 
 function secondsOf(expiresInMs = Infinity): number {

@@ -35,12 +35,11 @@ const Body = Type.Object(
   },
 )
 
-/** `PATCH /users/me/repo/{file_name}`: renames the file or changes who may see it; its content is not touched. */
 export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository } = options
   takeJson(app, options)
 
-  // Who has no token, or names no file, learns nothing of how the body should look.
+  // First, so that nobody without a token and a file name learns how the body should look.
   const onRequest = async (request: FastifyRequest) => void ownFile(request)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
@@ -69,7 +68,7 @@ const CHANGE = described({
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
-  // A name that is none, and a body that names nothing, have codes of their own.
+  // An invalid name and an empty change have error codes of their own.
   requestBody: jsonRequestBody({
     ...Body,
     anyOf: [{ required: ['name'] }, { required: ['visibility'] }],

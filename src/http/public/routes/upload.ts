@@ -41,10 +41,6 @@ const Reply = Type.Intersect(
   },
 )
 
-/**
- * `POST /users/me/repo/{file_name}`: a form with one file part. `PUT` of the same: the file as the body. Either is
- * streamed to the object store as it comes.
- */
 export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (app, options) => {
   const { repository, shutdown, idleTimeoutMs } = options
   const schema = { querystring: Query, response: { 200: Reply } }
@@ -63,7 +59,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
 
-  // What is stored has no type, so not even one that is malformed refuses it.
+  // The type is not stored, so a malformed one refuses nothing.
   const onRequest = async ({ raw }: FastifyRequest) => void delete raw.headers['content-type']
 
   app.put(OWN_FILE_PATH, { schema, onRequest, config: RAW_UPLOAD }, async (request, reply) => {
@@ -77,13 +73,12 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     }
     const visibility = () => asked
     const committed = await repository.upload({ ...target, visibility, incoming, signal })
-    // What is stored is what was sent, byte for byte, so RFC 9110 section 9.3.4 allows it.
+    // RFC 9110 section 9.3.4 allows it, since the content is stored byte for byte.
     void reply.header('etag', `"${committed.file.version}"`)
     return toReply(committed)
   })
 }
 
-/** Whose file it becomes under which name, and what the client demands and says of it. */
 function targetOf(request: FastifyRequest) {
   const { headers } = request
   const file = ownFile(request)
@@ -91,7 +86,6 @@ function targetOf(request: FastifyRequest) {
   return { ...file, precondition, sha256: parseReprDigest(headers['repr-digest']?.toString()) }
 }
 
-/** The query and the form may both name the visibility, but not two. */
 function agree(
   query: Visibility | undefined,
   field: Visibility | undefined,
