@@ -77,13 +77,6 @@ export async function withDeadline<T>(
   }
 }
 
-/** Rejects with the reason of `signal` when it aborts, at once when it has. */
-export function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    addAbortListener(signal, () => reject(signal.reason))
-  })
-}
-
 /** As `AbortSignal.timeout`, with a turn for what has arrived. */
 export function timeoutSignal(ms: number): AbortSignal {
   const controller = new AbortController()

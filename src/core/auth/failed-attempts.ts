@@ -12,7 +12,7 @@ export interface FailedAttemptCount {
 
 export interface FailedAttemptPolicy {
   /** An address that is wrong so often within a window is blocked. */
-  readonly maxGuesses: number
+  readonly maxFailedAttempts: number
   readonly windowMs: number
   /** The first block; each that follows is twice as long. */
   readonly firstBlockMs: number
@@ -23,7 +23,7 @@ export interface FailedAttemptPolicy {
 
 /** A product that has lost its token and asks every few seconds stays below it; 256 bits need no stricter one. */
 export const FAILED_ATTEMPT_POLICY: FailedAttemptPolicy = {
-  maxGuesses: 20,
+  maxFailedAttempts: 20,
   windowMs: 60_000,
   firstBlockMs: 60_000,
   maxBlockMs: 10 * 60_000,
@@ -53,7 +53,7 @@ export function countFailedAttempts(
   if (now < known.blockedUntil) return known
   const isInWindow = now < known.windowEndsAt
   const total = (isInWindow ? known.failedAttempts : 0) + failedAttempts
-  if (total >= policy.maxGuesses) return block(known, now, policy)
+  if (total >= policy.maxFailedAttempts) return block(known, now, policy)
   const windowEndsAt = isInWindow ? known.windowEndsAt : now + policy.windowMs
   const expiresAt = Math.max(known.expiresAt, windowEndsAt)
   return { ...known, failedAttempts: total, windowEndsAt, expiresAt }
