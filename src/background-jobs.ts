@@ -40,9 +40,9 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
   const record = () =>
     accessTokens.recordUses().catch(warn('the use of access tokens was not recorded'))
   const share = () =>
-    failedAttempts.share().catch(warn('guesses were not shared with the other instances'))
+    failedAttempts.share().catch(warn('failed attempts were not shared with the other instances'))
   const forget = () =>
-    failedAttempts.forgetExpired().catch(warn('guesses that are over were not forgotten'))
+    failedAttempts.forgetExpired().catch(warn('expired failed attempts were not deleted'))
   // Not part of the sweep, which can take long. At once, for reservations that a crash has left.
   const expiries = expire().then(() => every(sweepIntervalMs, expire))
   const sweeps = every(sweepIntervalMs, sweep)

@@ -153,7 +153,7 @@ describe('the server', () => {
     const other = await openService(config)
     opened.defer(() => other.close())
     const address = parseClientAddress('127.0.0.1')
-    for (let guess = 0; guess < FAILED_ATTEMPT_POLICY.maxGuesses; guess += 1) {
+    for (let guess = 0; guess < FAILED_ATTEMPT_POLICY.maxFailedAttempts; guess += 1) {
       const headers = { cookie: 'access_token=wrong' }
       const { status } = await fetch(`${server.url}/users/me/capacity`, { headers })
       expect(status).toBe(403)
@@ -167,8 +167,8 @@ describe('the server', () => {
   })
 
   it.each([
-    ['share', 'guesses were not shared with the other instances'],
-    ['forgetExpired', 'guesses that are over were not forgotten'],
+    ['share', 'failed attempts were not shared with the other instances'],
+    ['forgetExpired', 'expired failed attempts were not deleted'],
   ] as const)('tells when guesses could not be handed to %s, and goes on', async (method, text) => {
     let failures = 0
     const failing = async (): Promise<void> => {

@@ -259,10 +259,10 @@ const english = {
       suspend: 'Suspend',
       suspendTitle: 'Suspend this user?',
       suspendText:
-        'Their tokens stop working and their public files are hidden until you reactivate them. Nothing is deleted.',
+        'Their tokens stop working and their shared files are hidden until you reactivate them. Nothing is deleted.',
       activate: 'Reactivate',
       activateTitle: 'Reactivate this user?',
-      activateText: 'Their tokens and public links work again.',
+      activateText: 'Their tokens and shared links work again.',
       remove: 'Delete user',
       removeTitle: 'Delete this user?',
       removeText: (count: string) =>

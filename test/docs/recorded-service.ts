@@ -31,7 +31,11 @@ export async function openRecordedService(clock: Clock): Promise<RecordedService
   opened.defer(() => objects.close())
   await objects.prepare(AbortSignal.timeout(10_000))
   const capacities = { baseCapacity: 1000, deviceCapacity: 500 }
-  const failedAttemptPolicy = { ...FAILED_ATTEMPT_POLICY, maxGuesses: 2, windowMs: 3_600_000 }
+  const failedAttemptPolicy = {
+    ...FAILED_ATTEMPT_POLICY,
+    maxFailedAttempts: 2,
+    windowMs: 3_600_000,
+  }
   const options = { ...capacities, failedAttemptPolicy, adminToken: ADMIN_TOKEN }
   const service = await startTestService({ database, objects }, options)
   opened.defer(() => service.stop())

@@ -73,13 +73,6 @@ export async function withDeadline<T>(
   }
 }
 
-/** Rejects with the signal's reason on abort, at once if already aborted. */
-export function rejection(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    addAbortListener(signal, () => reject(signal.reason))
-  })
-}
-
 /** As `AbortSignal.timeout`, with the extra turn of `Deadline`. */
 export function timeoutSignal(ms: number): AbortSignal {
   const controller = new AbortController()

@@ -9,7 +9,7 @@ export interface FailedAttemptCount {
 }
 
 export interface FailedAttemptPolicy {
-  readonly maxGuesses: number
+  readonly maxFailedAttempts: number
   readonly windowMs: number
   /** Each following block is twice as long. */
   readonly firstBlockMs: number
@@ -20,7 +20,7 @@ export interface FailedAttemptPolicy {
 
 /** A client that retries a lost token every few seconds stays below it; 256-bit secrets need no stricter limit. */
 export const FAILED_ATTEMPT_POLICY: FailedAttemptPolicy = {
-  maxGuesses: 20,
+  maxFailedAttempts: 20,
   windowMs: 60_000,
   firstBlockMs: 60_000,
   maxBlockMs: 10 * 60_000,
@@ -50,7 +50,7 @@ export function countFailedAttempts(
   if (now < known.blockedUntil) return known
   const isInWindow = now < known.windowEndsAt
   const total = (isInWindow ? known.failedAttempts : 0) + failedAttempts
-  if (total >= policy.maxGuesses) return block(known, now, policy)
+  if (total >= policy.maxFailedAttempts) return block(known, now, policy)
   const windowEndsAt = isInWindow ? known.windowEndsAt : now + policy.windowMs
   const expiresAt = Math.max(known.expiresAt, windowEndsAt)
   return { ...known, failedAttempts: total, windowEndsAt, expiresAt }

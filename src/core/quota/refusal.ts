@@ -1,9 +1,8 @@
 import { AppError } from '../errors.ts'
 import type { Usage } from '../ledger/ledger.ts'
-import type { Caller } from '../users/caller.ts'
-import { inactiveUser } from '../users/caller.ts'
+import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
-import { capacityExceeded, fileCountExceeded, uploadCountExceeded } from './capacity.ts'
+import { availableBytes } from './capacity.ts'
 
 export interface QuotaRequest extends Caller {
   readonly requested: number
@@ -38,7 +37,28 @@ export function refusalOf(request: QuotaRequest, state: QuotaState | undefined):
 function garbageExceeded(waitMs: number): AppError {
   return new AppError(
     'too_many_requests',
-    'Too much of what this user has replaced and deleted is still kept. It is removed by and by.',
+    'Too many replaced and deleted files of this user are still kept. Try again later.',
     { facts: { retry_after: Math.max(1, Math.ceil(waitMs / 1000)) } },
   )
+}
+
+/** Uploads end at any time. */
+const RETRY_AFTER_SECONDS = 5
+
+export function uploadCountExceeded(maxUploads: number): AppError {
+  const detail = `This user already has the maximum of ${maxUploads} uploads in progress.`
+  return new AppError('too_many_requests', detail, { facts: { retry_after: RETRY_AFTER_SECONDS } })
+}
+
+export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
+  return new AppError('file_count_exceeded', 'The repository holds the maximum number of files.', {
+    facts: { file_count: usage.fileCount, max_files: maxFiles },
+  })
+}
+
+export function capacityExceeded(usage: Usage, requested: number): AppError {
+  const { capacity, used, reserved } = usage
+  return new AppError('capacity_exceeded', 'The file does not fit into the repository.', {
+    facts: { capacity, used, reserved, requested, available: availableBytes(usage) },
+  })
 }

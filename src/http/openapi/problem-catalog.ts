@@ -52,7 +52,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   missing_file_part: {
     meaning: 'The form has no part `file` with a `filename` parameter.',
-    detail: 'The form has no part "file" with a file name.',
+    detail: 'The form has no part named "file".',
   },
   multiple_file_parts: {
     meaning: 'The form has more than one file.',
@@ -60,7 +60,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   truncated_body: {
     meaning: 'The body ended before its time.',
-    detail: 'The body ended too early.',
+    detail: 'The body ended before the form did.',
   },
   invalid_file_name: {
     meaning:
@@ -74,7 +74,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   digest_mismatch: {
     meaning: 'The file is not what `Repr-Digest` says; `sha256` is of what came.',
-    detail: 'The content does not have the digest that Repr-Digest states.',
+    detail: 'The content does not have the digest that was sent.',
     facts: { sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
   },
   access_token_missing: {
@@ -93,7 +93,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   file_count_exceeded: {
     meaning: 'The repository holds as many files as it may.',
-    detail: 'The repository holds as many files as it may.',
+    detail: 'The repository holds the maximum number of files.',
     facts: { file_count: 100_000, max_files: 100_000 },
   },
   user_suspended: {
@@ -118,7 +118,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   file_exists: {
     meaning: 'Another file has the new name.',
-    detail: 'There is a file of that name.',
+    detail: 'There is a file of the new name.',
   },
   user_exists: {
     meaning: 'The deleted user of this id is still being purged.',
@@ -130,7 +130,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   file_too_large: {
     meaning: 'The file is larger than any may be.',
-    detail: 'The file is larger than any may be.',
+    detail: 'The file is larger than this service takes.',
     facts: { max_file_size: 5_368_709_120 },
   },
   request_head_too_large: {

@@ -6,7 +6,6 @@ import type { Repository } from '../../core/files/repository.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import type { Json } from '../openapi/json.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
 import { assertSameSite } from '../server/cors.ts'
 import { PUBLIC_API } from './api.ts'
@@ -61,8 +60,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const downloads = new DownloadSlots(options.downloadLimits)
   const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { ...options, isRefusing, prefix })
-  if (options.apiDocs)
-    await app.register((scope) => docsScope(scope, { ...options, document }), { prefix })
+  const { docs } = options
+  if (options.apiDocs) {
+    await app.register(openApiRoutes, { document, docs, credentials: 'none', prefix })
+  }
   await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
   const { page } = options
   if (page !== undefined) {
@@ -70,13 +71,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   }
   await app.register(others)
   return app
-}
-
-async function docsScope(
-  app: FastifyInstance,
-  { document, docs }: Pick<AppOptions, 'docs'> & { readonly document: () => Json },
-): Promise<void> {
-  await app.register(openApiRoutes, { document, docs, credentials: 'none' })
 }
 
 async function pageScope(

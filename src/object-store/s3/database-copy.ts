@@ -11,7 +11,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage'
 import {
   Deadline,
-  rejection,
+  settledUnlessAborted,
   settledWithin,
   timeoutError,
   timeoutSignal,
@@ -73,7 +73,7 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
     })
     const done = upload.done()
     try {
-      await Promise.race([done, rejection(signal)])
+      await settledUnlessAborted(done, signal)
       const stored = await sizeOf(client, copy)
       if (stored === bytes) return { bytes }
       throw new Error(`${bytes} bytes were sent, the store states ${stored}`)

@@ -3,7 +3,7 @@ import {
   type CompletedPart,
   CreateMultipartUploadCommand,
 } from '@aws-sdk/client-s3'
-import { rejection, withDeadline } from '../../core/async/deadline.ts'
+import { settledUnlessAborted, withDeadline } from '../../core/async/deadline.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
 import type { S3Bucket } from './bucket.ts'
 import { CRC32_HEADER, crc32Of } from './checksums.ts'
@@ -62,7 +62,8 @@ export class MultipartUpload {
 
   /** Waits for the creation, which is never aborted: the store could finish it after the open uploads were listed. */
   async settled(signal: AbortSignal): Promise<void> {
-    await Promise.race([this.#creation, rejection(signal)]).catch(() => undefined)
+    const creation = this.#creation ?? Promise.resolve()
+    await settledUnlessAborted<unknown>(creation, signal).catch(() => undefined)
   }
 
   async #create(): Promise<CreatedUpload> {

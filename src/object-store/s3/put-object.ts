@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { rejection, timeoutSignal, withDeadline } from '../../core/async/deadline.ts'
+import { settledUnlessAborted, timeoutSignal, withDeadline } from '../../core/async/deadline.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
 import type { BufferPool } from '../buffer-pool.ts'
 import { consumeBody } from '../consume-body.ts'
@@ -41,7 +41,7 @@ export async function uploadObject(
       const { queueSize: concurrency } = options
       const upload = { bucket, key, metadata, partSize, concurrency, signal, parts, sent }
       try {
-        return await Promise.race([send(upload), rejection(signal)])
+        return await settledUnlessAborted(send(upload), signal)
       } catch (error) {
         // `send` can also fail on its own, with parts in flight.
         failed.abort(error)

@@ -14,7 +14,7 @@ import { createFailedAttemptStore } from '../../../src/database/users/failed-att
 import { outage } from '../../support/faults/faults.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 
-const POLICY: FailedAttemptPolicy = { ...FAILED_ATTEMPT_POLICY, maxGuesses: 10 }
+const POLICY: FailedAttemptPolicy = { ...FAILED_ATTEMPT_POLICY, maxFailedAttempts: 10 }
 const address = parseClientAddress('192.0.2.7')
 const neighbour = parseClientAddress('192.0.2.8')
 

@@ -10,7 +10,7 @@ import type { FailedAttemptStore } from '../../../src/core/auth/failed-attempt-s
 import type { LedgerHarness } from '../ledger/fixture.ts'
 
 const POLICY: FailedAttemptPolicy = {
-  maxGuesses: 1000,
+  maxFailedAttempts: 1000,
   windowMs: 60_000,
   firstBlockMs: 60_000,
   maxBlockMs: 60_000,
@@ -72,7 +72,7 @@ export function guessCountsContract(name: string, open: () => Promise<LedgerHarn
     })
 
     it('are not written while an address is blocked', async () => {
-      const blocking = { failedAttempts: 5, policy: { ...POLICY, maxGuesses: 5 } }
+      const blocking = { failedAttempts: 5, policy: { ...POLICY, maxFailedAttempts: 5 } }
       const blocked = await add(harness.failedAttempts, [address], blocking)
       const writes = await harness.countWrites(address)
       for (let call = 0; call < 3; call += 1) {

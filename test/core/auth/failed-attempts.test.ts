@@ -6,7 +6,7 @@ import {
 } from '../../../src/core/auth/failed-attempts.ts'
 
 const POLICY: FailedAttemptPolicy = {
-  maxGuesses: 3,
+  maxFailedAttempts: 3,
   windowMs: 1000,
   firstBlockMs: 100,
   maxBlockMs: 350,

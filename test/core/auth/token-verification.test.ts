@@ -55,7 +55,7 @@ async function openBed(core: TestCore, users: Partial<UserStore> = {}): Promise<
     },
   }
   const clock = () => core.clock.now
-  const policy = { ...FAILED_ATTEMPT_POLICY, maxGuesses: MAX_FAILED_ATTEMPTS }
+  const policy = { ...FAILED_ATTEMPT_POLICY, maxFailedAttempts: MAX_FAILED_ATTEMPTS }
   const tokens = createAccessTokens({
     users: counted,
     jwtUsers: createJwtUsers({ users: counted, verifier, createsUsers: false }),

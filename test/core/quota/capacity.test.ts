@@ -1,12 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
-import {
-  availableBytes,
-  capacityExceeded,
-  capacityState,
-  fileCountExceeded,
-} from '../../../src/core/quota/capacity.ts'
+import { availableBytes, capacityState } from '../../../src/core/quota/capacity.ts'
+import { capacityExceeded, fileCountExceeded } from '../../../src/core/quota/refusal.ts'
 import type { Usage } from '../../../src/core/ledger/ledger.ts'
 
 function usage(figures: Partial<Usage>): Usage {

@@ -163,9 +163,10 @@ describe('the audit log of the admin API', () => {
   ])('has a line for each wrong token until its address is blocked: %s', async (how, show) => {
     const address = ADDRESSES[how]
     const attempt = () => send(service, show({ 'x-forwarded-for': address }))
-    for (let tries = 0; tries < FAILED_ATTEMPT_POLICY.maxGuesses + 5; tries += 1) await attempt()
+    for (let tries = 0; tries < FAILED_ATTEMPT_POLICY.maxFailedAttempts + 5; tries += 1)
+      await attempt()
     expect((await attempt()).status).toBe(429)
-    expect(audits()).toHaveLength(FAILED_ATTEMPT_POLICY.maxGuesses)
+    expect(audits()).toHaveLength(FAILED_ATTEMPT_POLICY.maxFailedAttempts)
     expect(audits()[0]).toMatchObject({ action: 'admin_token.refuse', address })
     expect(JSON.stringify(lines)).not.toContain('wrong')
   })

@@ -4,7 +4,7 @@ import { expectProblem, type OpenService, type Reply } from '../fixture.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, call, send } from './fixture.ts'
 
-const { maxGuesses } = FAILED_ATTEMPT_POLICY
+const { maxFailedAttempts } = FAILED_ATTEMPT_POLICY
 const UNAUTHORIZED = { status: 401, code: 'unauthorized' } as const
 const TOO_MANY = { status: 429, code: 'too_many_requests' } as const
 
@@ -27,7 +27,7 @@ export function adminGuessingSuite(open: OpenService): void {
     }
 
     it('C09 is refused with 401, then with 429 and the time to wait', async () => {
-      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < maxFailedAttempts; attempt += 1) {
         const reply = await show(wrongToken(attempt))
         expectProblem(reply, UNAUTHORIZED)
         expect(reply.headers['www-authenticate']).toBe('Bearer')
@@ -41,7 +41,8 @@ export function adminGuessingSuite(open: OpenService): void {
     })
 
     it('C09 does not keep out the right token, and whoever shows none is told so', async () => {
-      for (let attempt = 0; attempt < maxGuesses; attempt += 1) await show(wrongToken(attempt))
+      for (let attempt = 0; attempt < maxFailedAttempts; attempt += 1)
+        await show(wrongToken(attempt))
       expectProblem(await show(wrongToken(99)), TOO_MANY)
       expect((await show(ADMIN_TOKEN)).status).toBe(200)
       const headers = { 'x-forwarded-for': '203.0.113.7' }
@@ -62,7 +63,7 @@ export function adminGuessingSuite(open: OpenService): void {
 
     it('C09 is not counted where no token is shown', async () => {
       const headers = { 'x-forwarded-for': '203.0.113.7' }
-      for (let request = 0; request < 2 * maxGuesses; request += 1) {
+      for (let request = 0; request < 2 * maxFailedAttempts; request += 1) {
         expectProblem(await send(service, { method: 'GET', headers }), UNAUTHORIZED)
       }
       expectProblem(await show(wrongToken(1)), UNAUTHORIZED)

@@ -243,7 +243,7 @@ export function adminSessionSuite(open: OpenService): void {
       ['the cookie', (token) => reading(`admin_session=${token}`), reading(sessionCookie())],
     ])('is limited as by the bearer token: %s', async (_how, show, right) => {
       service = await open(GUESSED)
-      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxFailedAttempts; attempt += 1) {
         expectProblem(await send(service, show(`wrong-${attempt}`)), UNAUTHORIZED)
       }
       const blocked = await send(service, show('wrong'))
@@ -253,7 +253,7 @@ export function adminSessionSuite(open: OpenService): void {
 
     it('counts no session that was good once, so that nobody is locked out by an old tab', async () => {
       service = await open(GUESSED)
-      for (let request = 0; request < 2 * FAILED_ATTEMPT_POLICY.maxGuesses; request += 1) {
+      for (let request = 0; request < 2 * FAILED_ATTEMPT_POLICY.maxFailedAttempts; request += 1) {
         expectProblem(await send(service, reading(expiredCookie())), UNAUTHORIZED)
       }
       expectProblem(await send(service, signingIn('wrong')), UNAUTHORIZED)
@@ -262,7 +262,7 @@ export function adminSessionSuite(open: OpenService): void {
     it('counts one guess where a planted cookie comes beside a session that was good once', async () => {
       service = await open(GUESSED)
       const cookie = `admin_session=planted; ${expiredCookie()}`
-      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxFailedAttempts; attempt += 1) {
         expectProblem(await send(service, reading(cookie)), UNAUTHORIZED)
       }
       const blocked = await send(service, reading(cookie))

@@ -25,7 +25,7 @@ export async function attempt(service: TestService, times: number): Promise<void
 
 /** Is wrong until the address of the tests is blocked. */
 export async function block(service: TestService): Promise<void> {
-  await attempt(service, FAILED_ATTEMPT_POLICY.maxGuesses)
+  await attempt(service, FAILED_ATTEMPT_POLICY.maxFailedAttempts)
 }
 
 /** Shows wrong tokens at that rate until it is told to stop; says which statuses came. */

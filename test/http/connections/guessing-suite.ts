@@ -24,7 +24,7 @@ import {
   wrong,
 } from './guessing-load.ts'
 
-const { maxGuesses } = FAILED_ATTEMPT_POLICY
+const { maxFailedAttempts } = FAILED_ATTEMPT_POLICY
 const TOO_MANY = { status: 429, code: 'too_many_requests' } as const
 
 /** Behind a proxy on the loopback, as all requests of the tests are. */
@@ -85,9 +85,9 @@ export function guessingSuite(openTwins: OpenTwins): void {
 
     it('C08 on one instance is over on the other too', async () => {
       const [here, there] = await open()
-      await attempt(here, maxGuesses / 2)
+      await attempt(here, maxFailedAttempts / 2)
       await here.failedAttempts.share()
-      await attempt(there, maxGuesses / 2)
+      await attempt(there, maxFailedAttempts / 2)
       await there.failedAttempts.share()
       expectBlocked(await download(there, { headers: wrong() }))
       expectProblem(await download(here, { headers: wrong() }), INVALID)
@@ -109,7 +109,7 @@ export function guessingSuite(openTwins: OpenTwins): void {
 
     it('C08 under forged addresses is counted for the address of the connection', async () => {
       const [service] = await open()
-      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < maxFailedAttempts; attempt += 1) {
         const forged = { 'x-forwarded-for': `203.0.113.${attempt}`, forwarded: `for=${attempt}` }
         expectProblem(await download(service, { headers: { ...wrong(), ...forged } }), INVALID)
       }
@@ -121,7 +121,7 @@ export function guessingSuite(openTwins: OpenTwins): void {
       const [service] = await open(PROXIED)
       const from = (addresses: string): Promise<Reply> =>
         download(service, { headers: { ...wrong(), 'x-forwarded-for': addresses } })
-      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < maxFailedAttempts; attempt += 1) {
         // What stands before the proxy's own entry is the client's invention.
         expectProblem(await from(`198.51.100.${attempt}, 203.0.113.7`), INVALID)
       }
@@ -135,7 +135,7 @@ export function guessingSuite(openTwins: OpenTwins): void {
       const [service] = await open(PROXIED)
       const from = (address: string): Promise<Reply> =>
         download(service, { headers: { ...wrong(), 'x-forwarded-for': address } })
-      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < maxFailedAttempts; attempt += 1) {
         expectProblem(await from(attempt % 2 === 0 ? 'unknown' : '"'), INVALID)
       }
       expectBlocked(await from('127.0.0.1'))
@@ -146,7 +146,7 @@ export function guessingSuite(openTwins: OpenTwins): void {
       const [service] = await open(PROXIED)
       const from = (address: string): Promise<Reply> =>
         download(service, { headers: { ...wrong(), 'x-forwarded-for': address } })
-      for (let attempt = 0; attempt < maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < maxFailedAttempts; attempt += 1) {
         expectProblem(await from(`2001:db8:0:1:${attempt}::${attempt}`), INVALID)
       }
       expectBlocked(await from('2001:db8:0:1::ffff'))

@@ -200,7 +200,7 @@ export function sessionSuite(open: OpenService): void {
     it('is no way around the limit of guesses', async () => {
       const service = await start({ failedAttemptPolicy: FAILED_ATTEMPT_POLICY })
       const user = await service.createUser(0)
-      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxGuesses; attempt += 1) {
+      for (let attempt = 0; attempt < FAILED_ATTEMPT_POLICY.maxFailedAttempts; attempt += 1) {
         expectProblem(await signIn(service, wrong()), INVALID)
       }
       const blocked = await signIn(service, wrong())

@@ -1,9 +1,6 @@
 import { sql } from 'kysely'
-import {
-  availableBytes,
-  capacityExceeded,
-  uploadCountExceeded,
-} from '../../../src/core/quota/capacity.ts'
+import { availableBytes } from '../../../src/core/quota/capacity.ts'
+import { capacityExceeded, uploadCountExceeded } from '../../../src/core/quota/refusal.ts'
 import { isAppError } from '../../../src/core/errors.ts'
 import type { BeginUpload, Ledger } from '../../../src/core/ledger/ledger.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'

@@ -184,7 +184,7 @@ function overridesOf(options: TestServiceOptions, calls: PortCalls): Overrides {
   }
 }
 
-const PATIENT = { ...FAILED_ATTEMPT_POLICY, maxGuesses: Infinity }
+const PATIENT = { ...FAILED_ATTEMPT_POLICY, maxFailedAttempts: Infinity }
 
 /** The objects of a deleted user are garbage that is due at once. */
 function withoutRetention(ledger: Ledger): Ledger {
