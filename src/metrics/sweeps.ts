@@ -7,6 +7,7 @@ export function meterSweeper(sweeper: Sweeper, registry: Registry): Sweeper {
     figure,
     counter: new Counter({ name: `cloud_repository_${name}_total`, help, registers }),
   }))
+  const expirations = counters.find(({ figure }) => figure === 'expiredUploads')?.counter
   const ends = new Counter({
     name: 'cloud_repository_sweeps_total',
     help: 'Sweeps by how they ended; elsewhere: left to another instance.',
@@ -49,7 +50,7 @@ export function meterSweeper(sweeper: Sweeper, registry: Registry): Sweeper {
     },
     async expire(signal) {
       const expired = await sweeper.expire(signal)
-      progress()({ ...NOTHING, expiredUploads: expired })
+      expirations?.inc(expired)
       return expired
     },
   }
@@ -64,15 +65,6 @@ const FIGURES = [
   ['forgottenUploads', 'forgotten_uploads', 'Settled uploads that were taken out of the journal.'],
   ['purgedRows', 'purged_rows', 'Rows of deleted users that were taken off the books.'],
 ] as const satisfies readonly (readonly [Counted, string, string])[]
-
-const NOTHING: SweepFigures = {
-  expiredUploads: 0,
-  removedObjects: 0,
-  failedRemovals: 0,
-  firstFailure: undefined,
-  forgottenUploads: 0,
-  purgedRows: 0,
-}
 
 /** The times of the last sweep that this instance did itself. */
 function lastSweep(registers: Registry[]): (sweep: { began: number; ended: number }) => void {

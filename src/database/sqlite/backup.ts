@@ -27,9 +27,9 @@ export async function backUp(
   }
 }
 
-async function assertAbsent(file: string): Promise<void> {
+export async function assertAbsent(file: string, hint = ''): Promise<void> {
   const found = await lstat(file).catch(() => undefined)
-  if (found !== undefined) throw new Error(`${file} is there already.`)
+  if (found !== undefined) throw new Error(`${file} is there already.${hint}`)
 }
 
 /** Guarantees that a file, or the entries of a folder, are on disk; resolves to its size in bytes. */

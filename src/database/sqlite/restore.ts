@@ -1,9 +1,9 @@
-import { link, lstat, open, rm, stat } from 'node:fs/promises'
+import { link, open, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../core/errors.ts'
 import { assertMigrated } from '../migrate.ts'
-import { synchronise } from './backup.ts'
+import { assertAbsent, synchronise } from './backup.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface RestoreDatabase {
@@ -21,7 +21,7 @@ export async function restore({
   fetch,
 }: RestoreDatabase): Promise<{ readonly bytes: number }> {
   // SQLite would take an old database's log for that of the new one.
-  for (const path of [file, `${file}-wal`, `${file}-shm`]) await assertAbsent(path)
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) await assertAbsent(path, HINT)
   const temporary = `${file}.restore`
   await (await open(temporary, 'wx', 0o600)).close()
   try {
@@ -37,11 +37,7 @@ export async function restore({
   }
 }
 
-async function assertAbsent(path: string): Promise<void> {
-  const found = await lstat(path).catch(() => undefined)
-  if (found === undefined) return
-  throw new Error(`${path} is there already. A restore never replaces a database: move it away.`)
-}
+const HINT = ' A restore never replaces a database: move it away.'
 
 async function assertSound(file: string): Promise<void> {
   const { size } = await stat(file)

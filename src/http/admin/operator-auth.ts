@@ -1,18 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import {
   type FailedAttemptLimiter,
   tooManyFailedAttempts,
 } from '../../core/auth/failed-attempt-limiter.ts'
 import { AppError } from '../../core/errors.ts'
+import type { Exchange } from '../pages/session-cookie.ts'
 import { shownValues, clientAddressOf } from '../server/request-head.ts'
 import { ADMIN_SESSION_COOKIE, type AdminSessions } from './admin-session.ts'
 import { audit } from './audit.ts'
-
-export interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-}
 
 /**
  * Authenticates the operator by the admin token or a session, or throws `unauthorized`. A wrong token or forged session
@@ -37,8 +32,8 @@ export function createOperatorAuth(options: OperatorAuthOptions): OperatorAuth {
   const { token, failedAttempts, sessions } = options
   const expected = digestOf(token)
 
-  function refuse({ request, reply }: Exchange, isGuess: boolean): never {
-    if (isGuess) {
+  function refuse({ request, reply }: Exchange, isFailedAttempt: boolean): never {
+    if (isFailedAttempt) {
       const address = clientAddressOf(request)
       const blockedMs = failedAttempts.blockedMs(address)
       if (blockedMs > 0) throw tooManyFailedAttempts(blockedMs)

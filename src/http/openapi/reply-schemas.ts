@@ -1,5 +1,7 @@
 import type { TProperties } from 'typebox'
 import { CAPACITY_STATES } from '../../core/quota/capacity.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
+import type { Grant } from '../../core/users/user-store.ts'
 import { Type } from './type.ts'
 
 export function Text(description: string, example?: string) {
@@ -68,4 +70,16 @@ export const USAGE = {
 
 function exampled(example: unknown): { readonly examples?: readonly unknown[] } {
   return example === undefined ? {} : { examples: [example] }
+}
+
+/** The members that every reply with a grant has. */
+export function grantReply({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
+  return {
+    source,
+    reference,
+    bytes,
+    ...(model === undefined ? {} : { model }),
+    starts_at: formatTimestamp(startsAt),
+    ends_at: formatTimestamp(endsAt),
+  }
 }

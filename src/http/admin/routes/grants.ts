@@ -1,6 +1,7 @@
 import type { Grants } from '../../../core/quota/grants.ts'
 import { formatTimestamp, parseTimestamp } from '../../../core/timestamp.ts'
 import type { Grant } from '../../../core/users/user-store.ts'
+import { grantReply } from '../../openapi/reply-schemas.ts'
 import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { type Key, readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
@@ -55,14 +56,6 @@ function placeOf(key: Key): Pick<Grant, 'source' | 'reference'> | undefined {
   return source === '' ? undefined : { source, reference }
 }
 
-function toReply({ source, reference, bytes, model, startsAt, endsAt, createdAt }: Grant) {
-  return {
-    source,
-    reference,
-    bytes,
-    ...(model === undefined ? {} : { model }),
-    starts_at: formatTimestamp(startsAt),
-    ends_at: formatTimestamp(endsAt),
-    created_at: formatTimestamp(createdAt),
-  }
+function toReply(grant: Grant) {
+  return { ...grantReply(grant), created_at: formatTimestamp(grant.createdAt) }
 }

@@ -1,10 +1,8 @@
 import { capacityFigures } from '../../../core/quota/capacity.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import type { CapacityReport } from '../../../core/ledger/ledger.ts'
-import { formatTimestamp } from '../../../core/timestamp.ts'
-import type { Grant } from '../../../core/users/user-store.ts'
 import { described } from '../../openapi/operation.ts'
-import { Bytes, Count, Text, TimeOrNull, USAGE } from '../../openapi/reply-schemas.ts'
+import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
 
@@ -77,18 +75,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
 }
 
 function grantsOf({ baseCapacity, grants }: CapacityReport) {
-  return [{ ...BASE, bytes: baseCapacity }, ...grants.map(toGrant)]
-}
-
-function toGrant({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
-  return {
-    source,
-    reference,
-    bytes,
-    ...(model === undefined ? {} : { model }),
-    starts_at: formatTimestamp(startsAt),
-    ends_at: formatTimestamp(endsAt),
-  }
+  return [{ ...BASE, bytes: baseCapacity }, ...grants.map(grantReply)]
 }
 
 const CAPACITY = described({
