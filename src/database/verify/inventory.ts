@@ -3,6 +3,7 @@ import type { Balance, FiledObject, Inventory, TracedObject } from '../../core/v
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
+import { toFile } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
 import { discardObjects } from './discard.ts'
 import type { FileRow, Tables } from '../schema.ts'
@@ -164,14 +165,7 @@ async function listFiles(
     SELECT * FROM files WHERE user_id = ${userId} AND name > ${after ?? ''}
     ORDER BY name LIMIT ${limit}
   `.execute(db)
-  return rows.map(({ user_id, name, version, object_key, size, sha256 }) => ({
-    userId: user_id,
-    name,
-    version,
-    objectKey: object_key,
-    size,
-    sha256,
-  }))
+  return rows.map(toFile)
 }
 
 async function isCurrent(

@@ -10,7 +10,7 @@ import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
-import { createMemoryStore } from '../../../src/object-store/memory.ts'
+import { createMemoryStore } from '../../support/memory-store.ts'
 import { createDatabase } from '../../support/servers/postgres.ts'
 
 const postgres = inject('postgres')

@@ -15,7 +15,7 @@ import {
   type StoreContentOptions,
 } from '../../../src/core/uploads/store-content.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createMemoryStore } from '../../../src/object-store/memory.ts'
+import { createMemoryStore } from '../../support/memory-store.ts'
 import {
   failingPut,
   faultyStore,

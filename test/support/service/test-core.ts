@@ -8,7 +8,7 @@ import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
-import { createMemoryStore } from '../../../src/object-store/memory.ts'
+import { createMemoryStore } from '../memory-store.ts'
 import { createMemoryFolder } from '../servers/local-server.ts'
 
 /** The ports of core: a SQLite file in a folder of its own, objects in memory. */

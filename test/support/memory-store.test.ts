@@ -1,4 +1,4 @@
-import { createMemoryStore } from '../../src/object-store/memory.ts'
+import { createMemoryStore } from './memory-store.ts'
 import { objectStoreContract } from '../core/objects/object-store-contract.ts'
 
 objectStoreContract('the memory store', async () => ({

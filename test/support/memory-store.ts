@@ -8,10 +8,10 @@ import type {
   OpenedObject,
   OpenObject,
   PutObject,
-} from '../core/objects/object-store.ts'
-import type { ObjectKey } from '../core/objects/object-key.ts'
-import { consumeBody } from './consume-body.ts'
-import { storeError } from './store-error.ts'
+} from '../../src/core/objects/object-store.ts'
+import type { ObjectKey } from '../../src/core/objects/object-key.ts'
+import { consumeBody } from '../../src/object-store/consume-body.ts'
+import { storeError } from '../../src/object-store/store-error.ts'
 
 /** For tests and trials: nothing survives the process, and each `put` buffers its whole body. */
 export function createMemoryStore(): ObjectStore {
