@@ -112,7 +112,7 @@ describeInBrowser('each view', (browser) => {
       const { page } = opened
       await service.setCapacity(user, 900_000)
       await page.reload()
-      await page.getByText('Over capacity by').waitFor()
+      await page.getByText(/Over capacity by/).waitFor()
       await expectAccessible('exceeded')
     })
 
