@@ -133,6 +133,31 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     expect(await kept.Body?.transformToString()).toBe('precious')
   })
 
+  it.each([1, 40])('of %i MiB to one key at once end with one, whole', async (mebibytes) => {
+    const contents = [randomBytes(mebibytes * 2 ** 20), randomBytes(mebibytes * 2 ** 20)]
+    const { signal } = new AbortController()
+    const ends = await Promise.allSettled(
+      contents.map((content) =>
+        createDatabaseCopies(environmentOf('live')).send({
+          target: address('one.sqlite'),
+          copyTo: (file) => writeFile(file, content),
+          onProgress: () => undefined,
+          signal,
+        }),
+      ),
+    )
+    const winners = ends.flatMap(({ status }, at) => (status === 'fulfilled' ? [at] : []))
+    expect(winners).toHaveLength(1)
+    const refused = ends.find(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject({ reason: { code: 'file_exists' } })
+    const got = await client.send(
+      new GetObjectCommand({ Bucket: bucket.bucket, Key: 'one.sqlite' }),
+    )
+    const stored = await buffer(got.Body as AsyncIterable<Uint8Array>)
+    expect(stored.equals(contents[winners[0] ?? -1] ?? Buffer.alloc(0))).toBe(true)
+    expect(await uploadsOf('one.sqlite')).toBe(0)
+  })
+
   it('that are interrupted on their way leave nothing, neither there nor here', async () => {
     const caller = new AbortController()
     const reason = new Error('Interrupted.')
@@ -168,6 +193,22 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     }
     await copies.send({ target: address('cut'), copyTo, ...moving })
     const restoring = copies.restore({ source: address('cut'), ...moving })
+    await expect(restoring).rejects.toThrow('The copy is damaged')
+    expect(await readdir(join(folder, 'back'))).toEqual([])
+  })
+
+  it('are refused when a value has changed on the way', async () => {
+    const copies = createDatabaseCopies(environmentOf('back'))
+    const moving = { onProgress: () => undefined, signal: new AbortController().signal }
+    await run('users create ada', 'live')
+    await run('tokens issue ada --label kitchen', 'live')
+    await run(`backup ${address('copy')}`, 'live')
+    const object = { Bucket: bucket.bucket, Key: 'copy' }
+    const { Body, Metadata } = await client.send(new GetObjectCommand(object))
+    const content = await buffer(Body as AsyncIterable<Uint8Array>)
+    content.write('chicken', content.indexOf('kitchen'))
+    await client.send(new PutObjectCommand({ ...object, Body: content, Metadata }))
+    const restoring = copies.restore({ source: address('copy'), ...moving })
     await expect(restoring).rejects.toThrow('The copy is damaged')
     expect(await readdir(join(folder, 'back'))).toEqual([])
   })

@@ -175,7 +175,12 @@ function answerRefusal(connection: Connection, error: ParserError, socket: Socke
   options?.logger?.info(line, 'request that the parser refused')
   options?.meter?.refuse({ status, code })
   socket.end(messageOf(problem, { isHead: answer?.req.method === 'HEAD' }))
+  // A client that keeps its side open would keep what its upload has reserved.
+  const closing = setTimeout(() => socket.destroy(), REFUSED_LINGER_MS)
+  socket.once('close', () => clearTimeout(closing))
 }
+
+const REFUSED_LINGER_MS = 2_000
 
 function messageOf(problem: Problem, { isHead }: { isHead: boolean }): string {
   const body = JSON.stringify(problem)

@@ -1,11 +1,14 @@
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
+  AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
@@ -19,7 +22,7 @@ import {
 import { AppError, isAppError } from '../../core/errors.ts'
 import { storeError } from '../store-error.ts'
 import { callS3, DEFAULT_DEADLINES, hasName, isMissing } from './bucket.ts'
-import { abortOpenUploads, type UploadBucket } from './delete-object.ts'
+import type { UploadBucket } from './delete-object.ts'
 import { partSizeFor } from '../../core/uploads/memory/budget.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 
@@ -55,15 +58,20 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
   const { size: bytes } = await stat(file)
   return await withClient(copy, async (client, { signal, moved }) => {
     const bucket = { client, name, deadlines: DEFAULT_DEADLINES }
-    if ((await sizeOf(client, copy)) !== undefined) {
-      throw new AppError('file_exists', `s3://${name}/${key} is there already.`)
-    }
+    if ((await findObject(client, copy)) !== undefined) throw fileExists(copy)
+    const metadata = { [DIGEST]: await digestOf(file), [OWNER]: randomUUID() }
     // A failing body ends the upload once its parts have settled; `abort` would leave them running.
     const Body = createReadStream(file, { signal })
-    const params = { Bucket: name, Key: key, Body, ContentType: 'application/vnd.sqlite3' }
     const upload = new Upload({
       client,
-      params,
+      params: {
+        Bucket: name,
+        Key: key,
+        Body,
+        ContentType: 'application/vnd.sqlite3',
+        Metadata: metadata,
+        IfNoneMatch: '*',
+      },
       partSize: partSizeFor(bytes),
       queueSize: CONCURRENCY,
     })
@@ -74,7 +82,7 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
     const done = upload.done()
     try {
       await settledUnlessAborted(done, signal)
-      const stored = await sizeOf(client, copy)
+      const stored = (await findObject(client, copy))?.ContentLength
       if (stored === bytes) return { bytes }
       throw new Error(`${bytes} bytes were sent, the store states ${stored}`)
     } catch (error) {
@@ -82,35 +90,65 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
         END_MS,
         done.catch(() => undefined),
       )
-      await removeSent(bucket, key).catch((cause: unknown) => {
+      const sent = { uploadId: upload.uploadId, owner: metadata[OWNER] }
+      await removeSent(bucket, copy, sent).catch((cause: unknown) => {
         const left = `A part of the copy may be left at s3://${name}/${key}.`
         throw hasName(cause, 'NoSuchBucket') ? error : new AppError('unavailable', left, { cause })
       })
-      throw error
+      throw hasName(error, 'PreconditionFailed') ? fileExists(copy) : error
     }
   })
 }
 
-async function removeSent(bucket: UploadBucket, key: string): Promise<void> {
-  const signal = timeoutSignal(CLEANUP_MS)
-  await abortOpenUploads(bucket, { key, signal })
-  const command = new DeleteObjectCommand({ Bucket: bucket.name, Key: key })
-  await callS3(bucket, { command, signal })
+/** Names in an object's metadata: the SHA-256 of its content, and the run that sent it. */
+const DIGEST = 'sha256'
+const OWNER = 'sent-by'
+
+function fileExists({ bucket, key }: CopyDatabase): AppError {
+  return new AppError('file_exists', `s3://${bucket}/${key} is there already.`)
 }
 
-/** Resolves once `file` holds the whole object, not yet fsynced. */
+/** Removes only what this run has sent: another run may have stored its copy under the key. */
+async function removeSent(
+  bucket: UploadBucket,
+  copy: CopyDatabase,
+  { uploadId: UploadId, owner }: { readonly uploadId: string | undefined; readonly owner: string },
+): Promise<void> {
+  const signal = timeoutSignal(CLEANUP_MS)
+  const object = { Bucket: copy.bucket, Key: copy.key }
+  if (UploadId !== undefined) {
+    const command = new AbortMultipartUploadCommand({ ...object, UploadId })
+    await callS3(bucket, { command, signal }).catch((error: unknown) => {
+      if (!hasName(error, 'NoSuchUpload')) throw error
+    })
+  }
+  const found = await findObject(bucket.client, { ...copy, signal })
+  if (found?.Metadata?.[OWNER] !== owner) return
+  await callS3(bucket, { command: new DeleteObjectCommand(object), signal })
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}
+
+/** Resolves once `file` holds the whole object, with the digest that it was sent with, if any; not yet fsynced. */
 export async function downloadCopy(copy: CopyDatabase): Promise<void> {
   const { bucket: Bucket, key: Key, file, onProgress } = copy
   await withClient(copy, async (client, { signal, moved }) => {
     const command = new GetObjectCommand({ Bucket, Key })
-    const { Body, ContentLength: total } = await client.send(command, { abortSignal: signal })
+    const answer = await client.send(command, { abortSignal: signal })
+    const { Body, ContentLength: total, Metadata } = answer
     if (!(Body instanceof Readable) || total === undefined) {
       throw new Error('The answer has no content, or states no length')
     }
     let received = 0
+    const hash = createHash('sha256')
     async function* measured(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
       for await (const chunk of chunks) {
         received += chunk.byteLength
+        hash.update(chunk)
         moved()
         onProgress({ moved: received, total: total ?? received })
         yield chunk
@@ -118,6 +156,13 @@ export async function downloadCopy(copy: CopyDatabase): Promise<void> {
     }
     await pipeline(Body, measured, createWriteStream(file), { signal })
     if (received !== total) throw new Error(`${received} bytes of ${total} came`)
+    const stated = Metadata?.[DIGEST]
+    if (stated !== undefined && stated !== hash.digest('hex')) {
+      throw new AppError(
+        'digest_mismatch',
+        'The copy is damaged: its content is not what was sent.',
+      )
+    }
   })
 }
 
@@ -145,14 +190,13 @@ async function withClient<T>(
   }
 }
 
-async function sizeOf(
+async function findObject(
   client: S3Client,
   { bucket: Bucket, key: Key, signal }: CopyDatabase,
-): Promise<number | undefined> {
+): Promise<HeadObjectCommandOutput | undefined> {
   const command = new HeadObjectCommand({ Bucket, Key })
   try {
-    const found = await callS3({ client, deadlines: DEFAULT_DEADLINES }, { command, signal })
-    return found.ContentLength
+    return await callS3({ client, deadlines: DEFAULT_DEADLINES }, { command, signal })
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error

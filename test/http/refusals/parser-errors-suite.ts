@@ -229,6 +229,20 @@ export function parserErrorsSuite(open: OpenService): void {
       await expectUntouched(service, placed)
     })
 
+    it('gives back what its upload has reserved, though its client keeps its side open', async () => {
+      const { userId, cookie } = placed.user
+      const client = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
+      const head = `PUT ${pathOf('new.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n`
+      client.on('error', () => undefined).resume()
+      client.write(`${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`)
+      const reserved = async () => (await service.ledger.usage(userId))?.reserved
+      await expect.poll(reserved).toBeGreaterThan(0)
+      client.write('not a chunk')
+      // Its own deadline for a body that stops coming is 10 s.
+      await expect.poll(reserved, { timeout: 6_000 }).toBe(0)
+      client.destroy()
+    })
+
     it('leaves the service to others', async () => {
       const bytes = Array.from({ length: 20 }, () => randomBytes(2000))
       await Promise.all(
