@@ -8,7 +8,6 @@ export interface LogOutputOptions {
 
 export interface LostLines {
   readonly lost: number
-  /** The error of the last lost line. */
   readonly err: unknown
 }
 

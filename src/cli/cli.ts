@@ -8,7 +8,6 @@ import { USERS } from './commands/users.ts'
 import { printable, render, type Result } from './render.ts'
 
 export interface CliOptions extends Pick<CommandCall, 'copies'> {
-  /** Without the program's name. */
   readonly args: readonly string[]
   /** Called only for a well-formed command. */
   readonly open: () => Promise<CommandServices>
@@ -71,7 +70,6 @@ export function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-/** In the order of the help. */
 const COMMANDS: readonly AnyCommand[] = [...USERS, ...TOKENS, ...DEVICES, ...GRANTS, ...OPERATIONS]
 
 type AnyCommand = Command | StandaloneCommand

@@ -62,9 +62,7 @@ export interface CommandCall {
 
 interface CommandForm {
   readonly words: readonly string[]
-  /** `[name]` is optional. */
   readonly operands?: readonly string[]
-  /** Options with a value. */
   readonly flags?: readonly string[]
   readonly switches?: readonly string[]
   readonly required?: readonly string[]
@@ -75,7 +73,6 @@ export interface Command extends CommandForm {
   run(services: CommandServices, call: CommandCall): Promise<Result | undefined>
 }
 
-/** A command that opens neither database nor object store. */
 export interface StandaloneCommand extends CommandForm {
   runAlone(call: CommandCall): Promise<Result | undefined>
 }

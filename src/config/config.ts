@@ -43,7 +43,6 @@ export interface S3Settings {
   readonly credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
-/** The message lists every fault, one per line. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(['Some settings are not valid:', ...faults.map((fault) => `  ${fault}`)].join('\n'))
@@ -92,7 +91,6 @@ function readSettings(reader: Reader) {
     uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
     /** Bytes that uploads leave free on local disks. */
     minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
-    /** How long the objects of replaced and deleted files are kept. */
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),

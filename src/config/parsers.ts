@@ -32,7 +32,6 @@ export function parseObjectStore(
 }
 
 export type DatabaseConfig =
-  /** Absolute path. */
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgres'; readonly url: string }
 

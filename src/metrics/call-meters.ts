@@ -15,17 +15,15 @@ export interface CallMeters {
 export function createCallMeters(registry: Registry = new Registry()): CallMeters {
   return {
     registry,
-    database: createCallMeter(registry, { of: 'database', help: 'database' }),
-    objectStore: createCallMeter(registry, { of: 'object_store', help: 'object store' }),
+    database: createCallMeter(registry, 'database'),
+    objectStore: createCallMeter(registry, 'object_store'),
   }
 }
 
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-function createCallMeter(
-  registry: Registry,
-  { of, help }: { readonly of: string; readonly help: string },
-): CallMeter {
+function createCallMeter(registry: Registry, of: 'database' | 'object_store'): CallMeter {
+  const help = of.replace('_', ' ')
   const common = { labelNames: ['operation'], registers: [registry] }
   const seconds = new Histogram({
     name: `cloud_repository_${of}_call_seconds`,

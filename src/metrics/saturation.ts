@@ -15,7 +15,6 @@ export interface SaturationOptions {
   readonly connections: (() => ConnectionCounts) | undefined
 }
 
-/** Shows limits and their use, read at each scrape. */
 export function createSaturationMetrics({
   registry,
   memory,

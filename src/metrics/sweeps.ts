@@ -66,7 +66,6 @@ const FIGURES = [
   ['purgedRows', 'purged_rows', 'Rows of deleted users that were taken off the books.'],
 ] as const satisfies readonly (readonly [Counted, string, string])[]
 
-/** The times of the last sweep that this instance did itself. */
 function lastSweep(registers: Registry[]): (sweep: { began: number; ended: number }) => void {
   const gauge = (name: string, help: string): Gauge =>
     new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, registers })

@@ -14,7 +14,6 @@ export interface FoundObject {
   readonly beganAt: number
 }
 
-/** Totals of the journal. */
 export interface RebuildFigures {
   readonly users: number
   /** The newest object of each user and name; `bytes` is their size. */

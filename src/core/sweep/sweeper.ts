@@ -26,7 +26,6 @@ export interface SweepRequest {
   readonly onWait?: () => void
 }
 
-/** Totals of one sweep. */
 export interface SweepFigures {
   readonly expiredUploads: number
   /** Keys of aborted uploads and of garbage that are now empty. */

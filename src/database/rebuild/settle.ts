@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { RebuildJournal, SettledObject } from '../../core/rebuild/journal.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { bigint, lockUser } from '../ledger/ledger-sql.ts'
+import { INSERT_FILE } from '../ledger/rows.ts'
 import type { Fragments } from '../database.ts'
 import { isAfter, type RebuildRow, toObject } from './row.ts'
 import type { Tables } from '../schema.ts'
@@ -79,9 +80,7 @@ async function makeUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
 async function addFiles(db: Kysely<Tables>, files: readonly SettledObject[]): Promise<void> {
   if (files.length === 0) return
   await sql`
-    INSERT INTO files (
-      user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at
-    )
+    ${INSERT_FILE}
     SELECT user_id, name, version, object_key, size, sha256, 'private', began_at, began_at
     FROM rebuild_objects WHERE version IN (${versionsOf(files)})
   `.execute(db)

@@ -3,13 +3,12 @@ import type { Json } from './json.ts'
 
 export interface ProblemKind {
   readonly meaning: string
-  readonly detail: string
+  readonly detail?: string
   readonly facts?: Readonly<Partial<Record<Fact, number | string>>>
 }
 
 const BYTES = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const COUNT = { type: 'integer', minimum: 0 }
-const HEALTH = { type: 'string', enum: ['ok', 'failing'] }
 
 export const FACTS = {
   parameter: { type: 'string', description: 'What was not valid, as it is named in the request.' },
@@ -40,7 +39,11 @@ export const FACTS = {
     description:
       'Whether the database answers (`/readyz`); `full` when it can be read but not written, because its disk is full.',
   },
-  object_store: { ...HEALTH, description: 'Whether the object store answers (`/readyz`).' },
+  object_store: {
+    type: 'string',
+    enum: ['ok', 'failing'],
+    description: 'Whether the object store answers (`/readyz`).',
+  },
 } as const satisfies Record<string, Json>
 
 type Fact = keyof typeof FACTS
@@ -56,7 +59,6 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   multiple_file_parts: {
     meaning: 'The form has more than one file.',
-    detail: 'The form has more than one file.',
   },
   truncated_body: {
     meaning: 'The body ended before its time.',
@@ -88,12 +90,10 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   capacity_exceeded: {
     meaning: 'The file does not fit into the repository.',
-    detail: 'The file does not fit into the repository.',
     facts: { capacity: 1000, used: 900, reserved: 0, requested: 200, available: 100 },
   },
   file_count_exceeded: {
-    meaning: 'The repository holds as many files as it may.',
-    detail: 'The repository holds the maximum number of files.',
+    meaning: 'The repository holds the maximum number of files.',
     facts: { file_count: 100_000, max_files: 100_000 },
   },
   user_suspended: {

@@ -115,7 +115,7 @@ export function problemExamples(): Json {
 }
 
 function exampleOf(code: ErrorCode): Json {
-  const { meaning, detail, facts = {} } = PROBLEM_CATALOG[code]
+  const { meaning, detail = meaning, facts = {} } = PROBLEM_CATALOG[code]
   const error = new AppError(code, detail, { facts })
   return { summary: meaning, value: problemOf(error, '6f1c1c0e-52c4-4f0e-9d0b-3a7d5f4f2a11') }
 }

@@ -72,7 +72,6 @@ function exampled(example: unknown): { readonly examples?: readonly unknown[] } 
   return example === undefined ? {} : { examples: [example] }
 }
 
-/** The members that every reply with a grant has. */
 export function grantReply({ source, reference, bytes, model, startsAt, endsAt }: Grant) {
   return {
     source,
