@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { allOf, blocksOf, type Page, readPages } from './pages.ts'
+import { allOf, blocksOf, filesIn, type Page, readPages } from './pages.ts'
 
 const pages = await readPages()
 const folders = ['src', 'test', 'bench', 'deploy', 'scripts', 'web', 'api', 'docs']
@@ -45,11 +45,6 @@ describe("the last column of SECURITY.md's table", () => {
     expect(missing).toEqual([])
   })
 })
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true })
-  return entries.map((entry) => join(folder, entry))
-}
 
 /** Where the links and pictures of a page lead, but not what its blocks show. */
 function targetsOf(page: Page): string[] {

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 
 /** A Markdown file of the repository. */
 export interface Page {
@@ -8,16 +9,17 @@ export interface Page {
 
 /** All of them, by path. */
 export async function readPages(): Promise<readonly Page[]> {
-  const folders = ['.', 'bench', 'docs', 'test']
-  const found = await Promise.all(folders.map(pagesIn))
-  const paths = found.flat().toSorted()
+  const folders = ['bench', 'docs', 'src', 'test', 'web']
+  const found = await Promise.all(folders.map(filesIn))
+  const files = [...(await readdir('.')), ...found.flat()]
+  const paths = files.filter((path) => path.endsWith('.md')).toSorted()
   return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })))
 }
 
-async function pagesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => [])
-  const prefix = folder === '.' ? '' : `${folder}/`
-  return names.filter((name) => name.endsWith('.md')).map((name) => prefix + name)
+/** The files of a folder and of the folders in it. */
+export async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true })
+  return entries.map((entry) => join(folder, entry))
 }
 
 /** What a page shows apart from its sentences: a fenced block, or an indented one, as it is to be typed. */

@@ -13,7 +13,7 @@ import { Journey, LARGE, LARGEST, MIDDLE_DOWNLOAD, type Outcome } from './journe
 import { expectSettled } from './settled.ts'
 
 interface Fault {
-  /** Begins with its rows of the matrix in ARCHITECTURE.md. */
+  /** Begins with its rows of `test/FAULTS.md`. */
   readonly name: string
   readonly part: Part
   readonly toxic: Toxic

@@ -138,7 +138,7 @@ export interface Ledger extends SweepLedger {
    * `bytes` minus the size of the replaced file, at least 0. It is accepted if 0, or if used + reserved + growth is at
    * most the capacity. The `WHERE` of the reserving `UPDATE` tests this, so concurrent instances never reserve a byte
    * twice (I5). The same lock limits the pending uploads with a running lease to `maxUploads`; an expired one counts
-   * again when renewed. The same `WHERE` bounds the user's garbage (ARCHITECTURE.md, "Garbage").
+   * again when renewed. The same `WHERE` bounds the user's garbage (core/quota/README.md).
    *
    * Rejects, in this order: `precondition_failed`, `too_many_requests` (for garbage, `retry_after` lasts until the
    * oldest is due), `file_count_exceeded`, `capacity_exceeded` (facts `capacity, used, reserved, requested,

@@ -33,7 +33,7 @@ export interface PutResult {
 }
 
 /**
- * Grants add to the base capacity, one per device (ARCHITECTURE, "Layers"). Idempotent by (source, reference): the last
+ * Grants add to the base capacity, one per device (README.md). Idempotent by (source, reference): the last
  * terms apply. Bad terms reject with `invalid_parameter` (fact `parameter`), an unknown user with `not_found`.
  */
 export interface Grants {
