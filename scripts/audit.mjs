@@ -1,6 +1,5 @@
-// Asks the registry for known vulnerabilities of what the service depends on and of what its pages are made of, and exits
-// with 1 when there are any. A registry that answers no such question (a mirror, or none at all) is said plainly and fails
-// nothing.
+// Asks the registry for known vulnerabilities of the packages that the service depends on and that its pages contain.
+// Exits with 1 if there are any. If the registry gives no report (a mirror, or no registry), says so and exits with 0.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { pagePackages } from './page-packages.mjs'
@@ -10,7 +9,7 @@ const report = parse(stdout)
 
 if (report.metadata?.vulnerabilities === undefined) {
   console.log(
-    `npm audit: not asked, the registry does not answer (${report.message ?? 'no report'})`,
+    `npm audit: skipped, since the registry gave no report (${report.message ?? 'no answer'})`,
   )
 } else {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
@@ -20,7 +19,7 @@ if (report.metadata?.vulnerabilities === undefined) {
     nodes.some(isShipped),
   )
   for (const [name, { severity, range }] of found) {
-    console.log(`npm audit: ${severity} in ${name} ${range}`)
+    console.log(`npm audit: ${name} ${range}: severity ${severity}`)
   }
   console.log(`npm audit: ${found.length} packages with known vulnerabilities`)
   process.exitCode = found.length > 0 ? 1 : 0

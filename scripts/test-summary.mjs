@@ -15,16 +15,16 @@ const failed =
 const isEmpty = reports.some(({ numPassedTests = 0 }) => numPassedTests === 0)
 
 for (const name of reports.flatMap(failuresOf)) console.log(`Failed: ${name}`)
-if (skipped > 0) console.log(`${skipped} tests were skipped; here that counts as failed`)
+if (skipped > 0) console.log(`${skipped} tests were skipped; skipped tests count as failed here`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 || isEmpty || elsewhere !== '0' ? 1 : 0)
 
-/** Tests that die before their report is written have failed, too. */
+/** A test run that ends before it writes its report counts as failed. */
 function readReport(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    console.log(`No report of tests can be read, which counts as failed: ${path}: ${error.message}`)
+    console.log(`Unreadable test report, which counts as one failed test: ${path}: ${error.message}`)
     return { numFailedTests: 1 }
   }
 }
@@ -33,7 +33,7 @@ function sum(figureOf) {
   return reports.reduce((total, report) => total + figureOf(report), 0)
 }
 
-/** What failed, by file and title, so that the end of a long log says it. */
+/** The failed tests, by file and title, for the end of a long log. */
 function failuresOf({ testResults = [] }) {
   return testResults
     .filter(({ status }) => status === 'failed')
@@ -47,7 +47,7 @@ function failuresOf({ testResults = [] }) {
     })
 }
 
-/** Files that failed without a failed test, such as one that does not load. */
+/** Number of files that failed without a failed test, such as one that does not load. */
 function brokenFiles({ testResults = [] }) {
   return testResults.filter(
     ({ status, assertionResults = [] }) =>
