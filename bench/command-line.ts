@@ -67,7 +67,7 @@ function defaultsOf(option: 'rounds' | 'seconds'): string {
 export function usage(known: readonly Scenario[]): string {
   const lines = known.map(({ name, title }) => `    ${name.padEnd(18)} ${title}`)
   return `usage: npm run bench -- [options]
-  --quick            measure only 4 KiB files, on the stacks with MinIO, in under two minutes
+  --quick            measure only 4 KiB uploads and downloads on the stacks with MinIO, in under two minutes
   --scenario NAME    run only this scenario; can be repeated:
 ${lines.join('\n')}
   --stack NAME       run only on this stack; can be repeated: ${STACK_NAMES.join(', ')}

@@ -1,4 +1,4 @@
-// Writes the licences of the packages that the pages contain, as these licences require of a redistribution.
+// Writes the licences of the packages that the pages contain, as these licences require of a distributor.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pagePackages } from './page-packages.mjs'

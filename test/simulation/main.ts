@@ -59,7 +59,7 @@ async function explain(stage: Stage, finding: Finding): Promise<void> {
   console.error(describeFinding(finding))
   console.error('shrinking ...')
   const { plan, run } = await shrink(finding.seed, { stage })
-  console.error(`shortest plan found: ${String(run.violation)}`)
+  console.error(`smallest failing plan found: ${String(run.violation)}`)
   console.error(JSON.stringify(plan, undefined, 1))
 }
 
