@@ -1,5 +1,6 @@
-// Asks the registry for known vulnerabilities of the packages that the service depends on and that its pages contain.
-// Exits with 1 if there are any. If the registry gives no report (a mirror, or no registry), says so and exits with 0.
+// Asks the registry for known vulnerabilities of what the service depends on and of what its pages are made of, and exits
+// with 1 when there are any. A registry that answers no such question (a mirror, or none at all) is said plainly and fails
+// nothing.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { pagePackages } from './page-packages.mjs'
@@ -9,7 +10,7 @@ const report = parse(stdout)
 
 if (report.metadata?.vulnerabilities === undefined) {
   console.log(
-    `npm audit: skipped, since the registry gave no report (${report.message ?? 'no answer'})`,
+    `npm audit: not asked, the registry does not answer (${report.message ?? 'no report'})`,
   )
 } else {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))

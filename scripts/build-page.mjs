@@ -1,5 +1,5 @@
-// Builds the pages into dist/web if their sources are newer than the last build, in about a second. Plain JavaScript,
-// as run.mjs is. If several processes start it at once, one builds and the others wait. A page is there at all times.
+// Builds the pages into dist/web where their sources are newer than what was built, in about a second. Plain JavaScript, as
+// run.mjs is. Of programs that want it at once one builds and the others wait; whoever reads meanwhile finds a page.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -19,7 +19,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const built = join(root, 'dist', 'web')
 const lock = `${built}.lock`
 
-/** Longer than any build. If the lock is held longer, its process id is taken to belong to another program by now. */
+/** Longer than any build. Whoever holds the lock still then is taken for another program that has got the id. */
 const MAX_WAIT_MS = 60_000
 
 if (isStale()) {
@@ -34,7 +34,7 @@ if (isStale()) {
   process.exitCode = status
 }
 
-/** Also true if the last build was interrupted. */
+/** Also where a build was cut before it was whole. */
 function isStale() {
   const document = join(built, 'index.html')
   return !existsSync(document) || !isWhole() || newestSource() > statSync(document).mtimeMs
@@ -54,7 +54,7 @@ function newestSource() {
   return Math.max(...times)
 }
 
-/** The lock is a file that contains the id of its process from the moment it exists. */
+/** The lock is a file that holds the id of its process from its first moment on. */
 async function takeLock() {
   mkdirSync(dirname(lock), { recursive: true })
   const own = `${lock}-${process.pid}`
@@ -97,7 +97,7 @@ function isGone(pid) {
   }
 }
 
-/** Removes the files of killed builds, but not while a process with the same id runs. */
+/** What builds have left behind that were killed; a process that has got the id of one keeps it until it ends, too. */
 function removeLeftovers() {
   for (const name of readdirSync(dirname(built))) {
     const [, pid] = /^web(?:\.lock)?-(\d+)$/.exec(name) ?? []
@@ -119,7 +119,7 @@ function build() {
   }
 }
 
-/** Adds new assets before the document and removes old ones after it, so that the page is complete at every moment. */
+/** What the document refers to comes before it and goes after it, so that there is a page at every moment. */
 function replace(folder) {
   mkdirSync(join(built, 'assets'), { recursive: true })
   const names = filesIn(folder).toSorted((a, b) => turnOf(a) - turnOf(b))
@@ -128,7 +128,7 @@ function replace(folder) {
   for (const name of old) rmSync(join(built, name))
 }
 
-/** The document comes last: its modification time tells a finished build from an interrupted one. */
+/** The document comes last, since by its time a build that was cut is told from one that is whole. */
 function turnOf(name) {
   return ['index.html.gz', 'index.html.br', 'index.html'].indexOf(name)
 }

@@ -1,17 +1,17 @@
-// The packages that the pages contain. The image ships them in its JavaScript, although npm lists them as development
-// dependencies.
+// The packages that the pages are made of. The image has them in its JavaScript although npm takes them for development
+// alone.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Written by Vite when it builds the pages (`build.license`): the packages whose code it bundled. */
+/** What Vite writes when it builds the pages (`build.license`): each package of which it bundled code. */
 const LIST = join(root, 'dist', 'web', 'licenses.json')
 
 /**
- * Returns for each package its `name`, `version`, `license` (SPDX), `path` in package-lock.json, and the `text` of the
- * licence if the package contains it. The pages must have been built.
+ * Each with its `name`, `version`, `license` (SPDX) and `path` in package-lock.json; `text` is that of its licence,
+ * where it comes with one. The pages have to be built.
  */
 export function pagePackages() {
   if (!existsSync(LIST)) throw new Error('Build the pages first: node scripts/build-page.mjs')
@@ -23,7 +23,7 @@ export function pagePackages() {
   })
 }
 
-/** Returns the packages of package-lock.json, each with its `path` and `name`. */
+/** All packages as package-lock.json has them, each with its `path` there and its `name`. */
 export function lockedPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const installed = Object.entries(packages).filter(([path]) => path !== '')

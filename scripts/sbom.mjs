@@ -1,5 +1,5 @@
-// Writes the software bill of materials of the image, in CycloneDX: npm's list of installed packages, without the
-// development dependencies, but with the packages that the pages contain.
+// Writes the software bill of materials of the image, in CycloneDX: npm's own list of what is installed, without what is
+// there for development alone, but with what the pages are made of.
 import { spawnSync } from 'node:child_process'
 import { lockedPackages, pagePackages } from './page-packages.mjs'
 
@@ -18,7 +18,7 @@ bill.dependencies = bill.dependencies
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isShipped) }))
 console.log(JSON.stringify(bill, null, 2))
 
-/** The name of a package in npm's list. */
+/** As npm names a package in its list. */
 function idOf({ name, version }) {
   return `${name}@${version}`
 }
@@ -32,7 +32,7 @@ function listOfNpm() {
   return JSON.parse(stdout)
 }
 
-/** A package of the pages is part of the image, although npm marks it as a development dependency. */
+/** A package of the pages is in the image, whatever npm takes it for. */
 function asShipped(component) {
   const isDevelopment = component.properties.some(({ name }) => name === DEVELOPMENT)
   if (!isDevelopment) return component

@@ -15,16 +15,16 @@ const failed =
 const isEmpty = reports.some(({ numPassedTests = 0 }) => numPassedTests === 0)
 
 for (const name of reports.flatMap(failuresOf)) console.log(`Failed: ${name}`)
-if (skipped > 0) console.log(`${skipped} tests were skipped; skipped tests count as failed here`)
+if (skipped > 0) console.log(`${skipped} tests were skipped; here that counts as failed`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 || isEmpty || elsewhere !== '0' ? 1 : 0)
 
-/** A test run that ends before it writes its report counts as failed. */
+/** Tests that die before their report is written have failed, too. */
 function readReport(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    console.log(`Unreadable test report, which counts as one failed test: ${path}: ${error.message}`)
+    console.log(`No report of tests can be read, which counts as failed: ${path}: ${error.message}`)
     return { numFailedTests: 1 }
   }
 }
@@ -33,7 +33,7 @@ function sum(figureOf) {
   return reports.reduce((total, report) => total + figureOf(report), 0)
 }
 
-/** The failed tests, by file and title, for the end of a long log. */
+/** What failed, by file and title, so that the end of a long log says it. */
 function failuresOf({ testResults = [] }) {
   return testResults
     .filter(({ status }) => status === 'failed')
@@ -47,7 +47,7 @@ function failuresOf({ testResults = [] }) {
     })
 }
 
-/** Number of files that failed without a failed test, such as one that does not load. */
+/** Files that failed without a failed test, such as one that does not load. */
 function brokenFiles({ testResults = [] }) {
   return testResults.filter(
     ({ status, assertionResults = [] }) =>
