@@ -146,7 +146,9 @@ describe('the process', () => {
     async () => {
       const { process, output } = await start(['serve'], { DATA_DIR: '/proc/no-such-folder' })
       await expect.poll(() => process.exitCode, { timeout: 15_000 }).toBe(1)
-      expect(output()).toContain('database folder /proc/no-such-folder cannot be used. Set DATA_DIR or DATABASE_URL')
+      expect(output()).toContain(
+        'database folder /proc/no-such-folder cannot be used. Set DATA_DIR or DATABASE_URL',
+      )
     },
   )
 

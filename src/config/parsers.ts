@@ -144,7 +144,9 @@ export function parseOneOf<const W extends string>(words: readonly W[], text: st
 export function parseDeviceModels(text: string): ReadonlyMap<string, number> {
   const models = parseJson(text)
   if (typeof models !== 'object' || models === null || Array.isArray(models)) {
-    throw new Error('must be a JSON object of models and their bytes, such as {"camera-2": "20GiB"}')
+    throw new Error(
+      'must be a JSON object of models and their bytes, such as {"camera-2": "20GiB"}',
+    )
   }
   return new Map(Object.entries(models).map(([model, bytes]) => [model, bytesOf(model, bytes)]))
 }

@@ -219,7 +219,10 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
       [`restore s3://${bucket.bucket}`, /^invalid_parameter: /],
       [`backup s3://${bucket.bucket}/`, /^invalid_parameter: /],
       [`restore ${address('nothing')}`, /^not_found: s3:\S+ does not exist\.$/m],
-      ['backup s3://no-such-bucket-here/copy', /^not_found: The bucket no-such-bucket-here does not exist\./],
+      [
+        'backup s3://no-such-bucket-here/copy',
+        /^not_found: The bucket no-such-bucket-here does not exist\./,
+      ],
     ]
     for (const [index, [args, message]] of wrong.entries()) {
       const { code, output } = await run(args, `back-${index}`)

@@ -390,7 +390,11 @@ describe('the help on a command', () => {
 
 describe('exit code 2, without opening anything, for', () => {
   it.each([
-    ['an unknown command', 'users rename a b', /^Unknown command "users rename"\.\n\ncloud-repo serve /],
+    [
+      'an unknown command',
+      'users rename a b',
+      /^Unknown command "users rename"\.\n\ncloud-repo serve /,
+    ],
     ['half a command', 'users', /^Unknown command "users"\.\n\n/],
     ['a missing operand', 'users show', /^usage: cloud-repo users show <user_id>$/],
     ['an operand too many', 'users create a b', /^usage: cloud-repo users create \[user_id\]$/],

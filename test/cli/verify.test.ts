@@ -153,16 +153,13 @@ describe('verify', () => {
     ['--sample 1%', NO_COUNT],
     ['--sample x', NO_COUNT],
     ['--deep --sample 2', 'cannot be combined with --deep'],
-  ])(
-    'refuses %s',
-    async (flags, why) => {
-      expect(await run(`verify ${flags}`)).toMatchObject({
-        code: 1,
-        out: '',
-        err: `invalid_parameter: --sample ${why}.`,
-      })
-    },
-  )
+  ])('refuses %s', async (flags, why) => {
+    expect(await run(`verify ${flags}`)).toMatchObject({
+      code: 1,
+      out: '',
+      err: `invalid_parameter: --sample ${why}.`,
+    })
+  })
 
   it.each(['--repair=yes', '--repair a b', '--fix'])('is wrongly called with %s', async (flags) => {
     const { code, err } = await run(`verify ${flags}`)

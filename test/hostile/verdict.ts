@@ -18,7 +18,9 @@ export function faultsOf({ rounds, resident }: HostileFigures): readonly string[
   return [
     ...errors,
     ...slow,
-    ...(resident.peak <= MOST_RESIDENT ? [] : [`${resident.peak} bytes of resident memory exceed ${MOST_RESIDENT}`]),
+    ...(resident.peak <= MOST_RESIDENT
+      ? []
+      : [`${resident.peak} bytes of resident memory exceed ${MOST_RESIDENT}`]),
   ]
 }
 

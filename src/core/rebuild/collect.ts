@@ -59,7 +59,11 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
 
 /** Nothing removes objects during a rebuild, and without this one an older object would become the file. */
 function deniedObject(objectKey: ObjectKey): AppError {
-  return new AppError('unavailable', 'The object store lists an object that it then reports as missing.', {
-    cause: new Error(objectKey),
-  })
+  return new AppError(
+    'unavailable',
+    'The object store lists an object that it then reports as missing.',
+    {
+      cause: new Error(objectKey),
+    },
+  )
 }
