@@ -65,7 +65,7 @@ function defaultsOf(option: 'rounds' | 'seconds'): string {
 
 /** Lists all scenarios and stacks. */
 export function usage(known: readonly Scenario[]): string {
-  const lines = known.map(({ name, title }) => `    ${name.padEnd(18)} ${title}`)
+  const lines = known.map(({ name, title }) => `    ${name.padEnd(19)} ${title}`)
   return `usage: npm run bench -- [options]
   --quick            measure only 4 KiB uploads and downloads on the stacks with MinIO, in under two minutes
   --scenario NAME    run only this scenario; can be repeated:
