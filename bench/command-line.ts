@@ -9,12 +9,12 @@ export interface Asked {
   readonly rounds: number
   /** How long each load lasts. */
   readonly seconds: number
-  /** The path of the results, less `.json` and `.md`. */
+  /** Path of the results, without `.json` and `.md`. */
   readonly results: string
   readonly profile: string | undefined
 }
 
-/** What the arguments ask for of `known`, or what is wrong with them. */
+/** Returns what to run of `known`, or what is wrong with the arguments. */
 export function readCommandLine(
   args: readonly string[],
   known: readonly Scenario[],
@@ -30,8 +30,10 @@ export function readCommandLine(
     ...names.filter((name) => !known.some((scenario) => scenario.name === name)),
     ...stacks.filter((name) => !isStackName(name)),
   ]
-  if (unknown.length > 0) return { wrong: `There is no ${unknown.join(', no ')}.` }
-  if (!isCount(rounds) || !isCount(seconds)) return { wrong: 'Rounds and seconds are from 1.' }
+  if (unknown.length > 0) return { wrong: `Unknown scenario or stack: ${unknown.join(', ')}.` }
+  if (!isCount(rounds) || !isCount(seconds)) {
+    return { wrong: '--rounds and --seconds must be whole numbers of at least 1.' }
+  }
   const scenarios = known.filter(({ name }) => names.includes(name))
   return { scenarios, stacks: stacks.filter(isStackName), rounds, seconds, results, profile }
 }
@@ -57,16 +59,20 @@ function isCount(number: number): boolean {
   return Number.isInteger(number) && number > 0
 }
 
-/** Says which scenarios and stacks there are. */
+function defaultsOf(option: 'rounds' | 'seconds'): string {
+  return `default ${FULL_DEFAULTS[option]}; ${QUICK_DEFAULTS[option]} with --quick`
+}
+
+/** Lists all scenarios and stacks. */
 export function usage(known: readonly Scenario[]): string {
-  const lines = known.map(({ name, title }) => `    ${name.padEnd(18)} ${title}`)
+  const lines = known.map(({ name, title }) => `    ${name.padEnd(19)} ${title}`)
   return `usage: npm run bench -- [options]
-  --quick            the 4 KiB figures of the stacks with MinIO, in under two minutes
-  --scenario NAME    only this one; may be repeated:
+  --quick            measure only 4 KiB uploads and downloads on the stacks with MinIO, in under two minutes
+  --scenario NAME    run only this scenario; can be repeated:
 ${lines.join('\n')}
-  --stack NAME       only this one; may be repeated: ${STACK_NAMES.join(', ')}
-  --rounds N         how often each side is measured, in turns; ${FULL_DEFAULTS.rounds} when left out, ${QUICK_DEFAULTS.rounds} with --quick
-  --seconds S        how long a load lasts; ${FULL_DEFAULTS.seconds} when left out, ${QUICK_DEFAULTS.seconds} with --quick
-  --results PATH     where the results go, as PATH.json and PATH.md; data/bench when left out
-  --profile FOLDER   writes a CPU profile of each service there`
+  --stack NAME       run only on this stack; can be repeated: ${STACK_NAMES.join(', ')}
+  --rounds N         measurements of each side, taken alternately (${defaultsOf('rounds')})
+  --seconds S        duration of each load (${defaultsOf('seconds')})
+  --results PATH     write the results to PATH.json and PATH.md (default data/bench)
+  --profile FOLDER   write a CPU profile of each service to this folder`
 }

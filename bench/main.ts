@@ -18,6 +18,8 @@ import type { StackName } from './setup/stack.ts'
 
 const BUILD_TIMEOUT_MS = 120_000
 
+const NEEDS = 'It needs Linux and the programs that bench/NOTES.md names.'
+
 await runMain(usage(SCENARIOS), main)
 
 async function main(args: readonly string[]): Promise<number> {
@@ -28,7 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const lacking = await findLacking()
   if (lacking.length > 0) {
-    console.error(`It needs Linux and what bench/NOTES.md names: ${lacking.join('; ')}.`)
+    console.error(`The benchmark cannot run here: ${lacking.join('; ')}. ${NEEDS}`)
     return 2
   }
   const results: Result[] = []
@@ -51,18 +53,18 @@ async function findLacking(): Promise<readonly string[]> {
   return process.platform === 'linux' ? reasons : [`this is ${process.platform}`, ...reasons]
 }
 
-/** Aborted when somebody wants the run to end; what it has started ends with it. */
+/** Aborted by SIGINT and SIGTERM; the programs that the run has started end with it. */
 function endOfSignal(): AbortSignal {
   const end = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // However often: a terminal tells both npm and this process.
+    // Not `once`: a terminal signals both npm and this process.
     process.on(signal, () => end.abort(new Error(`ended by ${signal}`)))
   }
   return end.signal
 }
 
 interface Run {
-  /** Called with each result when it is there. */
+  /** Called with each result as soon as it is complete. */
   readonly keep: (result: Result) => Promise<void>
   readonly end: AbortSignal
 }
@@ -92,7 +94,7 @@ interface ScenarioRun {
   readonly end: AbortSignal
 }
 
-/** One that fails says so in its result, and the others go on. */
+/** A failure becomes part of the result, and the other scenarios still run. */
 async function runScenario(run: ScenarioRun): Promise<Result> {
   const { scenario, stack, servers, asked, progress, end } = run
   const { name, title, isCold = false, maxRounds = Number.POSITIVE_INFINITY } = scenario
@@ -114,7 +116,7 @@ async function runScenario(run: ScenarioRun): Promise<Result> {
   }
 }
 
-/** What there is so far, since a run takes long. */
+/** Saves the results so far, since a run takes long. */
 async function save(report: Report, { results }: Asked): Promise<void> {
   await mkdir(dirname(results), { recursive: true })
   await writeFile(`${results}.json`, `${JSON.stringify(report, undefined, 2)}\n`)

@@ -1,8 +1,8 @@
-/** Tells those who wait what is under way. */
+/** Shows what the run is doing. */
 export interface Progress {
-  /** Takes the place of what was said before, on a terminal. */
+  /** On a terminal, replaces the previous text. */
   say(text: string): void
-  /** Stays. */
+  /** Prints a line that stays. */
   note(text: string): void
   end(): void
 }

@@ -20,7 +20,7 @@ if (report.metadata?.vulnerabilities === undefined) {
     nodes.some(isShipped),
   )
   for (const [name, { severity, range }] of found) {
-    console.log(`npm audit: ${severity} in ${name} ${range}`)
+    console.log(`npm audit: ${name} ${range}: severity ${severity}`)
   }
   console.log(`npm audit: ${found.length} packages with known vulnerabilities`)
   process.exitCode = found.length > 0 ? 1 : 0

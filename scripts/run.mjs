@@ -64,7 +64,7 @@ function installWhatIsMissing() {
     console.error('node_modules is a link to an older install: run `npm ci` where it leads.')
     process.exit(1)
   }
-  console.error('Installing dependencies, once; this takes about half a minute ...')
+  console.error('Installing dependencies; this takes about half a minute and happens once ...')
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -22,7 +22,7 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   const folder = dirname(file)
   // SQLite syncs this folder itself. Folders above it are ours to open only if they were created here.
   await ensureFolder(folder, folder).catch((cause: unknown) => {
-    const detail = `The database has no folder ${folder}. DATA_DIR or DATABASE_URL can name another.`
+    const detail = `The database folder ${folder} cannot be used. Set DATA_DIR or DATABASE_URL to another one.`
     throw new AppError('unavailable', detail, { cause })
   })
   return openSqlite({ file })

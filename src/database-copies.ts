@@ -52,6 +52,6 @@ function parseS3Address(text: string): { readonly bucket: string; readonly key: 
   if (bucket !== undefined && isKey) return { bucket, key }
   throw new AppError(
     'invalid_parameter',
-    'Write the address of a copy as s3://bucket/key, such as s3://backups/2026-11-23.sqlite.',
+    'The address of a copy must be s3://bucket/key, such as s3://backups/2026-11-23.sqlite.',
   )
 }

@@ -25,23 +25,24 @@ export async function introduceDemo(
   const curl = `curl --cookie access_token=${secret ?? '...'}`
   const pages = [
     hasPage
-      ? `Look at its files in a browser: ${url}/${secret === undefined ? '' : `#access_token=${secret}`}\n`
+      ? `Open the user's files in a browser: ${url}/${secret === undefined ? '' : `#access_token=${secret}`}\n`
       : '',
     operatorPageUrl === undefined
       ? ''
-      : `Administer it in a browser, with the ADMIN_TOKEN: ${operatorPageUrl}/\n`,
+      : `Open the operators' page in a browser, with the ADMIN_TOKEN: ${operatorPageUrl}/\n`,
   ].join('')
   return `
 Cloud Repository listens on ${url}
-${secret === undefined ? WITHOUT_TOKEN : `Its user "demo" has this access token for a day: ${secret}`}
+${secret === undefined ? WITHOUT_TOKEN : `The user "demo" has this access token for a day: ${secret}`}
 
-${pages === '' ? '' : `${pages}\n`}Upload a file, and download it again:
+${pages === '' ? '' : `${pages}\n`}Upload a file and download it again:
 
   ${curl} -w '\\n' -F 'file=@${resolve('README.md')}' ${file}
   ${curl} ${file}
 `
 }
 
-const WITHOUT_TOKEN = `Issue its user "demo" an access token, with the same settings (such as DATA_DIR or DATABASE_URL) as here:
-npm run -s cli -- tokens issue demo
-(None is printed here, since this is no terminal; "npm start -- --print-token" does so.)`
+const WITHOUT_TOKEN = `No access token is printed, since the output is not a terminal.
+"npm start -- --print-token" prints one.
+Issue one to the user "demo" with the same settings (such as DATA_DIR or DATABASE_URL) as the service:
+npm run -s cli -- tokens issue demo`

@@ -27,7 +27,7 @@ export async function diagnose(
     return [{ check: 'settings', result: 'failed', detail: messageOf(error) }]
   }
   const warnings = settingWarnings(environment, config)
-  const detail = warnings.length === 0 ? 'are valid' : `are valid, but: ${warnings.join('; ')}`
+  const detail = warnings.length === 0 ? 'valid' : `valid, with warnings: ${warnings.join('; ')}`
   const { database, objectStore } = ADVICE
   return [
     { check: 'settings', result: 'ok', detail },
@@ -41,23 +41,26 @@ export async function diagnose(
 
 const ADVICE = {
   database: {
-    sqlite: 'Is there room, and may it write in the folder of DATA_DIR or DATABASE_URL?',
-    postgres: 'Is the server up, and do DATABASE_URL, its user and its password fit?',
+    sqlite:
+      'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or DATABASE_URL.',
+    postgres:
+      'Check that the server is running, and that DATABASE_URL, its user and its password are correct.',
   },
   objectStore: {
-    file: 'Is there room, and may it write in the folder of DATA_DIR or OBJECT_STORE?',
+    file: 'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or OBJECT_STORE.',
     s3:
-      'Is the server up, and do OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys fit? The user needs to get, put, ' +
-      'delete and list objects and multipart uploads.',
+      'Check that the server is running, and that OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys are correct. ' +
+      'The user needs permission to get, put, delete and list objects and multipart uploads.',
   },
-  identityProvider: 'Does JWT_JWKS_URL name the JSON Web Key Set of the identity provider?',
+  identityProvider:
+    'Check that JWT_JWKS_URL is the URL of the JSON Web Key Set of the identity provider.',
 } as const
 
 async function examineIdentityProvider({ jwt }: Config): Promise<readonly Diagnosis[]> {
   if (jwt === undefined) return []
   const fetchKeys = async (): Promise<string> => {
     const { keys } = await fetchJwks(jwt.jwksUrl, timeoutSignal(TIMEOUT_MS))
-    return `publishes ${keys.length} keys`
+    return `published keys: ${keys.length}`
   }
   return [await examine('identity provider', ADVICE.identityProvider, fetchKeys)]
 }
@@ -81,7 +84,7 @@ async function useDatabase(config: Config): Promise<string> {
   } finally {
     await database.close()
   }
-  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} answers, and its clock is right`
+  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} answers, and its clock is correct`
 }
 
 /** Leases and grants use the database's clock, signatures the object store's. */
@@ -92,7 +95,7 @@ function assertClock(ms: number): void {
   // A server need not state its time.
   if (Number.isNaN(ms) || Math.abs(skew) <= MAX_SKEW_MS) return
   throw new Error(
-    `Its clock differs by ${Math.round(skew / 1000)} s; let all machines take their time from NTP.`,
+    `Its clock differs by ${Math.round(skew / 1000)} s. Synchronise all machines with NTP.`,
   )
 }
 
@@ -115,7 +118,7 @@ async function useObjectStore({ objectStore, maxFileSize }: Config): Promise<str
     await objects.close()
   }
   return objectStore.kind === 's3'
-    ? `put, got and deleted an object in the bucket ${objectStore.bucket}`
+    ? `wrote, read and deleted an object in the bucket ${objectStore.bucket}`
     : `wrote, read and deleted a file in ${objectStore.directory}`
 }
 
@@ -127,7 +130,7 @@ async function roundTrip(objects: ObjectStore): Promise<void> {
     const opened = await objects.open({ key, signal })
     const got = opened && Buffer.concat(await Array.fromAsync(chunksOf(opened)))
     if (got?.toString() !== key) {
-      throw new Error('What was put could not be got back.')
+      throw new Error('The object that was written could not be read back.')
     }
   } finally {
     // No journal knows this object, and a put that timed out can leave it. So removal has its own time limit.

@@ -24,7 +24,7 @@ try {
 } catch (error) {
   console.error(printable(explain(error)))
   if (!(error instanceof ConfigError) && !isPortTaken(error)) {
-    console.error('The command "doctor" says more.')
+    console.error('Run the command "doctor" for details.')
   }
   process.exitCode = 1
 }
@@ -65,7 +65,7 @@ async function runServer(): Promise<number> {
   opened.defer(() => service.close())
   if (await service.rebuilder.isUnfinished()) {
     throw new Error(
-      'A rebuild was interrupted, so files are missing. Run "rebuild" again, to its end.',
+      'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.',
     )
   }
   const server = await serve({ config, service, logger, tracing })
@@ -140,9 +140,9 @@ function stopSignal(): Promise<NodeJS.Signals> {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isPortTaken(error)) {
-    return `${error.message}: something else listens there. Choose another port, such as PORT=4000, or ADMIN_PORT=4001.`
+    return `${error.message}: another program listens there. Choose another port, such as PORT=4000 or ADMIN_PORT=4001.`
   }
-  const cause = error.cause === undefined ? '' : `\n  because: ${explain(error.cause)}`
+  const cause = error.cause === undefined ? '' : `\n  caused by: ${explain(error.cause)}`
   return `${error.message}${cause}`
 }
 

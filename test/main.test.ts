@@ -48,7 +48,7 @@ describe('the process', () => {
     await buildOperatorPage()
     const ADMIN_TOKEN = 'a-token-that-the-operator-has-set'
     const { output } = await startDemo({ ADMIN_TOKEN, ADMIN_PORT: '0', LOG_LEVEL: 'trace' })
-    const [, link = ''] = /Administer it .*: (http\S+)\n/.exec(output()) ?? []
+    const [, link = ''] = /Open the operators' page .*: (http\S+)\n/.exec(output()) ?? []
     const page = await fetch(link)
     expect([page.status, page.headers.get('content-type')]).toEqual([
       200,
@@ -66,7 +66,7 @@ describe('the process', () => {
     ],
   ])('prints no link to the operator’s page where the deployment %s', async (_why, environment) => {
     const { output } = await startDemo(environment)
-    expect(output()).not.toContain('Administer')
+    expect(output()).not.toContain("operators' page")
   })
 
   it('records at its end when access tokens were used', async () => {
@@ -146,7 +146,9 @@ describe('the process', () => {
     async () => {
       const { process, output } = await start(['serve'], { DATA_DIR: '/proc/no-such-folder' })
       await expect.poll(() => process.exitCode, { timeout: 15_000 }).toBe(1)
-      expect(output()).toContain('no folder /proc/no-such-folder. DATA_DIR or DATABASE_URL can')
+      expect(output()).toContain(
+        'database folder /proc/no-such-folder cannot be used. Set DATA_DIR or DATABASE_URL',
+      )
     },
   )
 
@@ -203,7 +205,7 @@ describe('the process', () => {
       ...names,
     })
     expect(await exitOf(process)).toBe(0)
-    expect(output()).toMatch(/identity provider +ok +publishes 1 keys/)
+    expect(output()).toMatch(/identity provider +ok +published keys: 1/)
   })
 
   it('examines each part on its own and says what to do', async () => {

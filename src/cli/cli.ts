@@ -81,7 +81,7 @@ interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'js
 /** Returns a message for the user if the call is invalid. */
 function parseCall(args: readonly string[]): Call | string {
   const command = commandOf(args)
-  if (command === undefined) return `There is no such command.\n\n${help()}`
+  if (command === undefined) return `${unknownCommand(args)}\n\n${help()}`
   try {
     const { values, positionals } = parseArgs({
       args: args.slice(command.words.length),
@@ -111,6 +111,12 @@ function commandOf(args: readonly string[]): AnyCommand | undefined {
   return COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
 }
 
+/** No command has more than two words. */
+function unknownCommand(args: readonly string[]): string {
+  const words = args.filter((word) => !word.startsWith('-')).slice(0, 2)
+  return `Unknown command "${words.join(' ') || args[0]}".`
+}
+
 function optionsOf({ flags = [], switches = [] }: AnyCommand) {
   const options: Record<string, { readonly type: 'string' | 'boolean' }> = {}
   for (const flag of flags) options[flag] = { type: 'string' }
@@ -135,10 +141,11 @@ function helpOn(args: readonly string[]): string {
 function help(): string {
   return [
     helpLine('serve', 'run the service'),
-    helpLine('doctor', 'use every part that the settings name, and say what is wrong'),
+    helpLine('doctor', 'check settings, database, object store and identity provider'),
     ...COMMANDS.map((command) => helpLine(lineOf(command), command.summary)),
     '',
-    'Every command takes --json; --version says the version. Settings come from the environment; docs/configuration.md lists them.',
+    'Every command except serve accepts --json. --version prints the version.',
+    'Settings are environment variables; docs/configuration.md lists them.',
   ].join('\n')
 }
 

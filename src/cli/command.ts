@@ -107,6 +107,6 @@ export function showProgress<T>(
   return (progress) => {
     if (performance.now() - toldAt < EVERY_MS) return
     toldAt = performance.now()
-    printError(`so far ${describe(progress)}`)
+    printError(`Progress: ${describe(progress)}`)
   }
 }

@@ -45,7 +45,7 @@ export interface S3Settings {
 
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
-    super(['Some settings are not valid:', ...faults.map((fault) => `  ${fault}`)].join('\n'))
+    super(['Invalid settings:', ...faults.map((fault) => `  ${fault}`)].join('\n'))
     this.name = 'ConfigError'
   }
 }
@@ -57,7 +57,7 @@ export function readConfig(environment: Environment): Config {
   const least = smallestBudget(partSizeOf(config))
   if (config.uploadMemory < least) {
     reader.faults.push(
-      `UPLOAD_MEMORY: write at least ${Math.ceil(least / 2 ** 20)}MiB, which MAX_FILE_SIZE needs`,
+      `UPLOAD_MEMORY: must be at least ${Math.ceil(least / 2 ** 20)}MiB for this MAX_FILE_SIZE`,
     )
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
@@ -140,7 +140,7 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
   const secretAccessKey = optional('AWS_SECRET_ACCESS_KEY')
   if (isDefaultCredential(accessKeyId, secretAccessKey) && !isLoopback(endpoint)) {
     faults.push(
-      'AWS_SECRET_ACCESS_KEY: everyone knows this one; make up another, or use it with a server on this machine alone',
+      'AWS_SECRET_ACCESS_KEY: is a publicly known default; use another one, or a server on the loopback',
     )
   }
   const isSessionBound = optional('AWS_SESSION_TOKEN') !== undefined
@@ -168,6 +168,6 @@ function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {
       ? undefined
       : { jwksUrl, issuer, audience, createsUsers }
   }
-  faults.push(...missing.map((name) => `${name}: is missing; JWTs need ${names.join(', ')}`))
+  faults.push(...missing.map((name) => `${name}: is missing; JWTs need all of ${names.join(', ')}`))
   return undefined
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from '../core/byte-size.ts'
 import { messageOf } from '../core/errors.ts'
 
-// Each parser throws an `Error` that says what to write instead.
+// Each parser throws an `Error` whose message continues the setting's name: `PORT: must be ...`.
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -22,12 +22,12 @@ export function parseObjectStore(
   const [, bucket] = /^\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(rest ?? '') ?? []
   if (bucket?.endsWith('--x-s3') === true) {
     throw new Error(
-      'write a general purpose bucket: directory buckets sign requests in another way',
+      'must be a general purpose bucket; directory buckets sign requests in another way',
     )
   }
   if (bucket !== undefined) return { kind: 's3', bucket }
   throw new Error(
-    'write file:<folder> or s3://<bucket>, whose name is 3 to 63 of a-z, 0-9, "." and "-"',
+    'must be file:<folder> or s3://<bucket>; a bucket name has 3 to 63 of a-z, 0-9, "." and "-"',
   )
 }
 
@@ -39,36 +39,36 @@ export function parseDatabase(text: string): DatabaseConfig {
   const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
   // The driver supports one host; it would take libpq's list for a single host name.
   if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
-    throw new Error('write one host: a name or a balancer that leads to the primary')
+    throw new Error('must have one host: a name or a load balancer that leads to the primary')
   }
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text }
   const [, file] = /^sqlite:(.+)/s.exec(text) ?? []
   if (file !== undefined) return { kind: 'sqlite', file: resolve(file) }
-  throw new Error('write sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
+  throw new Error('must be sqlite:<file> or postgres://<user>:<password>@<host>/<database>')
 }
 
 export function parsePort(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
-  throw new Error('write a port from 0 (any free one) to 65535')
+  throw new Error('must be a port from 0 (any free port) to 65535')
 }
 
 export function parseBasePath(text: string): string {
   if (/^(\/[A-Za-z0-9._~-]+)*$/.test(text)) return text
-  throw new Error('write a path such as /api, without a slash at its end')
+  throw new Error('must be a path such as /api, without a trailing slash')
 }
 
 /** Returns `undefined` for an empty text. Its errors do not repeat the secret. */
 export function parseHeaderToken(text: string): string | undefined {
   if (text === '') return undefined
   if (/^[!-~]{16,}$/.test(text)) return text
-  throw new Error('write 16 or more printable ASCII characters without spaces')
+  throw new Error('must be at least 16 printable ASCII characters without spaces')
 }
 
 export function parseCount(text: string): number {
   const count = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count
-  throw new Error('write a whole number')
+  throw new Error('must be a whole number of at least 0')
 }
 
 const MS_OF = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -82,18 +82,18 @@ export function parseGarbageDelay(text: string): number {
   const [, count = '', unit] = /^(\d+) ?(min|h|d)$/.exec(text) ?? []
   const ms = Number(count) * (unit === 'min' || unit === 'h' || unit === 'd' ? MS_OF[unit] : 0)
   if (ms >= LEAST_GARBAGE_DELAY_MS && ms <= MOST_GARBAGE_DELAY_MS) return ms
-  throw new Error('write a time from 10min to 3650d, such as 90min, 24h or 7d')
+  throw new Error('must be a time from 10min to 3650d, such as 90min, 24h or 7d')
 }
 
 export function parsePositiveCount(text: string): number {
   const count = parseCount(text)
   if (count > 0) return count
-  throw new Error('write a whole number from 1')
+  throw new Error('must be a whole number of at least 1')
 }
 
 export function parseBoolean(text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true'
-  throw new Error('write true or false')
+  throw new Error('must be true or false')
 }
 
 function parseList(text: string): readonly string[] {
@@ -109,7 +109,7 @@ export function parseProxies(text: string): readonly string[] {
     const [address = '', length = '0', ...rest] = proxy.split('/')
     const bits = isIP(address) === 6 ? 128 : 32
     if (isIP(address) === 0 || !/^\d+$/.test(length) || Number(length) > bits || rest.length > 0) {
-      throw new Error(`"${proxy}" is no address; write 10.0.0.0/8 or ::1`)
+      throw new Error(`"${proxy}" is not an IP address or CIDR range, such as ::1 or 10.0.0.0/8`)
     }
   }
   return proxies
@@ -118,14 +118,14 @@ export function parseProxies(text: string): readonly string[] {
 export function parseUrl(text: string): string | undefined {
   if (text === '') return undefined
   if (URL.canParse(text) && /^https?:\/\//i.test(text)) return text
-  throw new Error('write a URL such as http://127.0.0.1:9000')
+  throw new Error('must be an http or https URL, such as http://127.0.0.1:9000')
 }
 
 export function parseOrigins(text: string): readonly string[] {
   const origins = parseList(text)
   for (const origin of origins) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new Error(`"${origin}" is no origin; write https://app.example.com`)
+      throw new Error(`"${origin}" is not an origin, such as https://app.example.com`)
     }
   }
   return origins
@@ -138,13 +138,15 @@ export const parseLogFormat = (text: string): LogFormat => parseOneOf(LOG_FORMAT
 export function parseOneOf<const W extends string>(words: readonly W[], text: string): W {
   const word = words.find((known) => known === text)
   if (word !== undefined) return word
-  throw new Error(`write one of ${words.join(', ')}`)
+  throw new Error(`must be one of ${words.join(', ')}`)
 }
 
 export function parseDeviceModels(text: string): ReadonlyMap<string, number> {
   const models = parseJson(text)
   if (typeof models !== 'object' || models === null || Array.isArray(models)) {
-    throw new Error('write a JSON object from model to bytes, such as {"camera-2": "20GiB"}')
+    throw new Error(
+      'must be a JSON object of models and their bytes, such as {"camera-2": "20GiB"}',
+    )
   }
   return new Map(Object.entries(models).map(([model, bytes]) => [model, bytesOf(model, bytes)]))
 }
@@ -153,7 +155,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`write JSON, such as {"camera-2": "20GiB"} (${messageOf(error)})`, {
+    throw new Error(`must be JSON, such as {"camera-2": "20GiB"} (${messageOf(error)})`, {
       cause: error,
     })
   }
@@ -165,7 +167,7 @@ function bytesOf(model: string, value: unknown): number {
     return parseByteSize(typeof value === 'string' ? value : '')
   } catch (error) {
     throw new Error(
-      `write for ${JSON.stringify(model)} a number of bytes, or a size such as "20GiB"`,
+      `${JSON.stringify(model)} must be a number of bytes, or a size such as "20GiB"`,
       {
         cause: error,
       },

@@ -53,5 +53,5 @@ const parseSwitch = (text: string): boolean =>
 function parseRatio(text: string): number {
   const ratio = Number(text)
   if (/^\d*\.?\d+$/.test(text) && ratio <= 1) return ratio
-  throw new Error('write a number from 0 to 1')
+  throw new Error('must be a number from 0 to 1')
 }

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 
-/** Settings that are valid but probably unintended, a sentence each. Never repeats a secret. */
+/** Warnings about valid settings that are probably unintended; also log messages. Never repeats a secret. */
 export function settingWarnings(
   environment: Readonly<Record<string, string | undefined>>,
   { objectStore }: Pick<Config, 'objectStore'>,
@@ -8,11 +8,12 @@ export function settingWarnings(
   const { AWS_ENDPOINT_URL_S3: endpoint = '' } = environment
   const warnings: string[] = []
   if (hasTrialSecret(environment)) {
-    warnings.push('runs on trial secrets that everyone can read: see .env.example')
+    warnings.push('trial secrets are in use, which everyone can read: see .env.example')
   }
   if (endpoint !== '' && objectStore.kind === 'file') {
+    const { directory } = objectStore
     warnings.push(
-      `AWS_ENDPOINT_URL_S3 is set but not used: files are kept in ${objectStore.directory} until OBJECT_STORE is s3://<bucket>`,
+      `AWS_ENDPOINT_URL_S3 is set but not used: files are stored in ${directory} unless OBJECT_STORE is s3://<bucket>`,
     )
   }
   return warnings

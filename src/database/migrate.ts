@@ -32,7 +32,7 @@ export async function assertMigrated(database: Database): Promise<void> {
   const known = migrations(database)
   const pending = await database.query((kysely) => findPending(kysely, known))
   if (pending.length < Object.keys(known).length) return
-  throw new Error('This is a database, but not one of this service.')
+  throw new Error('This is not a database of this service.')
 }
 
 export async function runMigrations(
@@ -104,7 +104,7 @@ async function refuseNewer(kysely: Kysely<Tables>, migrations: Migrations): Prom
   if (unknown === undefined) return
   throw new AppError(
     'unavailable',
-    `The database was migrated by a newer version, which made "${unknown.name}". Start that version, or restore a backup from before it.`,
+    `A newer version has migrated the database ("${unknown.name}"). Run that version, or restore a backup made before.`,
   )
 }
 

@@ -9,14 +9,14 @@ export async function fetchJwks(url: string, signal: AbortSignal): Promise<JSONW
   })
   if (response.status !== 200) {
     await response.body?.cancel()
-    throw new Error(`The JWKS was answered with status ${response.status}.`)
+    throw new Error(`The request for the JWKS got status ${response.status}.`)
   }
   return parseJwks(await textOf(response))
 }
 
 function parseJwks(text: string): JSONWebKeySet {
   const jwks = JSON.parse(text) as JSONWebKeySet | null
-  if (!Array.isArray(jwks?.keys)) throw new Error('What was answered is no JWKS.')
+  if (!Array.isArray(jwks?.keys)) throw new Error('The response is not a JWKS.')
   return jwks
 }
 

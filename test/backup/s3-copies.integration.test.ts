@@ -127,7 +127,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     const { code, output } = await run(`backup ${address('kept')}`, 'live')
     expect({ code, output }).toEqual({
       code: 1,
-      output: `file_exists: ${address('kept')} is there already.\n`,
+      output: `file_exists: ${address('kept')} already exists.\n`,
     })
     const kept = await client.send(new GetObjectCommand({ Bucket: bucket.bucket, Key: 'kept' }))
     expect(await kept.Body?.transformToString()).toBe('precious')
@@ -176,7 +176,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     const { code, output } = await run(`restore ${address('copy')}`, 'live')
     expect(code).toBe(1)
     expect(output).toBe(
-      `${file} is there already. A restore never replaces a database: move it away.\n`,
+      `${file} already exists. A restore never replaces a database. Move the file away first.\n`,
     )
     expect((await readFile(file)).equals(before)).toBe(true)
   })
@@ -218,8 +218,11 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
       ['restore database.sqlite', /^invalid_parameter: .*s3:\/\/bucket\/key/],
       [`restore s3://${bucket.bucket}`, /^invalid_parameter: /],
       [`backup s3://${bucket.bucket}/`, /^invalid_parameter: /],
-      [`restore ${address('nothing')}`, /^not_found: There is no s3:/],
-      ['backup s3://no-such-bucket-here/copy', /^not_found: There is no bucket no-such-bucket/],
+      [`restore ${address('nothing')}`, /^not_found: s3:\S+ does not exist\.$/m],
+      [
+        'backup s3://no-such-bucket-here/copy',
+        /^not_found: The bucket no-such-bucket-here does not exist\./,
+      ],
     ]
     for (const [index, [args, message]] of wrong.entries()) {
       const { code, output } = await run(args, `back-${index}`)

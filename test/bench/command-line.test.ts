@@ -37,8 +37,8 @@ test('--quick measures the small files behind MinIO', () => {
 })
 
 test('what there is not is refused', () => {
-  expect(read('--scenario', 'nothing')).toEqual({ wrong: 'There is no nothing.' })
-  expect(read('--stack', 'none')).toEqual({ wrong: 'There is no none.' })
+  expect(read('--scenario', 'nothing')).toEqual({ wrong: 'Unknown scenario or stack: nothing.' })
+  expect(read('--stack', 'none')).toEqual({ wrong: 'Unknown scenario or stack: none.' })
   for (const rounds of ['0', '1.5', 'x']) expect(read('--rounds', rounds)).toHaveProperty('wrong')
 })
 

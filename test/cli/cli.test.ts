@@ -103,7 +103,7 @@ describe('users', () => {
   it('list goes in the order of ids, page by page', async () => {
     for (const id of ['b', 'a', 'c']) await run(`users create ${id}`)
     const first = await run('users list --limit 2 --json')
-    expect(first).toMatchObject({ code: 0, err: 'There are more: --after b' })
+    expect(first).toMatchObject({ code: 0, err: 'There are more users; continue with --after b' })
     expect(JSON.parse(first.out)).toMatchObject([{ user_id: 'a' }, { user_id: 'b' }])
     expect(await json('users list --after b')).toMatchObject([{ user_id: 'c' }])
     await run('devices add b cam --model camera')
@@ -121,7 +121,7 @@ describe('users', () => {
       { user_id: 'abc' },
     ])
     const first = await run('users list --prefix a --limit 2 --json')
-    expect(first).toMatchObject({ code: 0, err: 'There are more: --after ab' })
+    expect(first).toMatchObject({ code: 0, err: 'There are more users; continue with --after ab' })
     expect(await json('users list --prefix a --after ab')).toMatchObject([{ user_id: 'abc' }])
     expect(await run('users list --prefix c')).toMatchObject({ code: 0, out: '(none)' })
   })
@@ -306,7 +306,7 @@ describe('operations', () => {
     const { code, out, err } = await run('sweep --json', services)
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'Another instance sweeps; waiting for its end.',
+      err: 'Another instance is sweeping. Waiting for it to finish.',
     })
     expect(JSON.parse(out)).toMatchObject({ end: 'complete', removed_objects: 1 })
   })
@@ -369,7 +369,7 @@ describe('the output', () => {
 describe('the help', () => {
   it('has every summary in one column', async () => {
     const { out } = await run('--help')
-    const lines = out.split('\n').slice(0, -2)
+    const lines = out.split('\n').slice(0, -3)
     const summaries = lines.filter((line) => /^.{39} [a-z]/.test(line))
     const calls = lines.filter((line) => line.startsWith('cloud-repo '))
     expect(summaries).toHaveLength(calls.length)
@@ -390,8 +390,12 @@ describe('the help on a command', () => {
 
 describe('exit code 2, without opening anything, for', () => {
   it.each([
-    ['an unknown command', 'users rename a b', /^There is no such command/],
-    ['half a command', 'users', /^There is no such command/],
+    [
+      'an unknown command',
+      'users rename a b',
+      /^Unknown command "users rename"\.\n\ncloud-repo serve /,
+    ],
+    ['half a command', 'users', /^Unknown command "users"\.\n\n/],
     ['a missing operand', 'users show', /^usage: cloud-repo users show <user_id>$/],
     ['an operand too many', 'users create a b', /^usage: cloud-repo users create \[user_id\]$/],
     ['an unknown flag', 'users list --all', /--all[^]*\nusage: cloud-repo users list /],
@@ -427,10 +431,10 @@ describe('exit code 1 for', () => {
   })
 
   it('settings that are wrong, listed', async () => {
-    const refuse = (): Promise<never> => Promise.reject(new ConfigError(['PORT: write a port']))
+    const refuse = (): Promise<never> => Promise.reject(new ConfigError(['PORT: must be a port']))
     const { code, err } = await run('sweep', refuse)
     expect(code).toBe(1)
-    expect(err).toBe('Some settings are not valid:\n  PORT: write a port')
+    expect(err).toBe('Invalid settings:\n  PORT: must be a port')
   })
 
   it('a database that fails, with what it said, and closes the services', async () => {

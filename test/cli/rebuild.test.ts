@@ -52,7 +52,7 @@ describe('the command rebuild', () => {
     expect(await run('users create ada')).toMatchObject({ code: 0 })
     const { code, output } = await run('rebuild')
     expect(code).toBe(1)
-    expect(output).toContain('needs an empty one')
+    expect(output).toContain('needs an empty database')
   })
 
   it('keeps a service from starting on what it has not finished', async () => {

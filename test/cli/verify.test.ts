@@ -147,16 +147,19 @@ describe('verify', () => {
     expect(JSON.parse(out)).toMatchObject({ read_files: files, read_bytes: files * 5 })
   })
 
-  it.each(['--sample 0', '--sample 1%', '--sample x', '--deep --sample 2'])(
-    'refuses %s',
-    async (flags) => {
-      expect(await run(`verify ${flags}`)).toMatchObject({
-        code: 1,
-        out: '',
-        err: expect.stringMatching(/^invalid_parameter: sample /) as unknown,
-      })
-    },
-  )
+  const NO_COUNT = 'must be a whole number of at least 1'
+  it.each([
+    ['--sample 0', NO_COUNT],
+    ['--sample 1%', NO_COUNT],
+    ['--sample x', NO_COUNT],
+    ['--deep --sample 2', 'cannot be combined with --deep'],
+  ])('refuses %s', async (flags, why) => {
+    expect(await run(`verify ${flags}`)).toMatchObject({
+      code: 1,
+      out: '',
+      err: `invalid_parameter: --sample ${why}.`,
+    })
+  })
 
   it.each(['--repair=yes', '--repair a b', '--fix'])('is wrongly called with %s', async (flags) => {
     const { code, err } = await run(`verify ${flags}`)
@@ -169,7 +172,7 @@ describe('verify', () => {
   it('refuses a user of whom there is nothing', async () => {
     expect(await run('verify bob')).toMatchObject({
       code: 1,
-      err: 'not_found: There is no such user.',
+      err: 'not_found: User "bob" does not exist and has no objects.',
     })
   })
 
@@ -183,6 +186,6 @@ describe('verify', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => times.shift() ?? 22_000)
     const { out, err } = await run('verify --json')
     expect(out.split('\n')).toHaveLength(1)
-    expect(err).toMatch(/^so far \d users, 1 objects, 0 files read$/m)
+    expect(err).toMatch(/^Progress: \d users, 1 objects, 0 files read$/m)
   })
 })

@@ -92,7 +92,7 @@ describe('readConfig', () => {
     }
     expect(new Set(faulty(wrong))).toEqual(new Set(Object.keys(wrong)))
     expect(faulty(wrong)).toHaveLength(Object.keys(wrong).length)
-    expect(() => readConfig(wrong)).toThrow(/^Some settings are not valid:\n {2}\w+: /)
+    expect(() => readConfig(wrong)).toThrow(/^Invalid settings:\n {2}\w+: /)
   })
 
   it('does not repeat the value of a secret in a fault', () => {
@@ -238,7 +238,7 @@ describe('the admin listener', () => {
     'has no token %j, and the fault does not repeat it',
     (text) => {
       const [fault = ''] = faults({ ADMIN_TOKEN: text })
-      expect(fault).toMatch(/^ADMIN_TOKEN: write 16 or more /)
+      expect(fault).toMatch(/^ADMIN_TOKEN: must be at least 16 /)
       expect(fault).not.toContain(text)
     },
   )
@@ -289,9 +289,9 @@ describe('DEVICE_MODELS', () => {
 
   it('is refused with what to write, and where', () => {
     const [broken] = faults({ DEVICE_MODELS: '{"camera-2": "20GiB",}' })
-    expect(broken).toMatch(/^DEVICE_MODELS: write JSON, such as .* position 21/)
+    expect(broken).toMatch(/^DEVICE_MODELS: must be JSON, such as .* position 21/)
     const [wrong] = faults({ DEVICE_MODELS: '{"phone": 1, "camera-2": "much"}' })
-    expect(wrong).toMatch(/^DEVICE_MODELS: write for "camera-2" /)
+    expect(wrong).toMatch(/^DEVICE_MODELS: "camera-2" must be /)
   })
 })
 

@@ -5,10 +5,10 @@ import type { Tally } from './tally.ts'
 import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run crash -- [--kills N] [--seed S] [--database sqlite|postgres] [--objects file|s3]
-  --kills N     how often an instance of the service is killed while clients work; 200 when left out
-  --seed S      what is written and when is killed; a random one when left out (timing makes no two runs alike)
-  --database    sqlite (one instance) when left out; on postgres two
-  --objects     file when left out; s3 is MinIO`
+  --kills N     kill an instance of the service N times while clients work (default 200)
+  --seed S      decides what is written and when a kill happens (default random); timing still makes each run differ
+  --database    sqlite with one instance (the default), or postgres with two
+  --objects     file (the default), or s3 on MinIO`
 
 await runMain(USAGE, main)
 
@@ -27,7 +27,7 @@ async function main(args: readonly string[]): Promise<number> {
   console.log(`${kills} kills on ${database} and ${objects}, seed ${seed}`)
   await using opened = new AsyncDisposableStack()
   const ending = new AbortController()
-  // Ctrl-C ends the killing, not the checks.
+  // Ctrl-C ends the kills, but the checks still run.
   process.once('SIGINT', () => ending.abort())
   const figures = await runCrash({
     places: await openPlaces(asked, opened),
@@ -49,10 +49,12 @@ function progressOf(tally: Tally): string {
 function print({ tally, sweeps, seconds }: Figures): void {
   for (const { kind, text } of tally.violations.slice(0, 50)) console.error(`${kind}: ${text}`)
   const figures = {
-    kills: `${tally.kills}, ${tally.aimedKills} just after the last byte of an upload, ${tally.heapKills} by a full heap`,
+    kills: tally.kills,
+    'kills right after the last byte of an upload': tally.aimedKills,
+    'kills by a full heap': tally.heapKills,
     requests: tally.requests,
     'acknowledged uploads': tally.acknowledgedUploads,
-    'uploads refused as too large for the capacity': tally.refusedUploads,
+    'uploads refused because of the capacity': tally.refusedUploads,
     'unknown outcomes': tally.unknownOutcomes,
     'answers 503': tally.unavailable,
     'checked reads': tally.checkedReads,

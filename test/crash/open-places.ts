@@ -2,18 +2,18 @@ import { startMinio } from '../support/servers/minio.ts'
 import { startPostgres } from '../support/servers/postgres.ts'
 import type { Places } from './world.ts'
 
-/** What a command is asked for by `--database` and `--objects`. */
+/** The values of `--database` and `--objects`. */
 export interface AskedPlaces {
   readonly database: string
   readonly objects: string
 }
 
-/** Whether these are places that there are. */
+/** Whether both values are valid. */
 export function areKnown({ database, objects }: AskedPlaces): boolean {
   return ['sqlite', 'postgres'].includes(database) && ['file', 's3'].includes(objects)
 }
 
-/** Finds or starts the servers that are asked for, which end with `opened`. Rejects where one can't be had. */
+/** Finds or starts the requested servers, which stop with `opened`. Rejects if a server is unavailable. */
 export async function openPlaces(
   { database, objects }: AskedPlaces,
   opened: AsyncDisposableStack,

@@ -9,11 +9,11 @@ import type { FuzzTally } from './tally.ts'
 import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--database sqlite|postgres] [--objects file|s3]
-  --seconds N   how long mutated requests are sent; 60 when left out
-  --seed S      which; a random one when left out
-  --case N      sends that one alone
-  --database    sqlite when left out
-  --objects     file when left out; s3 is MinIO`
+  --seconds N   send mutated requests for N seconds (default 60)
+  --seed S      decides which requests are sent (default random)
+  --case N      send only the request with this number
+  --database    sqlite (the default), or postgres
+  --objects     file (the default), or s3 on MinIO`
 
 await runMain(USAGE, main)
 
@@ -48,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   return figures.tally.findings.length === 0 ? 0 : 1
 }
 
-/** Says what was found, and writes what was sent and what came beside it. */
+/** Prints the findings, and writes the bytes sent and received to files. */
 async function printFindings({ findings }: FuzzTally, seed: number): Promise<void> {
   for (const { number, text, bytes, received } of findings.slice(0, 50)) {
     if (number === undefined || bytes === undefined) {

@@ -5,10 +5,10 @@ import { faultsOf, p50, p99, slowdowns } from './verdict.ts'
 import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run hostile -- [--rounds N] [--seconds S] [--database sqlite|postgres] [--objects file|s3]
-  --rounds N    how often a well-behaved client is measured with each crowd, alone and beside it; 3 when left out
-  --seconds S   how long each time; 10 when left out
-  --database    sqlite when left out
-  --objects     file when left out; s3 is MinIO`
+  --rounds N    measure a well-behaved client N times per crowd, alone and beside the crowd (default 3)
+  --seconds S   duration of each measurement (default 10)
+  --database    sqlite (the default), or postgres
+  --objects     file (the default), or s3 on MinIO`
 
 await runMain(USAGE, main)
 
@@ -49,7 +49,7 @@ function printRound({ name, alone, beside, crowd }: Round): void {
   }
   const { answers, cpuSeconds } = crowd
   console.log(
-    `the crowd took ${cpuSeconds.toFixed(1)} s of CPU, and was answered: ${JSON.stringify(answers)}`,
+    `the crowd used ${cpuSeconds.toFixed(1)} s of CPU and got these answers: ${JSON.stringify(answers)}`,
   )
 }
 
@@ -57,15 +57,16 @@ function print(figures: HostileFigures): number {
   const { rounds, resident } = figures
   const faults = faultsOf(figures)
   for (const fault of faults.slice(0, 50)) console.error(fault)
-  console.log('\np99 beside each crowd to that alone, medians:')
+  console.log('\nmedian ratio of p99 beside each crowd to p99 alone:')
   for (const [name, ratio] of slowdowns(rounds)) console.log(`${name}: ${ratio.toFixed(2)}`)
   const alone = rounds.map(({ alone }) => p99(alone))
+  const [least, most] = [Math.min(...alone), Math.max(...alone)]
   console.log(
-    `p99 alone: ${Math.min(...alone).toFixed(1)} to ${Math.max(...alone).toFixed(1)} ms; the machine's own noise`,
+    `p99 alone: ${least.toFixed(1)} to ${most.toFixed(1)} ms, which is the noise of the machine`,
   )
   for (const [when, bytes] of Object.entries({ ...resident, bound: MOST_RESIDENT })) {
     console.log(`resident memory, ${when}: ${Math.round(bytes / 10 ** 6)} MB`)
   }
-  console.log(faults.length === 0 ? 'verdict: nobody was hurt' : `verdict: ${faults.length} faults`)
+  console.log(faults.length === 0 ? 'verdict: no faults' : `verdict: ${faults.length} faults`)
   return faults.length === 0 ? 0 : 1
 }

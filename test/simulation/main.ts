@@ -5,8 +5,8 @@ import { openStage, type Stage } from './world/stage.ts'
 import { runMain } from '../support/service/run-main.ts'
 
 const USAGE = `usage: npm run simulate -- [--minutes N] [--seed S]
-  --minutes N  plays random plans for N minutes, from seed S or a random one
-  --seed S     alone: plays the plan of that seed again and prints every event`
+  --minutes N  run random plans for N minutes (default 1), starting with seed S or a random seed
+  --seed S     without --minutes: replay the plan of this seed and print every event`
 
 const PROGRESS_MS = 10_000
 
@@ -40,7 +40,7 @@ async function explore(
 ): Promise<number> {
   const progress = startProgress(firstSeed)
   let endsAt = Date.now() + minutes * 60_000
-  // Ctrl-C ends the search, not the report.
+  // Ctrl-C ends the search, but the report is still printed.
   process.once('SIGINT', () => void (endsAt = 0))
   const { found } = await search({
     stage,
@@ -59,7 +59,7 @@ async function explain(stage: Stage, finding: Finding): Promise<void> {
   console.error(describeFinding(finding))
   console.error('shrinking ...')
   const { plan, run } = await shrink(finding.seed, { stage })
-  console.error(`the same in short: ${String(run.violation)}`)
+  console.error(`smallest failing plan found: ${String(run.violation)}`)
   console.error(JSON.stringify(plan, undefined, 1))
 }
 

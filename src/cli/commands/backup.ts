@@ -9,8 +9,7 @@ import {
 export const BACKUP: Command = {
   words: ['backup'],
   operands: ['<file>'],
-  summary:
-    'copy the embedded database to a new file, or to s3://bucket/key, while the service runs',
+  summary: 'copy the embedded database to a new file or s3://bucket/key while the service runs',
   run: async (services, call) => {
     const { operands, copies, interruption } = call
     const [file = ''] = operands
@@ -26,7 +25,7 @@ export const BACKUP: Command = {
 export const RESTORE: StandaloneCommand = {
   words: ['restore'],
   operands: ['<s3://bucket/key>'],
-  summary: 'put a copy of the embedded database in its place, which has to be free',
+  summary: 'restore the embedded database from a copy; an existing database is never replaced',
   runAlone: async (call) => {
     const { operands, copies, interruption } = call
     const [source = ''] = operands

@@ -10,7 +10,7 @@ export const GRANTS: readonly Command[] = [
     operands: ['<user_id>', '<source>', '<reference>'],
     flags: ['bytes', 'starts-at', 'ends-at'],
     required: ['bytes'],
-    summary: 'grant bytes for any other reason (times as RFC 3339)',
+    summary: 'grant capacity for a reason other than a device (times in RFC 3339)',
     run: async ({ grants }, { operands, flags }) => {
       const { grant } = await grants.putGrant({
         userId: userIdOf(operands),
@@ -26,7 +26,7 @@ export const GRANTS: readonly Command[] = [
   {
     words: ['grants', 'revoke'],
     operands: ['<user_id>', '<source>', '<reference>'],
-    summary: 'revoke such a grant',
+    summary: 'revoke a grant that is not a device',
     run: async ({ grants }, { operands }) => {
       const [, source = '', reference = ''] = operands
       await grants.revokeGrant({ userId: userIdOf(operands), source, reference })
@@ -36,7 +36,7 @@ export const GRANTS: readonly Command[] = [
   {
     words: ['grants', 'list'],
     operands: ['<user_id>'],
-    summary: 'list all grants, devices included',
+    summary: 'list all grants of a user, including devices',
     run: async ({ grants }, { operands }) =>
       (await grants.listGrants(userIdOf(operands))).map(grantRow),
   },
@@ -56,7 +56,7 @@ export const DEVICES: readonly Command[] = [
     words: ['devices', 'add'],
     operands: ['<user_id>', '<device_id>'],
     flags: ['model', 'bytes'],
-    summary: 'let a device add its bytes to the capacity',
+    summary: 'add a device and its bytes to the capacity of a user',
     run: async ({ grants }, { operands, flags }) => {
       const { grant } = await grants.putDevice({
         userId: userIdOf(operands),
@@ -70,7 +70,7 @@ export const DEVICES: readonly Command[] = [
   {
     words: ['devices', 'remove'],
     operands: ['<user_id>', '<device_id>'],
-    summary: 'take a device and its bytes away',
+    summary: 'remove a device and its bytes from the capacity of a user',
     run: async ({ grants }, { operands }) => {
       await grants.removeDevice({ userId: userIdOf(operands), deviceId: operands[1] ?? '' })
       return undefined
@@ -79,7 +79,7 @@ export const DEVICES: readonly Command[] = [
   {
     words: ['devices', 'list'],
     operands: ['<user_id>'],
-    summary: 'list devices',
+    summary: 'list the devices of a user',
     run: async ({ grants }, { operands }) =>
       (await grants.listDevices(userIdOf(operands))).map(deviceRow),
   },

@@ -6,11 +6,11 @@ import { VERIFY } from './verify.ts'
 export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   {
     words: ['sweep'],
-    summary: 'settle what crashes and failures left, once',
+    summary: 'run one sweep: remove garbage and the leftovers of crashes and failures',
     run: async ({ sweeper }, { printError, fail, interruption }) => {
       const report = await sweeper.sweep({
         signal: interruption(),
-        onWait: () => printError('Another instance sweeps; waiting for its end.'),
+        onWait: () => printError('Another instance is sweeping. Waiting for it to finish.'),
       })
       if (report.end !== 'complete') fail()
       return {
@@ -29,7 +29,7 @@ export const OPERATIONS: readonly (Command | StandaloneCommand)[] = [
   REBUILD,
   {
     words: ['migrate'],
-    summary: 'bring the database to this version (the service does so at its start)',
+    summary: 'migrate the database to this version (the service does so when it starts)',
     // Opening the services already migrates.
     run: async () => undefined,
   },

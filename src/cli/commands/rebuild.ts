@@ -10,7 +10,7 @@ import type { Row } from '../render.ts'
 export const REBUILD: Command = {
   words: ['rebuild'],
   switches: ['dry-run', 'skip-unreadable'],
-  summary: 'make users and files anew from the object store, into an empty database',
+  summary: 'recreate users and files from the object store in an empty database',
   run: async ({ rebuilder }, call) => {
     const { switches, printError, fail, interruption } = call
     const dryRun = switches.has('dry-run')
@@ -26,19 +26,20 @@ export const REBUILD: Command = {
       if (!rebuilt.isFinished && !dryRun) printError(UNREADABLE)
       return summary(rebuilt, dryRun)
     }
-    printError(
-      'The database holds users, files, uploads or garbage already. A rebuild needs an empty one.',
-    )
+    printError(NOT_EMPTY)
     return undefined
   },
 }
 
 const UNREADABLE =
-  'Some objects could not be read, so the rebuild is not finished. Run it again once the object store delivers them, ' +
-  'or with --skip-unreadable to do without them.'
+  'Some objects could not be read, so the rebuild is not finished. Run it again when the object store can deliver ' +
+  'them, or use --skip-unreadable to finish without them.'
+
+const NOT_EMPTY =
+  'The database already contains users, files, uploads or garbage. A rebuild needs an empty database.'
 
 function progressOf({ listed, readObjects, readBytes, settled }: RebuildCounts): string {
-  return `${listed} objects listed, ${readObjects} read (${readBytes} bytes), ${settled} on the books`
+  return `${listed} objects listed, ${readObjects} read (${readBytes} bytes), ${settled} recorded in the database`
 }
 
 function rowOf({ kind, userId, name, objectKey }: RebuildFinding): Row {

@@ -8,7 +8,7 @@ export const TOKENS: readonly Command[] = [
     words: ['tokens', 'issue'],
     operands: ['<user_id>'],
     flags: ['label', 'expires-in'],
-    summary: 'issue an access token (--expires-in in seconds), shown this once',
+    summary: 'issue an access token, which is shown only once (--expires-in in seconds)',
     run: async ({ accessTokens }, { operands, flags }) => {
       const expiresIn = flags['expires-in']
       const issued = await accessTokens.issue({
@@ -22,7 +22,7 @@ export const TOKENS: readonly Command[] = [
   {
     words: ['tokens', 'list'],
     operands: ['<user_id>'],
-    summary: 'list access tokens without their secrets',
+    summary: 'list the access tokens of a user, without their secrets',
     run: async ({ accessTokens }, { operands }) =>
       (await accessTokens.list(userIdOf(operands))).map(tokenRow),
   },

@@ -10,7 +10,7 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'create'],
     operands: ['[user_id]'],
-    summary: 'make a user, with a generated id when none is given',
+    summary: 'create a user; the id is generated if none is given',
     run: async ({ users }, { operands: [id] }) => {
       const { account } = await users.create(id === undefined ? undefined : parseUserId(id))
       return accountRow(account)
@@ -19,34 +19,35 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'list'],
     flags: ['prefix', 'after', 'limit'],
-    summary:
-      'list users with their figures in the order of their ids; with --prefix, those whose ids begin with it',
+    summary: 'list users and their usage, ordered by id; --prefix filters by the start of the id',
     run: async ({ users }, { flags, printError }) => {
       const after = flags['after'] === undefined ? undefined : parseUserId(flags['after'])
       const prefix = parseUserIdPrefix(flags['prefix'] ?? '')
       const limit = parsePageLimit(flags['limit'])
       const { page, last } = cutPage(await users.list({ prefix, after, limit: limit + 1 }), limit)
-      if (last !== undefined) printError(`There are more: --after ${last.user.userId}`)
+      if (last !== undefined) {
+        printError(`There are more users; continue with --after ${last.user.userId}`)
+      }
       return page.map(accountRow)
     },
   },
   {
     words: ['users', 'show'],
     operands: ['<user_id>'],
-    summary: 'show a user and the use of the capacity; of a deleted one, what is left to purge',
+    summary: 'show the status and usage of a user; for a deleted one, the data still to be purged',
     run: async ({ users }, { operands }) => accountRow(await users.find(userIdOf(operands))),
   },
   {
     words: ['users', 'suspend'],
     operands: ['<user_id>'],
-    summary: 'refuse everything to a user, and keep the files',
+    summary: 'refuse all requests of a user, but keep the files',
     run: async ({ users }, { operands }) =>
       accountRow(await users.setStatus(userIdOf(operands), 'suspended')),
   },
   {
     words: ['users', 'activate'],
     operands: ['<user_id>'],
-    summary: 'end a suspension',
+    summary: 'end the suspension of a user',
     run: async ({ users }, { operands }) =>
       accountRow(await users.setStatus(userIdOf(operands), 'active')),
   },

@@ -21,7 +21,7 @@ export const VERIFY: Command = {
   operands: ['[user_id]'],
   flags: ['sample'],
   switches: ['repair', 'deep', 'metrics'],
-  summary: 'compare quotas, files and objects (--sample N reads one file in N, --deep all)',
+  summary: 'compare quotas, files and objects (--deep reads every file, --sample N about one in N)',
   run: async ({ verifier }, call) => {
     const { operands, switches, json, print, fail, interruption } = call
     const verification = await verifier.verify({
@@ -46,13 +46,14 @@ export const VERIFY: Command = {
 function readOneIn({ flags, switches }: CommandCall): number | undefined {
   const { sample } = flags
   if (sample === undefined) return switches.has('deep') ? 1 : undefined
+  if (switches.has('deep')) throw invalidSample('--sample cannot be combined with --deep.')
   const count = parseCount(sample)
-  if (Number.isSafeInteger(count) && count >= 1 && !switches.has('deep')) return count
-  throw new AppError(
-    'invalid_parameter',
-    'sample is a whole number from 1, and stands in place of --deep.',
-    { facts: { parameter: 'sample' } },
-  )
+  if (Number.isSafeInteger(count) && count >= 1) return count
+  throw invalidSample('--sample must be a whole number of at least 1.')
+}
+
+function invalidSample(detail: string): AppError {
+  return new AppError('invalid_parameter', detail, { facts: { parameter: 'sample' } })
 }
 
 function progressOf({ users, objects, readFiles }: Verification): string {
@@ -96,15 +97,15 @@ function remaining(verification: Verification): number {
 function metricsOf(verification: Verification): string {
   const { users, files, objects, remaining } = verification
   return [
-    ...head('drift', 'What verify found and did not repair, by kind.'),
+    ...head('drift', 'Findings of the last verify that it did not repair, by kind.'),
     ...FINDING_KINDS.map((kind) => `${PREFIX}drift{kind="${kind}"} ${remaining[kind]}`),
-    ...head('verified', 'What verify looked at.'),
+    ...head('verified', 'Users, files and objects that the last verify checked.'),
     ...Object.entries({ users, files, objects }).map(
       ([of, count]) => `${PREFIX}verified{of="${of}"} ${count}`,
     ),
-    ...head('verify_repaired', 'What verify found and repaired.'),
+    ...head('verify_repaired', 'Findings that the last verify repaired.'),
     `${PREFIX}verify_repaired ${verification.repaired}`,
-    ...head('verify_completion_timestamp_seconds', 'When verify came to its end.'),
+    ...head('verify_completion_timestamp_seconds', 'Unix time when the last verify finished.'),
     `${PREFIX}verify_completion_timestamp_seconds ${Math.floor(Date.now() / 1000)}`,
   ].join('\n')
 }

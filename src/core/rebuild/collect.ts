@@ -57,9 +57,13 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
   return { userId, version, objectKey, name, size: head.size, beganAt: timeOf(version) }
 }
 
-/** Nobody removes objects during a rebuild, and without this one an older object would become the file. */
+/** Nothing removes objects during a rebuild, and without this one an older object would become the file. */
 function deniedObject(objectKey: ObjectKey): AppError {
-  return new AppError('unavailable', 'The object store denies an object that it has listed.', {
-    cause: new Error(objectKey),
-  })
+  return new AppError(
+    'unavailable',
+    'The object store lists an object that it then reports as missing.',
+    {
+      cause: new Error(objectKey),
+    },
+  )
 }

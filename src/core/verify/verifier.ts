@@ -57,7 +57,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     const balance = await inventory.findBalance(userId)
     if (balance !== undefined) return await verifyUser(run, balance)
     await verifyObjects(run, { userId, readAt: 0 })
-    if (run.verification.objects === 0) throw new AppError('not_found', 'There is no such user.')
+    if (run.verification.objects > 0) return
+    throw new AppError('not_found', `User "${userId}" does not exist and has no objects.`)
   }
 
   return { verify }

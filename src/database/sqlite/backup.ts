@@ -29,7 +29,7 @@ export async function backUp(
 
 export async function assertAbsent(file: string, hint = ''): Promise<void> {
   const found = await lstat(file).catch(() => undefined)
-  if (found !== undefined) throw new Error(`${file} is there already.${hint}`)
+  if (found !== undefined) throw new Error(`${file} already exists.${hint}`)
 }
 
 /** Guarantees that a file, or the entries of a folder, are on disk; resolves to its size in bytes. */

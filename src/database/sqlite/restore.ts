@@ -37,7 +37,7 @@ export async function restore({
   }
 }
 
-const HINT = ' A restore never replaces a database: move it away.'
+const HINT = ' A restore never replaces a database. Move the file away first.'
 
 async function assertSound(file: string): Promise<void> {
   const { size } = await stat(file)
@@ -58,7 +58,7 @@ function faultsOf(file: string, size: number): readonly string[] {
       const numberOf = (name: string) => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name])
       const stated = numberOf('page_size') * numberOf('page_count')
       // SQLite reads a truncated last page as if it ended in zeros.
-      if (size !== stated) return [`it has ${size} bytes in place of ${stated}`]
+      if (size !== stated) return [`it has ${size} bytes instead of ${stated}`]
       const rows = connection.prepare('PRAGMA integrity_check(10)').all()
       return rows.map((row) => String(row['integrity_check'])).filter((fault) => fault !== 'ok')
     } finally {

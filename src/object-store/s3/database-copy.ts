@@ -84,7 +84,7 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
       await settledUnlessAborted(done, signal)
       const stored = (await findObject(client, copy))?.ContentLength
       if (stored === bytes) return { bytes }
-      throw new Error(`${bytes} bytes were sent, the store states ${stored}`)
+      throw new Error(`${bytes} bytes were sent, but the store reports ${stored}`)
     } catch (error) {
       await settledWithin(
         END_MS,
@@ -92,7 +92,7 @@ export async function uploadCopy(copy: CopyDatabase): Promise<{ readonly bytes: 
       )
       const sent = { uploadId: upload.uploadId, owner: metadata[OWNER] }
       await removeSent(bucket, copy, sent).catch((cause: unknown) => {
-        const left = `A part of the copy may be left at s3://${name}/${key}.`
+        const left = `Part of the copy may remain at s3://${name}/${key}.`
         throw hasName(cause, 'NoSuchBucket') ? error : new AppError('unavailable', left, { cause })
       })
       throw hasName(error, 'PreconditionFailed') ? fileExists(copy) : error
@@ -105,7 +105,7 @@ const DIGEST = 'sha256'
 const OWNER = 'sent-by'
 
 function fileExists({ bucket, key }: CopyDatabase): AppError {
-  return new AppError('file_exists', `s3://${bucket}/${key} is there already.`)
+  return new AppError('file_exists', `s3://${bucket}/${key} already exists.`)
 }
 
 /** Removes only what this run has sent: another run may have stored its copy under the key. */
@@ -141,7 +141,7 @@ export async function downloadCopy(copy: CopyDatabase): Promise<void> {
     const answer = await client.send(command, { abortSignal: signal })
     const { Body, ContentLength: total, Metadata } = answer
     if (!(Body instanceof Readable) || total === undefined) {
-      throw new Error('The answer has no content, or states no length')
+      throw new Error('The response has no content or no length')
     }
     let received = 0
     const hash = createHash('sha256')
@@ -155,12 +155,12 @@ export async function downloadCopy(copy: CopyDatabase): Promise<void> {
       }
     }
     await pipeline(Body, measured, createWriteStream(file), { signal })
-    if (received !== total) throw new Error(`${received} bytes of ${total} came`)
+    if (received !== total) throw new Error(`only ${received} of ${total} bytes arrived`)
     const stated = Metadata?.[DIGEST]
     if (stated !== undefined && stated !== hash.digest('hex')) {
       throw new AppError(
         'digest_mismatch',
-        'The copy is damaged: its content is not what was sent.',
+        'The copy is damaged: its SHA-256 is not the one that was stored with it.',
       )
     }
   })
@@ -206,10 +206,10 @@ async function findObject(
 function explained(error: unknown, { bucket, key }: CopyDatabase): unknown {
   if (isAppError(error)) return error
   if (hasName(error, 'NoSuchKey')) {
-    return new AppError('not_found', `There is no s3://${bucket}/${key}.`)
+    return new AppError('not_found', `s3://${bucket}/${key} does not exist.`)
   }
   if (hasName(error, 'NoSuchBucket')) {
-    return new AppError('not_found', `There is no bucket ${bucket}.`)
+    return new AppError('not_found', `The bucket ${bucket} does not exist.`)
   }
   return storeError(error)
 }

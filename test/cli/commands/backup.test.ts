@@ -26,5 +26,5 @@ it('says a line every 10 s where there is no terminal', () => {
     transfer.onProgress({ moved, total: 25 })
     vi.advanceTimersByTime(1000)
   }
-  expect(lines).toEqual(['so far 10 of 25 bytes', 'so far 20 of 25 bytes'])
+  expect(lines).toEqual(['Progress: 10 of 25 bytes', 'Progress: 20 of 25 bytes'])
 })

@@ -60,7 +60,7 @@ describe('a restore of the embedded database', () => {
     async (end) => {
       await writeFile(file + end, 'precious')
       const fetch = () => Promise.reject(new Error('nothing is to be fetched'))
-      expect(await refusalOf(fetch)).toContain(`${file}${end} is there already`)
+      expect(await refusalOf(fetch)).toContain(`${file}${end} already exists`)
       expect(await readFile(file + end, 'utf8')).toBe('precious')
     },
   )
@@ -92,8 +92,8 @@ describe('a restore of the embedded database', () => {
       connection.exec('CREATE TABLE notes (text)')
       connection.close()
     })
-    expect(other).toContain('not one of this service')
-    expect(await refusalOf(() => Promise.resolve())).toContain('not one of this service')
+    expect(other).toContain('not a database of this service')
+    expect(await refusalOf(() => Promise.resolve())).toContain('not a database of this service')
   })
 
   it('refuses a copy that a newer version has migrated', async () => {

@@ -5,7 +5,7 @@ import { type Run, simulate, type SimulateOptions } from '../simulate.ts'
 export interface Search extends SimulateOptions {
   /** The seed of the first run; each further run takes the next number. */
   readonly firstSeed: number
-  /** Whether to go on after that many runs. */
+  /** Whether to continue after this number of runs. */
   readonly goesOn: (runs: number) => boolean
   readonly onRun?: (run: Run) => void
 }
@@ -15,7 +15,7 @@ export interface Finding {
   readonly run: Run
 }
 
-/** Plays plans until one breaks an invariant; says which, and how many it took. */
+/** Runs plans until one breaks an invariant; returns that one and the number of runs. */
 export async function search(
   options: Search,
 ): Promise<{ readonly runs: number; readonly found: Finding | undefined }> {
@@ -31,14 +31,14 @@ export async function search(
   return { runs, found: undefined }
 }
 
-/** The plan that a seed stands for. */
+/** The plan of a seed. */
 export function planOf(seed: number): Plan {
   const [plan] = fc.sample(plans, { seed, numRuns: 1, unbiased: true })
   if (plan === undefined) throw new TypeError('fast-check made no plan')
   return plan
 }
 
-/** The smallest plan found that still breaks an invariant, made from that of `seed`, and how it goes. */
+/** Returns the smallest plan found, derived from that of `seed`, that still breaks an invariant, and its run. */
 export async function shrink(
   seed: number,
   options: SimulateOptions,
@@ -52,7 +52,7 @@ export async function shrink(
   return { plan, run: await simulate(plan, options) }
 }
 
-/** What to read when a run has failed: the seed, how to play it again, and the last events. */
+/** Describes a failed run: its seed, the command to replay it, and its last events. */
 export function describeFinding({ seed, run }: Finding): string {
   return [
     `seed ${seed}: ${String(run.violation)}`,

@@ -1,6 +1,6 @@
 /**
- * Runs what a command of the repository does with its words and ends with its exit code. `--help` prints the usage; so
- * does an option that there is not, with what was wrong and 2.
+ * Runs a command of the repository and sets its exit code. `--help` prints the usage. An invalid option prints the
+ * error and the usage, with exit code 2.
  */
 export async function runMain(
   usage: string,
