@@ -1,6 +1,5 @@
-// Asks the registry for known vulnerabilities of what the service depends on and of what its pages are made of, and exits
-// with 1 when there are any. A registry that answers no such question (a mirror, or none at all) is said plainly and fails
-// nothing.
+// Asks the registry for known vulnerabilities of the service's dependencies and of the packages in its pages. Exits with
+// 1 if it finds any. If the registry has no audit endpoint (a mirror) or cannot be reached, prints that and exits with 0.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { pagePackages } from './page-packages.mjs'
@@ -10,7 +9,7 @@ const report = parse(stdout)
 
 if (report.metadata?.vulnerabilities === undefined) {
   console.log(
-    `npm audit: not asked, the registry does not answer (${report.message ?? 'no report'})`,
+    `npm audit: skipped, the registry does not answer (${report.message ?? 'no report'})`,
   )
 } else {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
