@@ -1,5 +1,5 @@
-// Prints the last line of CI, "N passed, N failed", from vitest's JSON reports. Exits with 1 unless all tests passed and
-// none was skipped. A missing or broken report counts as one failed test.
+// Prints the last line of CI, "N passed, N failed", from vitest's JSON reports. Exits with 1 unless all tests passed
+// and none was skipped. A missing or broken report counts as one failed test.
 // usage: test-summary.mjs ELSEWHERE REPORT... (ELSEWHERE is 1 if anything else failed)
 import { readFileSync } from 'node:fs'
 
