@@ -1,6 +1,6 @@
 // Asks the registry for known vulnerabilities of the service's dependencies and of the packages in its pages, and exits
-// with 1 if it finds any. If the registry has no audit endpoint, as a mirror, or cannot be reached, prints that and exits
-// with 0.
+// with 1 if it finds any. If the registry has no audit endpoint, as a mirror, or cannot be reached, prints that and
+// exits with 0.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { pagePackages } from './page-packages.mjs'
