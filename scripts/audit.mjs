@@ -9,9 +9,7 @@ const { stdout } = spawnSync('npm', ['audit', '--json'], { encoding: 'utf8' })
 const report = parse(stdout)
 
 if (report.metadata?.vulnerabilities === undefined) {
-  console.log(
-    `npm audit: skipped, the registry does not answer (${report.message ?? 'no report'})`,
-  )
+  console.log(`npm audit: skipped, the registry does not answer (${report.message ?? 'no report'})`)
 } else {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const inPages = new Set(pagePackages().map(({ path }) => path))

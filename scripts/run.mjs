@@ -61,7 +61,9 @@ function installWhatIsMissing() {
     statSync(installed).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
   if (isFresh) return
   if (isLink(modules)) {
-    console.error('node_modules links to an outdated install: run `npm ci` in the folder it links to.')
+    console.error(
+      'node_modules links to an outdated install: run `npm ci` in the folder it links to.',
+    )
     process.exit(1)
   }
   console.error('Installing dependencies, once; this takes about half a minute ...')
