@@ -1,6 +1,6 @@
-// Asks the registry for known vulnerabilities of what the service depends on and of what its pages are made of, and exits
-// with 1 when there are any. A registry that answers no such question (a mirror, or none at all) is said plainly and fails
-// nothing.
+// Asks the registry for known vulnerabilities of the service's dependencies and of the packages in its pages, and exits
+// with 1 if it finds any. If the registry has no audit endpoint, as a mirror, or cannot be reached, prints that and
+// exits with 0.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { pagePackages } from './page-packages.mjs'
@@ -9,9 +9,7 @@ const { stdout } = spawnSync('npm', ['audit', '--json'], { encoding: 'utf8' })
 const report = parse(stdout)
 
 if (report.metadata?.vulnerabilities === undefined) {
-  console.log(
-    `npm audit: not asked, the registry does not answer (${report.message ?? 'no report'})`,
-  )
+  console.log(`npm audit: skipped, the registry does not answer (${report.message ?? 'no report'})`)
 } else {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const inPages = new Set(pagePackages().map(({ path }) => path))

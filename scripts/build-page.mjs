@@ -1,5 +1,6 @@
-// Builds the pages into dist/web where their sources are newer than what was built, in about a second. Plain JavaScript, as
-// run.mjs is. Of programs that want it at once one builds and the others wait; whoever reads meanwhile finds a page.
+// Builds the pages into dist/web if their sources have changed since the last build; takes about a second. Plain
+// JavaScript, like run.mjs. If several programs call it at the same time, one builds and the others wait. The pages can
+// be read at any time meanwhile.
 import { spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -19,7 +20,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const built = join(root, 'dist', 'web')
 const lock = `${built}.lock`
 
-/** Longer than any build. Whoever holds the lock still then is taken for another program that has got the id. */
+/** Longer than any build. An older lock is of a dead build whose process id another program has received. */
 const MAX_WAIT_MS = 60_000
 
 if (isStale()) {
@@ -34,7 +35,7 @@ if (isStale()) {
   process.exitCode = status
 }
 
-/** Also where a build was cut before it was whole. */
+/** Also true after an interrupted build. */
 function isStale() {
   const document = join(built, 'index.html')
   return !existsSync(document) || !isWhole() || newestSource() > statSync(document).mtimeMs
@@ -54,7 +55,7 @@ function newestSource() {
   return Math.max(...times)
 }
 
-/** The lock is a file that holds the id of its process from its first moment on. */
+/** The lock is a file that contains the id of its process from the moment it exists. */
 async function takeLock() {
   mkdirSync(dirname(lock), { recursive: true })
   const own = `${lock}-${process.pid}`
@@ -62,7 +63,7 @@ async function takeLock() {
   try {
     const until = Date.now() + MAX_WAIT_MS
     while (!isLinked(own)) {
-      if (isForsaken() || Date.now() > until) rmSync(lock, { force: true })
+      if (isAbandoned() || Date.now() > until) rmSync(lock, { force: true })
       else await new Promise((resolve) => setTimeout(resolve, 50))
     }
   } finally {
@@ -80,7 +81,7 @@ function isLinked(own) {
   }
 }
 
-function isForsaken() {
+function isAbandoned() {
   try {
     return isGone(Number(readFileSync(lock, 'utf8')))
   } catch {
@@ -97,7 +98,7 @@ function isGone(pid) {
   }
 }
 
-/** What builds have left behind that were killed; a process that has got the id of one keeps it until it ends, too. */
+/** Removes the files of killed builds. If another process has the id of one, its files stay until that process ends. */
 function removeLeftovers() {
   for (const name of readdirSync(dirname(built))) {
     const [, pid] = /^web(?:\.lock)?-(\d+)$/.exec(name) ?? []
@@ -119,17 +120,17 @@ function build() {
   }
 }
 
-/** What the document refers to comes before it and goes after it, so that there is a page at every moment. */
+/** Adds new assets before the document and removes old ones after it, so that the page is complete at every moment. */
 function replace(folder) {
   mkdirSync(join(built, 'assets'), { recursive: true })
-  const names = filesIn(folder).toSorted((a, b) => turnOf(a) - turnOf(b))
+  const names = filesIn(folder).toSorted((a, b) => orderOf(a) - orderOf(b))
   const old = filesIn(built).filter((name) => !names.includes(name))
   for (const name of names) renameSync(join(folder, name), join(built, name))
   for (const name of old) rmSync(join(built, name))
 }
 
-/** The document comes last, since by its time a build that was cut is told from one that is whole. */
-function turnOf(name) {
+/** The document comes last: its modification time marks a complete build. */
+function orderOf(name) {
   return ['index.html.gz', 'index.html.br', 'index.html'].indexOf(name)
 }
 

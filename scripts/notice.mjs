@@ -1,4 +1,4 @@
-// Writes the licences of the packages that the pages are made of, as they ask of whoever passes them on.
+// Prints the licences of the packages in the pages, which require that copies include them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pagePackages } from './page-packages.mjs'
@@ -9,18 +9,18 @@ console.log('The pages of Cloud Repository contain these packages, each under it
 for (const one of packages) {
   const { path, name, version, license } = one
   const text = one.text ?? readmeIn(path) ?? ofTheSameRepository(path)
-  if (text === undefined) throw new Error(`${path} says nowhere what its licence is.`)
+  if (text === undefined) throw new Error(`${path} has no licence text.`)
   const whole = [text, ...noticesIn(path)].join('\n\n')
   console.log(`\n${'-'.repeat(80)}\n\n${name} ${version}: ${license}\n\n${whole}`)
 }
 
-/** What Apache 2.0 asks to be passed on beside the licence. */
+/** Apache 2.0 requires that copies also include NOTICE files. */
 function noticesIn(path) {
   const names = readdirSync(path).filter((name) => /^notice/i.test(name))
   return names.map((name) => readFileSync(join(path, name), 'utf8').trim())
 }
 
-/** Some packages come without a file of their licence, and have it at the end of their README. */
+/** Some packages have no licence file, but a licence section at the end of their README. */
 function readmeIn(path) {
   const name = readdirSync(path).find((entry) => /^readme/i.test(entry))
   if (name === undefined) return undefined
@@ -28,7 +28,7 @@ function readmeIn(path) {
   return text?.trim()
 }
 
-/** Others have left it to the packages of the same repository. */
+/** Others rely on the licence file of another package of the same repository. */
 function ofTheSameRepository(path) {
   const own = repositoryOf(path)
   if (own === undefined) return undefined

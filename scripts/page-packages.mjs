@@ -1,17 +1,17 @@
-// The packages that the pages are made of. The image has them in its JavaScript although npm takes them for development
-// alone.
+// Lists the packages in the pages. The image contains their code, although package.json lists them as development
+// dependencies.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** What Vite writes when it builds the pages (`build.license`): each package of which it bundled code. */
+/** Written by Vite when it builds the pages (`build.license`): each package whose code it bundled. */
 const LIST = join(root, 'dist', 'web', 'licenses.json')
 
 /**
- * Each with its `name`, `version`, `license` (SPDX) and `path` in package-lock.json; `text` is that of its licence,
- * where it comes with one. The pages have to be built.
+ * Each package has its `name`, `version`, `license` (SPDX) and `path` in package-lock.json. `text` is its licence text,
+ * if the package contains one. Throws unless the pages are built.
  */
 export function pagePackages() {
   if (!existsSync(LIST)) throw new Error('Build the pages first: node scripts/build-page.mjs')
@@ -23,7 +23,7 @@ export function pagePackages() {
   })
 }
 
-/** All packages as package-lock.json has them, each with its `path` there and its `name`. */
+/** All packages of package-lock.json, each with its `path` there and its `name`. */
 export function lockedPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const installed = Object.entries(packages).filter(([path]) => path !== '')

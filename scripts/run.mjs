@@ -1,5 +1,5 @@
-// Runs the project's commands on a machine that has nothing but npm and any Node from 20 on: installs what is missing
-// and uses the Node 24 of the npm package `node` where the machine's own is older. Plain JavaScript for that reason.
+// Runs the project's commands on a machine that has only npm and Node 20 or newer. Installs missing packages, and uses
+// the Node 24 of the npm package `node` if the machine's own is older. Plain JavaScript, because an older Node runs it.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const [task, ...words] = process.argv.slice(2)
-// vitest calls a slice a shard.
+// vitest's name for a slice is shard.
 const args = task === 'proof' ? words.map((word) => word.replace(/^--slice\b/, '--shard')) : words
 
-/** npm, which may end while this runs. */
+/** npm, which can exit while this runs. */
 const parent = process.ppid
 
-// Asked for only where it is, since Node says on stderr when it is not.
+// Only if it exists: Node prints a message about a missing file.
 const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
 
 const VITEST = ['vitest.config.ts', 'vitest.proof.config.ts', 'vitest.shared.ts']
@@ -47,7 +47,7 @@ const COMMANDS = {
 
 installWhatIsMissing()
 const node = findNode()
-// The service itself says when there is none.
+// If the build fails, the service itself reports the missing page.
 if (task === 'start' || task === 'dev') await run(node, ['scripts/build-page.mjs'])
 for (const command of COMMANDS[task] ?? usage()) {
   const code = await run(node, [...command, ...args])
@@ -61,7 +61,9 @@ function installWhatIsMissing() {
     statSync(installed).mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs
   if (isFresh) return
   if (isLink(modules)) {
-    console.error('node_modules is a link to an older install: run `npm ci` where it leads.')
+    console.error(
+      'node_modules links to an outdated install: run `npm ci` in the folder it links to.',
+    )
     process.exit(1)
   }
   console.error('Installing dependencies; this takes about half a minute and happens once ...')
@@ -73,7 +75,7 @@ function installWhatIsMissing() {
   if (npm.status !== 0) process.exit(npm.status ?? 1)
 }
 
-/** npm would empty the folder that it leads to. */
+/** npm would empty the folder that the link points to. */
 function isLink(path) {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 }
@@ -83,7 +85,7 @@ function findNode() {
   if (major > 24 || (major === 24 && minor >= 12)) return process.execPath
   const packaged = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (existsSync(packaged)) return packaged
-  console.error('This needs Node 24.12 or newer, and the npm package "node" did not install one.')
+  console.error('Node 24.12 or newer is required, and the npm package "node" did not install it.')
   process.exit(1)
 }
 
@@ -92,8 +94,8 @@ function bin(name) {
 }
 
 /**
- * Runs a program with this Node first on the PATH, passes signals on, and resolves to its exit code. One that a signal ends
- * was to be the last: then this ends too, as a shell says it.
+ * Runs a program with this Node first on the PATH, forwards signals, and resolves to its exit code. If a signal ends
+ * the program, this process exits too, with the code that a shell would report.
  */
 function run(program, words) {
   const [first, ...rest] = words
@@ -104,7 +106,7 @@ function run(program, words) {
     env: { ...process.env, PATH },
     cwd: root,
   })
-  // A terminal sends Ctrl-C to the child as well, so that only has to be outlived.
+  // A terminal sends Ctrl-C to the child as well, so this process only has to survive it.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   if (process.env.npm_lifecycle_event !== undefined) endWithNpm(child)
@@ -120,7 +122,7 @@ function run(program, words) {
   })
 }
 
-/** npm ends on SIGTERM without telling what it started. */
+/** On SIGTERM npm exits without forwarding the signal. */
 function endWithNpm(child) {
   const timer = setInterval(() => {
     if (process.ppid === parent) return

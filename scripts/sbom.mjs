@@ -1,5 +1,5 @@
-// Writes the software bill of materials of the image, in CycloneDX: npm's own list of what is installed, without what is
-// there for development alone, but with what the pages are made of.
+// Prints the software bill of materials of the image, in CycloneDX: npm's own list of installed packages, without
+// development dependencies except those in the pages.
 import { spawnSync } from 'node:child_process'
 import { lockedPackages, pagePackages } from './page-packages.mjs'
 
@@ -18,7 +18,7 @@ bill.dependencies = bill.dependencies
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isShipped) }))
 console.log(JSON.stringify(bill, null, 2))
 
-/** As npm names a package in its list. */
+/** The reference of a package in npm's list. */
 function idOf({ name, version }) {
   return `${name}@${version}`
 }
@@ -32,7 +32,7 @@ function listOfNpm() {
   return JSON.parse(stdout)
 }
 
-/** A package of the pages is in the image, whatever npm takes it for. */
+/** A package in the pages is part of the image, even if npm marks it as a development dependency. */
 function asShipped(component) {
   const isDevelopment = component.properties.some(({ name }) => name === DEVELOPMENT)
   if (!isDevelopment) return component

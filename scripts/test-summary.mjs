@@ -1,5 +1,5 @@
-// Prints the closing line of CI, "N passed, N failed", from vitest's JSON reports, and exits with 1 unless all tests
-// passed and none was skipped. A report that is missing or broken counts as one failed test.
+// Prints the last line of CI, "N passed, N failed", from vitest's JSON reports. Exits with 1 unless all tests passed
+// and none was skipped. A missing or broken report counts as one failed test.
 // usage: test-summary.mjs ELSEWHERE REPORT... (ELSEWHERE is 1 if anything else failed)
 import { readFileSync } from 'node:fs'
 
@@ -15,16 +15,16 @@ const failed =
 const isEmpty = reports.some(({ numPassedTests = 0 }) => numPassedTests === 0)
 
 for (const name of reports.flatMap(failuresOf)) console.log(`Failed: ${name}`)
-if (skipped > 0) console.log(`${skipped} tests were skipped; here that counts as failed`)
+if (skipped > 0) console.log(`${skipped} tests were skipped, which counts as failed`)
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 || isEmpty || elsewhere !== '0' ? 1 : 0)
 
-/** Tests that die before their report is written have failed, too. */
+/** If the tests crash, there is no report. */
 function readReport(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    console.log(`No report of tests can be read, which counts as failed: ${path}: ${error.message}`)
+    console.log(`The report ${path} cannot be read, which counts as failed: ${error.message}`)
     return { numFailedTests: 1 }
   }
 }
@@ -33,7 +33,7 @@ function sum(figureOf) {
   return reports.reduce((total, report) => total + figureOf(report), 0)
 }
 
-/** What failed, by file and title, so that the end of a long log says it. */
+/** Failures by file and title, repeated at the end of a long log. */
 function failuresOf({ testResults = [] }) {
   return testResults
     .filter(({ status }) => status === 'failed')
@@ -47,7 +47,7 @@ function failuresOf({ testResults = [] }) {
     })
 }
 
-/** Files that failed without a failed test, such as one that does not load. */
+/** Counts files that failed without a failed test, such as one that cannot be loaded. */
 function brokenFiles({ testResults = [] }) {
   return testResults.filter(
     ({ status, assertionResults = [] }) =>
