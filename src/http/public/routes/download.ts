@@ -74,7 +74,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
 function wanted(request: FastifyRequest, params: { user_id: string; file_name: string }): ReadFile {
   const owner = params.user_id === 'me' ? requireUser(request).userId : params.user_id
   const name = fileNameParam(params.file_name)
-  if (!isUserId(owner)) throw new AppError('not_found', 'There is no such file.')
+  if (!isUserId(owner)) throw new AppError('not_found', 'The file was not found.')
   return { userId: owner, name, viewer: request.user ?? undefined }
 }
 
