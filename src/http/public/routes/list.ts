@@ -65,13 +65,15 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
     handler: async (request, reply) => {
       const { prefix = '', order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       const owner = ownerOf(request)
-      assertDecodable(request)
+      const after =
+        cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
+      assertPrefixDecodable(request)
       const { files, next } = await repository.list({
         userId: owner,
         viewer: request.user ?? undefined,
         prefix: parseFileNamePrefix(prefix),
         order,
-        after: cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order)),
+        after,
         limit,
       })
       void reply.header('cache-control', 'private, no-cache')
@@ -90,8 +92,8 @@ function ownerOf(request: FastifyRequest): UserId {
   throw new AppError('not_found', 'This path does not exist.')
 }
 
-/** The query parser leaves invalid UTF-8 undecoded; only a prefix would accept it. */
-function assertDecodable({ raw: { url = '' } }: FastifyRequest): void {
+/** The query parser leaves invalid UTF-8 undecoded. All parameters but the prefix have been refused for it by now. */
+function assertPrefixDecodable({ raw: { url = '' } }: FastifyRequest): void {
   try {
     decodeURIComponent(url)
   } catch {
