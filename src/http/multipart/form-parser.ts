@@ -186,9 +186,11 @@ function malformed(detail: string): AppError {
   return new AppError('format_error', detail)
 }
 
+/** The text of a JSON string. Any other value keeps its JSON, so that `["public"]` is not taken for `public`. */
 function textOfJson(text: string): string {
   try {
-    return String(JSON.parse(text))
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'string' ? value : text
   } catch (cause) {
     throw new AppError('format_error', 'A JSON field of the form is not valid JSON.', { cause })
   }

@@ -125,6 +125,14 @@ describe('a field', () => {
     expect(first?.value).toBe('public')
   })
 
+  it.each(['["public"]', '[["public"]]', '{"a":"public"}', '5', 'null'])(
+    'of JSON that is no string, such as %s, is its text',
+    (text) => {
+      const [first] = receive([field(text, json), HEAD, END]).fields
+      expect(first?.value).toBe(text)
+    },
+  )
+
   it.each([
     ['JSON that is none', field('{', json), 'A JSON field of the form is not valid JSON.'],
     [
