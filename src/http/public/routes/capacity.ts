@@ -49,7 +49,7 @@ const Reply = Type.Object(
       ],
     }),
   },
-  { title: 'Capacity', description: 'The figures of a repository at one moment.' },
+  { title: 'Capacity', description: 'A consistent snapshot of the figures of a repository.' },
 )
 
 /** `GET /users/me/capacity`: one consistent snapshot, with the grants that add up to the capacity. */
@@ -85,7 +85,7 @@ const CAPACITY = described({
   response: { 200: Reply },
   responses: {
     200: {
-      description: 'The figures at one moment, in bytes.',
+      description: 'A consistent snapshot of the figures, in bytes.',
       headers: ['Cache-Control'],
       example: { capacity: 6_442_450_944, available: 6_442_444_801 },
     },
