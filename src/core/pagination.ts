@@ -8,9 +8,13 @@ export function parsePageLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PAGE_LIMIT
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
   if (limit <= MAX_PAGE_LIMIT) return limit
-  throw new AppError('invalid_parameter', `limit is a whole number from 1 to ${MAX_PAGE_LIMIT}.`, {
-    facts: { parameter: 'limit' },
-  })
+  throw new AppError(
+    'invalid_parameter',
+    `limit must be an integer between 1 and ${MAX_PAGE_LIMIT}.`,
+    {
+      facts: { parameter: 'limit' },
+    },
+  )
 }
 
 /** Takes up to `limit + 1` entries. `last` is the page's last entry, or `undefined` on the last page. */

@@ -13,9 +13,13 @@ export function parseTimestamp(text: string, parameter: string): number {
   const upper = text.toUpperCase()
   const time = TIMESTAMP.test(upper) && isDay(upper.slice(0, 10)) ? Date.parse(upper) : Number.NaN
   if (time >= FIRST && time <= LAST) return time
-  throw new AppError('invalid_parameter', `${parameter} is a time such as 2027-01-31T00:00:00Z.`, {
-    facts: { parameter },
-  })
+  throw new AppError(
+    'invalid_parameter',
+    `${parameter} must be a time such as 2027-01-31T00:00:00Z.`,
+    {
+      facts: { parameter },
+    },
+  )
 }
 
 /** Formats milliseconds since 1970 as RFC 3339 in UTC. */

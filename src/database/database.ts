@@ -161,7 +161,10 @@ export async function withRepeats<T>(
 
 /** The outcome of the failed call is unknown: the database may have applied it. */
 export function databaseUnavailable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The database does not answer.', { cause, part: 'database' })
+  return new AppError('unavailable', 'The database failed or did not respond in time.', {
+    cause,
+    part: 'database',
+  })
 }
 
 function databaseFull(cause: unknown): AppError {

@@ -87,7 +87,7 @@ async function find(keys: LocalKeys, header: JWTHeaderParameters): Promise<Crypt
 }
 
 function unusable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The keys of the identity provider are not to be had.', {
+  return new AppError('unavailable', 'The keys of the identity provider are unavailable.', {
     cause,
   })
 }

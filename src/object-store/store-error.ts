@@ -11,7 +11,7 @@ export async function translated<T>(call: Promise<T>): Promise<T> {
 /** The port's `unavailable` error with this cause; returns `cause` itself if it already is one. */
 export function storeError(cause: unknown): AppError {
   if (isAppError(cause, 'unavailable')) return cause
-  return new AppError('unavailable', 'The object store failed or did not answer in time.', {
+  return new AppError('unavailable', 'The object store failed or did not respond in time.', {
     cause,
     part: 'object_store',
   })

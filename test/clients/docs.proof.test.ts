@@ -59,7 +59,7 @@ describe.skipIf(skipped).each(['', '/api'])('in a browser, the docs under "%s"',
       expect(await page.getByRole('heading', { name: heading, exact: true }).isVisible()).toBe(true)
     }
     expect(await page.locator('#problem-capacity_exceeded').isVisible()).toBe(true)
-    for (const link of ['Upload a file in a form', 'problems']) {
+    for (const link of ['Upload a file as a form', 'problems']) {
       await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click()
       expect(await page.locator(':target').isVisible()).toBe(true)
     }

@@ -8,7 +8,7 @@ const WRONG = `crt_${'A'.repeat(43)}`
 const MONDAY = 'Monday. It rains, and the harbour is empty but for two boats.\n'
 const TUESDAY = 'Tuesday. The sun is out, the boats are gone, and so is the dog.\n'
 
-/** The page of transcripts, recorded anew from a service of its own. */
+/** Records the page of transcripts from a new service. */
 export async function recordTranscripts(): Promise<string> {
   const clock = new Clock()
   await using service = await openRecordedService(clock)
@@ -28,15 +28,16 @@ export async function recordTranscripts(): Promise<string> {
   return recorder.toString()
 }
 
-const INTRODUCTION = `# What goes over the wire
+const INTRODUCTION = `# HTTP transcripts
 
-The bytes of requests and answers, recorded from the service through a plain socket by a test, which fails when it answers
-anything else. \`npm run docs\` records them anew. Lines of a head end with CR LF. In place of what differs from one run to the
-next stand other texts of the same length: the access token, the request ids, the versions (which are the entity-tags too),
-the times and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, of which 500 come from a device.
+These are the bytes of requests and answers, recorded from the service over a plain socket. A test fails if the
+service answers anything else; \`npm run docs\` records them again. Lines of a head end with CR LF. Values that differ
+from run to run are replaced by other text of the same length: the access token, the request ids, the versions (which
+are also the entity tags), the times and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, 500 of
+them from a device.
 
-[clients.md](clients.md) has programs that do this in several languages, [openapi.json](../api/openapi.json) every answer that
-there is, and [api.md](api.md) the rules.`
+[clients.md](clients.md) has programs that send such requests in several languages, [openapi.json](../api/openapi.json)
+describes every answer, and [api.md](api.md) explains the rules.`
 
 interface Stage {
   readonly recorder: Recorder
@@ -45,13 +46,11 @@ interface Stage {
 
 async function uploads({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Upload')
-  recorder.text(
-    'In a form, in one part named `file` with a `filename`, whose value is not looked at:',
-  )
+  recorder.text('The form has one part named `file` with a `filename`, whose value is ignored:')
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, MONDAY), status: 200 })
   recorder.heading('Upload without a form')
   recorder.text(
-    'The body is the file. Here it must not be there yet (`If-None-Match: *`), and its SHA-256 is checked:',
+    'The body is the file. The file must not exist yet (`If-None-Match: *`), and its SHA-256 is checked:',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/r%C3%A9sum%C3%A9.txt',
@@ -66,7 +65,7 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
   })
   recorder.heading('Overwrite')
   recorder.text(
-    'An upload to a name that is there replaces the file: `replaced` is `true`, `created_at` stays.',
+    'An upload to an existing name replaces the file: `replaced` is `true`, and `created_at` stays.',
   )
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, TUESDAY), status: 200 })
 }
@@ -74,20 +73,20 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
 async function refusals({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('The repository is full')
   recorder.text(
-    '`Expect: 100-continue` has it said before the body is sent. Without it the answer is the same.',
+    'With `Expect: 100-continue` the upload is refused before the body is sent. Without it the answer is the same.',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/film.mp4',
     headers: { ...cookie, 'Content-Length': '2000', Expect: '100-continue' },
     status: 403,
   })
-  recorder.heading('A wrong token, and none')
-  recorder.text('The status is that of a full repository; the `code` tells them apart.')
+  recorder.heading('A wrong token, or no token')
+  recorder.text('The status is the same as for a full repository. The `code` tells them apart.')
   const wrong = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers: wrong, status: 403 })
   await recorder.exchange({ line: `POST ${FILE}`, ...form({}, MONDAY), status: 403 })
   recorder.heading('A malformed form')
-  recorder.text('No part is named `file`. Nothing has changed.')
+  recorder.text('No part of the form is named `file`. Nothing has changed.')
   const { headers, body } = form(cookie, MONDAY)
   await recorder.exchange({
     line: `POST ${FILE}`,
@@ -100,33 +99,33 @@ async function refusals({ recorder, cookie }: Stage): Promise<void> {
 async function downloads({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Download')
   const { headers } = await recorder.exchange({ line: `GET ${FILE}`, headers: cookie, status: 200 })
-  recorder.text('The client has it already:')
+  recorder.text('The client already has this version:')
   const known = { ...cookie, 'If-None-Match': headers['etag'] ?? '' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: known, status: 304 })
-  recorder.text('There is no such file, or it is not for Alice to see:')
+  recorder.text('The file does not exist, or Alice may not see it:')
   await recorder.exchange({ line: 'GET /users/bob/repo/plans.txt', headers: cookie, status: 404 })
   recorder.heading('Range')
   const part = { ...cookie, Range: 'bytes=9-22' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: part, status: 206 })
-  recorder.text('Beyond the end there is nothing:')
+  recorder.text('The range begins beyond the end of the file:')
   const beyond = { ...cookie, Range: 'bytes=64-' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: beyond, status: 416 })
 }
 
-/** Resolves with the entity-tag of the file afterwards. */
+/** Resolves with the new entity tag of the file. */
 async function resuming({ recorder, cookie }: Stage): Promise<string> {
   recorder.heading('Resume a download')
-  recorder.text('The connection is lost when 24 of 64 bytes have come:')
+  recorder.text('The connection is lost after 24 of 64 bytes:')
   const cut = { line: `GET ${FILE}`, headers: cookie, status: 200, cutAfter: 24 }
   const { headers } = await recorder.exchange(cut)
-  recorder.text('The client asks for the rest of that version:')
+  recorder.text('The client requests the rest of that version:')
   const { etag = '' } = headers
   const rest = { ...cookie, Range: 'bytes=24-', 'If-Range': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 206 })
-  recorder.text('When the file is another by then, the same request is answered the whole of it:')
+  recorder.text('If the file has changed in the meantime, the same request gets the whole file:')
   const next = await overwrite({ recorder, cookie }, { etag, content: MONDAY })
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 200 })
-  recorder.text('A client that wants to hear of it instead says `If-Match`:')
+  recorder.text('With `If-Match` the client gets a 412 instead:')
   const match = { ...cookie, Range: 'bytes=24-', 'If-Match': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: match, status: 412 })
   return next
@@ -135,13 +134,13 @@ async function resuming({ recorder, cookie }: Stage): Promise<string> {
 async function conditions({ recorder, cookie }: Stage, etag: string): Promise<void> {
   recorder.heading('Conditional write')
   recorder.text(
-    'Only over the version that one knows (`If-Match`), so that no change of another is lost:',
+    '`If-Match` writes only over the version that the client knows, so that no change of another client is lost:',
   )
   await overwrite({ recorder, cookie }, { etag, content: TUESDAY })
-  recorder.text('The second time that version is not there any more:')
+  recorder.text('The second time, that version is no longer the current one:')
   const known = form({ ...cookie, 'If-Match': etag }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...known, status: 412 })
-  recorder.text('Only where there is no such file (`If-None-Match: *`):')
+  recorder.text('`If-None-Match: *` writes only if the file does not exist:')
   const create = form({ ...cookie, 'If-None-Match': '*' }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...create, status: 412 })
 }
@@ -152,11 +151,11 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
   await recorder.exchange({ line: list, headers: cookie, status: 200 })
   recorder.heading('Capacity')
   await recorder.exchange({ line: 'GET /users/me/capacity', headers: cookie, status: 200 })
-  recorder.heading('Rename, and let others read')
+  recorder.heading('Rename and share')
   const body = '{"name":"open diary.txt","visibility":"public"}'
   const json = { ...cookie, 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }
   await recorder.exchange({ line: `PATCH ${FILE}`, headers: json, body, status: 200 })
-  recorder.text('Whoever it is may read that now:')
+  recorder.text('Now everyone may read the file:')
   await recorder.exchange({ line: 'GET /users/alice/repo/open%20diary.txt', status: 200 })
   recorder.heading('Delete')
   const line = 'DELETE /users/me/repo/open%20diary.txt'
@@ -164,14 +163,16 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
 }
 
 async function guessing(recorder: Recorder): Promise<void> {
-  recorder.heading('Come back later')
-  recorder.text('Another wrong token, and one more. `Retry-After` is in seconds; 503 has it too.')
+  recorder.heading('Too many wrong tokens')
+  recorder.text(
+    'Another wrong token gets 403, the next one 429. `Retry-After` is in seconds. A 503 has it, too.',
+  )
   const headers = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 403 })
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 429 })
 }
 
-/** Writes over the version of that entity-tag; resolves with the one that there is then. */
+/** Writes over the version with that entity tag; resolves with the new entity tag. */
 async function overwrite(
   { recorder, cookie }: Stage,
   { etag, content }: { readonly etag: string; readonly content: string },

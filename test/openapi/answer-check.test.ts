@@ -8,7 +8,7 @@ const PROBLEM = {
   type: 'urn:cloud-repository:problem:not_found',
   title: 'Not Found',
   status: 404,
-  detail: 'There is no such file.',
+  detail: 'The file was not found.',
   code: 'not_found',
   request_id: REQUEST_ID,
 }

@@ -27,7 +27,7 @@ export function operationSection(document: ApiDocument, placed: PlacedOperation)
   const body =
     requestBody &&
     html`<h4>Body</h4>
-      ${requestBody.required === true ? NOTHING : html`<p>It may be left out.</p>`}${contentOf(requestBody.content)}`
+      ${requestBody.required === true ? NOTHING : html`<p>Optional.</p>`}${contentOf(requestBody.content)}`
   return html`<section id="${operationId}">
     <h3><span class="${method}">${method.toUpperCase()}</span> <code>${path}</code></h3>
     <p>
@@ -44,9 +44,9 @@ export function operationSection(document: ApiDocument, placed: PlacedOperation)
 
 function credentialsOf({ security }: OperationObject): string {
   const names = security.flatMap((way) => Object.keys(way))
-  if (names.length === 0) return 'Takes no credentials.'
+  if (names.length === 0) return 'No credentials required.'
   const isOptional = security.some((way) => Object.keys(way).length === 0)
-  return `${isOptional ? 'Credentials are optional' : 'Needs credentials'}: ${names.join(', ')}.`
+  return `${isOptional ? 'Credentials are optional' : 'Credentials required'}: ${names.join(', ')}.`
 }
 
 function parameterTable(parameters: readonly ParameterObject[]): Html {
@@ -57,7 +57,7 @@ function parameterTable(parameters: readonly ParameterObject[]): Html {
     phrase(description),
   ])
   return html`<h4>Parameters</h4>
-    ${table(['name', 'in', 'type', 'is'], rows)}`
+    ${table(['name', 'in', 'type', 'description'], rows)}`
 }
 
 function answerOf(status: string, { description, headers = {}, content }: ResponseObject): Html {
@@ -90,7 +90,7 @@ function contentOf(content: Content): Html {
 function headLine({ operationId, responses }: OperationObject): Html {
   const statuses = Object.keys(responses).join(', ')
   return html`<p id="${operationId}">
-    <span class="head">HEAD</span> answers the head of it alone: ${statuses}.
+    <span class="head">HEAD</span> answers with the headers only: ${statuses}.
     <small><code>${operationId}</code></small>
   </p>`
 }

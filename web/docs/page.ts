@@ -7,8 +7,8 @@ import { STYLE } from './style.ts'
 import { table } from './table.ts'
 
 /**
- * An OpenAPI document of the service as a page for people: every operation, schema, header and problem. It has one style,
- * no script, and loads nothing; what it refers to is beside it, so that it stands under any base path.
+ * Renders an OpenAPI document of the service as an HTML page: every operation, schema, header and problem. The page has
+ * one style and no script, and loads nothing. Its links are relative, so it works under any base path.
  */
 export function docsPage(json: Json): string {
   const document = json as unknown as ApiDocument
@@ -25,12 +25,13 @@ export function docsPage(json: Json): string {
   const afterStyle = html`</style>
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <nav aria-label="Contents">${contents(document)}</nav>
 <main id="content">
 <h1>${title}</h1>
 ${prose(description)}
-<p>Version ${version} of the API. Its paths begin where this page is: what comes before <code>/docs</code> in the address comes before each of them. The same for programs: <a href="openapi.json">openapi.json</a>, OpenAPI 3.1.</p>
+<p>Version ${version} of the API. All paths are relative to the part of the address of this page before
+<code>/docs</code>. The same description for programs is <a href="openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
 ${credentials(document)}
 ${document.tags.map((tag) => operations(document, tag))}
 ${schemas(document)}
@@ -72,7 +73,7 @@ function credentials({ components }: ApiDocument): Html {
     phrase(description),
   ])
   return html`<h2 id="credentials">credentials</h2>
-    ${table(['name', 'is'], rows)}`
+    ${table(['name', 'description'], rows)}`
 }
 
 function operations(
@@ -116,7 +117,7 @@ function headers({ components }: ApiDocument): Html {
     phrase(description),
   ])
   return html`<h2 id="headers">headers</h2>
-    ${table(['name', 'type', 'is'], rows)}`
+    ${table(['name', 'type', 'description'], rows)}`
 }
 
 function problems({ components }: ApiDocument): Html {
@@ -128,10 +129,10 @@ function problems({ components }: ApiDocument): Html {
   ])
   return html`<h2 id="problems">problems</h2>
     <p>
-      The media type is <code>application/problem+json</code>, the members are those of
+      A problem has the media type <code>application/problem+json</code> and the members of
       <a href="#schema-Problem">Problem</a>.
     </p>
-    ${table(['code', 'status', 'means', 'comes with'], rows)}`
+    ${table(['code', 'status', 'meaning', 'further members'], rows)}`
 }
 
 /** What a problem document has beyond what all have. */

@@ -22,7 +22,7 @@ export function schemaMembers(schema: Schema | Reference): Html {
     schemaPhrase(member),
     phrase('$ref' in member ? '' : (member.description ?? '')),
   ])
-  const members = table(['member', 'type', 'is'], rows)
+  const members = table(['member', 'type', 'description'], rows)
   return html`${allOf.map((part) => schemaMembers(part))}${rows.length > 0 ? members : NOTHING}`
 }
 
@@ -34,12 +34,12 @@ function schemaLink(reference: Reference): Html {
 function valuesOf({ enum: values, const: only, default: usual }: Schema): Html {
   const all = only === undefined ? (values ?? []) : [only]
   const shown = all.map((value, at) => html`${at > 0 ? ', ' : ': '}<code>${String(value)}</code>`)
-  return html`${shown}${usual === undefined ? NOTHING : html`, if not said <code>${String(usual)}</code>`}`
+  return html`${shown}${usual === undefined ? NOTHING : html`, default <code>${String(usual)}</code>`}`
 }
 
 function limitsOf({ minimum, maximum, pattern }: Schema): Html {
   const from = minimum === undefined ? '' : `, from ${minimum}`
   const to = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`
-  const like = pattern === undefined ? NOTHING : html`, like <code>${pattern}</code>`
+  const like = pattern === undefined ? NOTHING : html`, pattern <code>${pattern}</code>`
   return html`${from}${to}${like}`
 }

@@ -163,7 +163,7 @@ function assertTerms(terms: { label: string; expiresInSeconds: number | undefine
   if (label.length > MAX_LABEL_LENGTH || !LABEL.test(label) || !label.isWellFormed()) {
     throw new AppError(
       'invalid_parameter',
-      `A label has at most ${MAX_LABEL_LENGTH} characters, none of them a control.`,
+      `label must be at most ${MAX_LABEL_LENGTH} characters, without control characters.`,
       { facts: { parameter: 'label' } },
     )
   }
@@ -171,7 +171,7 @@ function assertTerms(terms: { label: string; expiresInSeconds: number | undefine
   if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_EXPIRES_IN_SECONDS) {
     throw new AppError(
       'invalid_parameter',
-      `expires_in is a whole number of seconds from 1 to ${MAX_EXPIRES_IN_SECONDS}.`,
+      `expires_in must be a whole number of seconds between 1 and ${MAX_EXPIRES_IN_SECONDS}.`,
       { facts: { parameter: 'expires_in' } },
     )
   }

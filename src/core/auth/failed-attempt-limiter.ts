@@ -109,7 +109,7 @@ export function createFailedAttemptLimiter(
 }
 
 export function tooManyFailedAttempts(blockedMs: number): AppError {
-  return new AppError('too_many_requests', 'Too many wrong tokens came from this address.', {
+  return new AppError('too_many_requests', 'This address has sent too many wrong tokens.', {
     facts: { retry_after: Math.max(1, Math.ceil(blockedMs / 1000)) },
   })
 }

@@ -41,11 +41,11 @@ const FORBIDDEN = new RegExp(`[${FORBIDDEN_CHARACTERS}]`)
 
 function faultOf(text: string): string | undefined {
   if (text === '') return 'is empty'
-  if (text === '.' || text === '..') return 'is a path, not a name'
-  if (FORBIDDEN.test(text)) return 'holds a slash, a backslash or a control character'
+  if (text === '.' || text === '..') return 'must not be "." or ".."'
+  if (FORBIDDEN.test(text)) return 'contains a slash, a backslash or a control character'
   if (!text.isWellFormed()) return 'is not valid UTF-8'
   if (Buffer.byteLength(text) > MAX_FILE_NAME_BYTES) {
-    return `is longer than ${MAX_FILE_NAME_BYTES} bytes of UTF-8`
+    return `is longer than ${MAX_FILE_NAME_BYTES} bytes`
   }
   return undefined
 }

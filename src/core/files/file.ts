@@ -13,7 +13,7 @@ export function parseVisibility(value: unknown): Visibility | undefined {
   if (value === undefined) return undefined
   const visibility = VISIBILITIES.find((known) => known === value)
   if (visibility !== undefined) return visibility
-  throw new AppError('invalid_parameter', `The visibility is one of ${VISIBILITIES.join(', ')}.`, {
+  throw new AppError('invalid_parameter', `visibility must be one of ${VISIBILITIES.join(', ')}.`, {
     facts: { parameter: 'visibility' },
   })
 }
@@ -35,5 +35,5 @@ export interface File {
 
 /** The same answer for a missing and a hidden file, so that it does not reveal which names exist. */
 export function fileNotFound(): AppError {
-  return new AppError('not_found', 'There is no such file.')
+  return new AppError('not_found', 'The file was not found.')
 }

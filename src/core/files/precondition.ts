@@ -20,7 +20,7 @@ export function isMet(precondition: Precondition, file: File | undefined): boole
 }
 
 export function preconditionFailed(): AppError {
-  return new AppError('precondition_failed', 'The file is not as the request demands.')
+  return new AppError('precondition_failed', 'A precondition of the request does not hold.')
 }
 
 export function includesEntityTag(tags: EntityTags, etag: string): boolean {

@@ -182,14 +182,14 @@ export class MissingObject extends Error {
 }
 
 function missingObject(file: File): AppError {
-  return new AppError('unavailable', 'The content of this file can not be found at present.', {
+  return new AppError('unavailable', 'The content of this file is currently unavailable.', {
     cause: new MissingObject(file),
   })
 }
 
 function wrongSize({ objectKey, size }: File, opened: OpenedObject): AppError {
   discardBody(opened)
-  return new AppError('internal_error', 'The content of this file can not be read.', {
+  return new AppError('internal_error', 'The content of this file cannot be read.', {
     cause: new Error(`object ${objectKey} has ${opened.size} bytes in place of ${size}`),
   })
 }

@@ -105,8 +105,8 @@ function assertSource(source: string): void {
     SOURCE.test(source),
     'source',
     source === 'base' || source === DEVICE
-      ? '"base" and "device" are not granted by hand'
-      : 'is 1 to 32 of a-z, 0-9, "_" and "-", a letter first',
+      ? 'must not be "base" or "device", which are reserved'
+      : 'must be 1 to 32 characters from a-z, 0-9, "_" and "-", starting with a letter',
   )
 }
 
@@ -114,21 +114,21 @@ function assertReference(reference: string, parameter: string): void {
   assert(
     REFERENCE.test(reference),
     parameter,
-    'is 1 to 128 of A-Z, a-z, 0-9, ".", "_", ":", "@", "-"',
+    'must be 1 to 128 characters from A-Z, a-z, 0-9, ".", "_", ":", "@" and "-"',
   )
 }
 
 function assertModel(model: string): void {
-  assert(MODEL.test(model), 'model', 'is 1 to 128 printable ASCII characters')
+  assert(MODEL.test(model), 'model', 'must be 1 to 128 printable ASCII characters')
 }
 
 function assertBytes(bytes: number): void {
-  assert(isByteSize(bytes), 'bytes', 'is a whole number from 0 to 2^53 - 1')
+  assert(isByteSize(bytes), 'bytes', 'must be an integer between 0 and 2^53 - 1')
 }
 
 function assertPeriod({ startsAt, endsAt }: PutGrant): void {
   const ordered = startsAt === undefined || endsAt === undefined || endsAt > startsAt
-  assert(ordered, 'ends_at', 'is after starts_at')
+  assert(ordered, 'ends_at', 'must be later than starts_at')
 }
 
 function assert(truth: boolean, parameter: string, rule: string): asserts truth {

@@ -37,7 +37,7 @@ export function refusalOf(request: QuotaRequest, state: QuotaState | undefined):
 function garbageExceeded(waitMs: number): AppError {
   return new AppError(
     'too_many_requests',
-    'Too many replaced and deleted files of this user are still kept. Try again later.',
+    'Too many replaced and deleted files of this user are still awaiting removal. Try again later.',
     { facts: { retry_after: Math.max(1, Math.ceil(waitMs / 1000)) } },
   )
 }
@@ -51,14 +51,18 @@ export function uploadCountExceeded(maxUploads: number): AppError {
 }
 
 export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
-  return new AppError('file_count_exceeded', 'The repository holds the maximum number of files.', {
-    facts: { file_count: usage.fileCount, max_files: maxFiles },
-  })
+  return new AppError(
+    'file_count_exceeded',
+    'The repository already has the maximum number of files.',
+    {
+      facts: { file_count: usage.fileCount, max_files: maxFiles },
+    },
+  )
 }
 
 export function capacityExceeded(usage: Usage, requested: number): AppError {
   const { capacity, used, reserved } = usage
-  return new AppError('capacity_exceeded', 'The file does not fit into the repository.', {
+  return new AppError('capacity_exceeded', 'The file does not fit into the available capacity.', {
     facts: { capacity, used, reserved, requested, available: availableBytes(usage) },
   })
 }

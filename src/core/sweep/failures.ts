@@ -57,6 +57,6 @@ export function createFailures({
 
 function failureOf(userId: UserId, cause: unknown): AppError {
   const code = isAppError(cause) ? cause.code : 'internal_error'
-  const detail = `What the user ${userId} left could not be settled; the rest of the sweep went on.`
+  const detail = `The sweep failed for user "${userId}" and continued with the others.`
   return new AppError(code, detail, { cause })
 }

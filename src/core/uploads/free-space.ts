@@ -87,5 +87,8 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
 }
 
 export function insufficientStorage(): AppError {
-  return new AppError('insufficient_storage', 'The service has no space left for uploads.')
+  return new AppError(
+    'insufficient_storage',
+    'The disk of the service is nearly full. Uploads are refused.',
+  )
 }

@@ -58,10 +58,14 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
   if (put.status === 'rejected' || flow.status === 'rejected') throw causeOf({ flow, put, signal })
   const { bytes: size, hash } = meter
   if (put.value.size !== size) {
-    throw new AppError('unavailable', 'The object store holds another size than was sent.', {
-      cause: new Error(`sent ${size} bytes, stored ${put.value.size}`),
-      part: 'object_store',
-    })
+    throw new AppError(
+      'unavailable',
+      'The object store did not store the number of bytes that was sent.',
+      {
+        cause: new Error(`sent ${size} bytes, stored ${put.value.size}`),
+        part: 'object_store',
+      },
+    )
   }
   await memory.awaitClient(incoming.end())
   return { size, sha256: hash.digest('hex') }
@@ -109,7 +113,7 @@ export function createByteMeter({ maxBytes, onBytes }: ByteMeterOptions) {
 }
 
 export function fileTooLarge(maxBytes: number): AppError {
-  return new AppError('file_too_large', 'The file is larger than this service takes.', {
+  return new AppError('file_too_large', 'The file is larger than the maximum file size.', {
     facts: { max_file_size: maxBytes },
   })
 }

@@ -127,9 +127,13 @@ export function createUploads(options: UploadsOptions): Uploads {
       throw isAppError(error, 'unavailable') ? ((await accessRefusal(reverify)) ?? error) : error
     })
     if (sha256 === undefined || sha256 === stored.sha256) return stored
-    throw new AppError('digest_mismatch', 'The content does not have the digest that was sent.', {
-      facts: { sha256: stored.sha256 },
-    })
+    throw new AppError(
+      'digest_mismatch',
+      'The received content does not match the Repr-Digest header.',
+      {
+        facts: { sha256: stored.sha256 },
+      },
+    )
   }
 
   /** Settles an unknown outcome by the ledger's compare-and-set; past `answerBy` it refuses while that continues. */

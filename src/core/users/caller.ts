@@ -50,7 +50,7 @@ export async function accessRefusal(reverify: AuthorizedCaller['reverify']): Pro
 export function inactiveUser(status: UserStatus | undefined): AppError {
   return status === 'suspended'
     ? new AppError('user_suspended', 'The user of this access token is suspended.')
-    : new AppError('access_token_invalid', 'The access token stands for no user.')
+    : new AppError('access_token_invalid', 'The access token is no longer valid.')
 }
 
 /** The refusal of a malformed, unknown, expired or revoked token. */

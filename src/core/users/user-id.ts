@@ -22,7 +22,7 @@ export function parseUserId(text: string): UserId {
   if (isUserId(text)) return text
   throw new AppError(
     'invalid_parameter',
-    'A user id is 1 to 64 characters of A-Z, a-z, 0-9, "_" and "-", and not "me".',
+    'A user id must be 1 to 64 characters from A-Z, a-z, 0-9, "_" and "-", and must not be "me".',
     { facts: { parameter: 'user_id' } },
   )
 }
@@ -34,7 +34,7 @@ export function parseUserIdPrefix(text: string): UserIdPrefix {
   if (PREFIX.test(text)) return text as UserIdPrefix
   throw new AppError(
     'invalid_parameter',
-    'The prefix of a user id is at most 64 characters of A-Z, a-z, 0-9, "_" and "-".',
+    'The prefix of a user id must be at most 64 characters from A-Z, a-z, 0-9, "_" and "-".',
     { facts: { parameter: 'prefix' } },
   )
 }

@@ -33,7 +33,7 @@ export function createUsers(options: UsersOptions): Users {
 
   async function find(userId: UserId): Promise<Account> {
     const account = await ledger.findAccount(userId)
-    if (account === undefined) throw new AppError('not_found', 'There is no such user.')
+    if (account === undefined) throw new AppError('not_found', `User "${userId}" does not exist.`)
     return account
   }
 

@@ -130,7 +130,7 @@ export async function lostReason(tx: LedgerTx, caller: Caller): Promise<AppError
 }
 
 export function uploadLost(): AppError {
-  return new AppError('unavailable', 'The upload took too long between its bytes and was given up.')
+  return new AppError('unavailable', 'The upload was aborted because its lease expired.')
 }
 
 interface NamedFile {

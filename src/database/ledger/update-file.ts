@@ -90,5 +90,5 @@ export async function discardObject(
 }
 
 function fileExists(): AppError {
-  return new AppError('file_exists', 'There is a file of the new name.')
+  return new AppError('file_exists', 'Another file already has the new name.')
 }

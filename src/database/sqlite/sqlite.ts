@@ -100,7 +100,7 @@ function assertPragma(
   if (found === value) return
   throw new AppError(
     'unavailable',
-    `SQLite keeps ${name} at ${String(found)}, but it must be ${value}.`,
+    `The SQLite setting ${name} is ${String(found)}, but it must be ${value}.`,
   )
 }
 

@@ -85,7 +85,8 @@ export async function revoke(
     UPDATE access_tokens SET revoked_at = COALESCE(revoked_at, ${now})
     WHERE user_id = ${userId} AND token_id = ${tokenId}
   `.execute(db)
-  if (numAffectedRows !== 1n) throw new AppError('not_found', 'There is no such access token.')
+  if (numAffectedRows === 1n) return
+  throw new AppError('not_found', 'The user has no access token with this id.')
 }
 
 function toAccessToken(row: AccessTokenRow): AccessToken {

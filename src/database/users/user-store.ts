@@ -71,7 +71,7 @@ async function existingUser(db: Kysely<Tables>, userId: UserId): Promise<User> {
   const user = await findUser(db, userId)
   // `undefined` means that the user was purged just now; the next call creates a new one.
   if (user === undefined || user.status === 'deleted') {
-    throw new AppError('user_exists', 'A deleted user of that id is still being purged.')
+    throw new AppError('user_exists', 'The deleted user with this id is still being purged.')
   }
   return user
 }
@@ -88,15 +88,15 @@ async function setStatus(
   const { rows } = await sql<UserRow>`
     UPDATE users SET status = ${status} WHERE id = ${userId} RETURNING *
   `.execute(db)
-  if (rows[0] === undefined) throw userNotFound()
+  if (rows[0] === undefined) throw userNotFound(userId)
   return toUser(rows[0])
 }
 
 async function requireUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
   const user = await findUser(db, userId)
-  if (user === undefined || user.status === 'deleted') throw userNotFound()
+  if (user === undefined || user.status === 'deleted') throw userNotFound(userId)
 }
 
-function userNotFound(): AppError {
-  return new AppError('not_found', 'There is no such user.')
+function userNotFound(userId: UserId): AppError {
+  return new AppError('not_found', `User "${userId}" does not exist.`)
 }

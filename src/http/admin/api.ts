@@ -7,23 +7,26 @@ import { Type } from '../openapi/type.ts'
 export const ADMIN_API = {
   title: 'Cloud Repository: administration',
   description:
-    'Users, their access tokens, their devices and other grants. Every request but a probe shows the bearer token; the page ' +
-    'of this listener shows the cookie of a session. Bodies are JSON in ' +
-    'UTF-8 of at most 16 KiB; nothing in them is coerced, nothing unknown ignored. Every `PUT` and `DELETE` can be ' +
-    'repeated safely. Every refusal is a problem document (RFC 9457) with a `code`.',
+    'Manages users, their access tokens, their devices and other grants. Every request except a probe needs the ' +
+    'bearer token; the page of this listener sends a session cookie instead.\n\n' +
+    'Request bodies are JSON in UTF-8 of at most 16 KiB. Values are not coerced, and unknown members are refused. ' +
+    'Every `PUT` and `DELETE` is safe to repeat. Every refusal is a problem document (RFC 9457) with a `code`.',
   basePath: '',
   credentials: [
     'admin_token',
     { type: 'http', scheme: 'bearer', description: 'The `ADMIN_TOKEN` of the deployment.' },
   ],
   tags: [
-    { name: 'users', description: 'Who has a repository.' },
-    { name: 'access tokens', description: 'What users prove themselves with.' },
-    { name: 'devices', description: 'Each is a grant of capacity.' },
-    { name: 'grants', description: 'Any other reason for capacity.' },
-    { name: 'session', description: 'How the page of this listener signs in.' },
-    { name: 'health', description: 'Probes.' },
-    { name: 'about', description: 'The API itself.' },
+    {
+      name: 'users',
+      description: 'Create, list, suspend and delete users. Each user has one repository.',
+    },
+    { name: 'access tokens', description: 'Issue, list and revoke the credentials of users.' },
+    { name: 'devices', description: 'Add, list and remove devices. Each device grants capacity.' },
+    { name: 'grants', description: 'Grant capacity for other reasons.' },
+    { name: 'session', description: 'Sign in from the page of this listener.' },
+    { name: 'health', description: 'Liveness and readiness probes.' },
+    { name: 'about', description: 'The description of this API.' },
   ],
   problems: { credentials: [], required: ['unauthorized'], write: ['cross_site_request'] },
 } as const satisfies ApiDescription

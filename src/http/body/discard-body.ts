@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Deadline } from '../../core/async/deadline.ts'
 import { AppError } from '../../core/errors.ts'
-import { atMost, RequestBody, type RequestBodyOptions } from './request-body.ts'
+import { atMost, bodyTooLarge, RequestBody, type RequestBodyOptions } from './request-body.ts'
 import { tellToContinue } from '../server/unread-body.ts'
 
 export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>
@@ -20,7 +20,7 @@ export async function discardBody(
   const { headers } = request
   const length = Number(headers['content-length'] ?? 0)
   if (headers['transfer-encoding'] === undefined && length === 0) return
-  if (length > MAX_BODY_BYTES) throw new AppError('format_error', 'The body is too large.')
+  if (length > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
   tellToContinue(request, reply)
   const check = atMost(MAX_BODY_BYTES)
   const body = new RequestBody({ ...options, request, check })
@@ -34,5 +34,5 @@ export async function discardBody(
 }
 
 function tooLate(): AppError {
-  return new AppError('request_timeout', 'The body did not end in time.')
+  return new AppError('request_timeout', 'The body did not arrive in time.')
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, isAppError } from '../../core/errors.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 import { tellToContinue } from '../server/unread-body.ts'
-import { atMost, RequestBody } from './request-body.ts'
+import { atMost, bodyTooLarge, RequestBody } from './request-body.ts'
 
 export interface TakeJsonOptions {
   readonly idleTimeoutMs: number
@@ -32,16 +32,16 @@ export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
     )
   })
   app.addContentTypeParser('*', (_request, _raw, done) => {
-    done(new AppError('format_error', 'The body must be application/json.'))
+    done(new AppError('format_error', 'The Content-Type must be application/json.'))
   })
   // Not in `onRequest`: 405 takes precedence over any fault of the body.
   app.addHook('preParsing', async (request, reply) => {
     const { method, headers } = request
     const announced = contentLength(headers) ?? 0
     if (BODILESS.has(method) && (announced > 0 || headers['transfer-encoding'] !== undefined)) {
-      throw new AppError('format_error', `A ${method} has no body here.`)
+      throw new AppError('format_error', `A ${method} request must not have a body.`)
     }
-    if (announced > MAX_BODY_BYTES) throw new AppError('format_error', 'The body is too large.')
+    if (announced > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
     tellToContinue(request, reply)
   })
   app.addHook('preValidation', async (request) => {

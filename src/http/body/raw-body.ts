@@ -12,7 +12,7 @@ export function openRawBody(
   const { headers } = request
   assertIdentity(headers)
   if (headers['content-range'] !== undefined) {
-    throw new AppError('format_error', 'A file is uploaded whole, without Content-Range.')
+    throw new AppError('format_error', 'Content-Range is not supported. Upload the whole file.')
   }
   const size = sizeOf(headers)
   return new RequestBody({ ...options, request, check: ANY_BYTES }).toFile(size)

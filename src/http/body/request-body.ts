@@ -25,11 +25,15 @@ export function atMost(maxBytes: number): BodyCheck {
   return {
     write(chunk, outlet) {
       bytes += chunk.length
-      if (bytes > maxBytes) throw new AppError('format_error', 'The body is too large.')
+      if (bytes > maxBytes) throw bodyTooLarge(maxBytes)
       outlet.push(chunk)
     },
     end: ignore,
   }
+}
+
+export function bodyTooLarge(maxBytes: number): AppError {
+  return new AppError('format_error', `The body is larger than ${maxBytes / 1024} KiB.`)
 }
 
 export interface ReadOptions {
@@ -92,7 +96,9 @@ export class RequestBody {
       total: () => this.#received,
       isWaiting: () => !raw.isPaused() && intake?.isPaused() !== true,
       onTooSlow: () =>
-        this.fail(new AppError('request_timeout', 'The body stopped coming, or came too slowly.')),
+        this.fail(
+          new AppError('request_timeout', 'The body stopped arriving, or arrived too slowly.'),
+        ),
     })
     this.#abort = addAbortListener(signal, () => this.fail(stoppedBy(signal)))
     raw.on('data', this.#onData).on('end', this.#onEnd)
@@ -177,7 +183,9 @@ export class RequestBody {
 
   readonly #onGone = (cause?: Error): void => {
     this.fail(
-      new AppError('truncated_body', 'The connection closed before the body ended.', { cause }),
+      new AppError('truncated_body', 'The connection closed before the body was complete.', {
+        cause,
+      }),
     )
   }
 
@@ -206,5 +214,5 @@ function ignore(): void {}
 function stoppedBy({ reason }: AbortSignal): AppError {
   return isAppError(reason)
     ? reason
-    : new AppError('unavailable', 'The request was stopped.', { cause: reason })
+    : new AppError('unavailable', 'The service aborted the request.', { cause: reason })
 }

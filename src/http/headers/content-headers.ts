@@ -11,7 +11,7 @@ export function assertIdentity(headers: IncomingHttpHeaders): void {
     throw new AppError('format_error', 'The body must not have a Content-Encoding.')
   }
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
-    throw new AppError('format_error', 'The only Transfer-Encoding is chunked.')
+    throw new AppError('format_error', 'The only supported Transfer-Encoding is chunked.')
   }
 }
 
@@ -20,7 +20,7 @@ export function contentLength(headers: IncomingHttpHeaders): number | undefined 
   const { 'content-length': length, 'transfer-encoding': coding } = headers
   if (length === undefined || coding !== undefined) return undefined
   if (Number(length) > MAX_BYTES) {
-    throw new AppError('format_error', 'The Content-Length is above 2^53 - 1.')
+    throw new AppError('format_error', 'The Content-Length is larger than 2^53 - 1.')
   }
   return Number(length)
 }
@@ -105,7 +105,7 @@ function dictionaryOf(text: string): ReadonlyMap<string, Item | InnerList> | und
 function malformed(): AppError {
   return new AppError(
     'invalid_parameter',
-    'The header Repr-Digest is a dictionary whose sha-256 is 32 bytes in base64: sha-256=:...:',
+    'The Repr-Digest header must be a dictionary whose sha-256 is 32 bytes in base64: sha-256=:...:',
     { facts: { parameter: 'Repr-Digest' } },
   )
 }

@@ -87,7 +87,7 @@ function entityTagsOf(name: string, header: string): EntityTag[] {
   if (list !== undefined && list.length > 0) return list
   throw new AppError(
     'invalid_parameter',
-    `The header ${name} is either * or a list of entity-tags, each in double quotes.`,
+    `The ${name} header must be * or a list of entity tags, each in double quotes.`,
     { facts: { parameter: name } },
   )
 }
@@ -123,7 +123,7 @@ export function selectRepresentation(
   if (ifRange !== undefined && parseStrongEntityTag(String(ifRange)) !== etag) return 'whole'
   const selected = selectRange(range, size)
   if (selected !== 'unsatisfiable') return selected
-  const detail = `No byte of the range is within the file, which has ${size} bytes.`
+  const detail = `The range contains no byte of the file, which has ${size} bytes.`
   throw new AppError('range_not_satisfiable', detail, { facts: { size } })
 }
 

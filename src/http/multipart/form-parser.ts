@@ -63,7 +63,7 @@ export class FormParser implements BodyCheck {
 
   end(): void {
     if (this.#state === 'epilogue' || (this.#state === 'closing' && this.#mark === '')) return
-    throw new AppError('truncated_body', 'The body ended before the form did.')
+    throw new AppError('truncated_body', 'The body ended before the closing boundary of the form.')
   }
 
   #readContent(bytes: Buffer, state: ContentState, outlet: ContentOutlet): number {
@@ -82,7 +82,7 @@ export class FormParser implements BodyCheck {
 
   #onDelimiter(state: ContentState, outlet: ContentOutlet): void {
     if (state === 'epilogue') {
-      throw malformed('A boundary line follows the one that closes the form.')
+      throw malformed('A boundary line follows the closing boundary of the form.')
     }
     if (state !== 'preamble' && this.#scanner.borrowed > 0) throw malformed(HEAD_CUT)
     if (state === 'file') outlet.end()
@@ -96,7 +96,7 @@ export class FormParser implements BodyCheck {
     const mark = this.#mark + bytes.toString('latin1', 0, 2 - before)
     this.#count(mark.length - before)
     if (!'\r\n'.startsWith(mark) && !(state === 'mark' && '--'.startsWith(mark))) {
-      throw malformed('A line begins with the boundary but is no boundary line.')
+      throw malformed('A line begins with the boundary but is not a boundary line.')
     }
     this.#mark = mark.length === 2 ? '' : mark
     if (mark === '--') {
@@ -119,7 +119,7 @@ export class FormParser implements BodyCheck {
     const cut = head.indexOf(this.#delimiter.toString('latin1'), before - this.#delimiter.length)
     if (cut !== -1 && (end === -1 || cut < end)) throw malformed(HEAD_CUT)
     if (end === -1 && head.length === 2 + MAX_PART_HEAD_BYTES) {
-      throw malformed(`A part's headers exceed ${MAX_PART_HEAD_BYTES} bytes.`)
+      throw malformed(`The headers of a part exceed ${MAX_PART_HEAD_BYTES} bytes.`)
     }
     this.#head = head
     const taken = (end === -1 ? head.length : end + 4) - before
@@ -136,10 +136,10 @@ export class FormParser implements BodyCheck {
       throw new AppError('multiple_file_parts', 'The form has more than one file.')
     }
     if (name !== 'file') {
-      throw new AppError('missing_file_part', 'A file must be in the part named "file".')
+      throw new AppError('missing_file_part', 'The file must be in the part named "file".')
     }
     if (!isFile) {
-      throw new AppError('missing_file_part', 'The part "file" has no filename, so it is no file.')
+      throw new AppError('missing_file_part', 'The part "file" has no filename parameter.')
     }
     this.#hasFile = true
     this.#state = 'file'
@@ -149,10 +149,10 @@ export class FormParser implements BodyCheck {
   #beginField(name: string, isJson: boolean): void {
     this.#fieldCount += 1
     if (this.#fieldCount > MAX_FIELDS) {
-      throw malformed(`The form has over ${MAX_FIELDS} fields beside the file.`)
+      throw malformed(`The form has more than ${MAX_FIELDS} fields besides the file.`)
     }
     // No honest client sends such a name, and it breaks programs that keep fields in an object.
-    if (name in Object.prototype) throw malformed('The form is malformed.')
+    if (name in Object.prototype) throw malformed(`The field name "${name}" is not allowed.`)
     this.#state = 'field'
     this.#field = { name, isJson, text: '' }
   }
@@ -165,7 +165,9 @@ export class FormParser implements BodyCheck {
 
   #endField(): void {
     const { name, isJson, text } = this.#field
-    if (isJson && text.length > MAX_FIELD_BYTES) throw malformed('The form is malformed.')
+    if (isJson && text.length > MAX_FIELD_BYTES) {
+      throw malformed(`A JSON field of the form is larger than ${MAX_FIELD_BYTES} bytes.`)
+    }
     const value = Buffer.from(text.slice(0, MAX_FIELD_BYTES), 'latin1').toString()
     this.fields.push({ name, value: isJson ? textOfJson(value) : value })
   }
@@ -173,22 +175,24 @@ export class FormParser implements BodyCheck {
   #count(bytes: number): void {
     this.#overheadBytes += bytes
     if (this.#overheadBytes > MAX_OVERHEAD_BYTES) {
-      throw malformed(`The form has over ${MAX_OVERHEAD_BYTES} bytes beside the file.`)
+      throw malformed(`The form has more than ${MAX_OVERHEAD_BYTES} bytes besides the file.`)
     }
   }
 }
 
-const HEAD_CUT = "A part's headers do not end before the next boundary line."
+const HEAD_CUT = 'The headers of a part do not end before the next boundary line.'
 
 function malformed(detail: string): AppError {
   return new AppError('format_error', detail)
 }
 
+/** The text of a JSON string. Any other value keeps its JSON, so that `["public"]` is not taken for `public`. */
 function textOfJson(text: string): string {
   try {
-    return String(JSON.parse(text))
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'string' ? value : text
   } catch (cause) {
-    throw new AppError('format_error', 'The form is malformed.', { cause })
+    throw new AppError('format_error', 'A JSON field of the form is not valid JSON.', { cause })
   }
 }
 

@@ -18,9 +18,11 @@ const MAX_PART_HEADERS = 32
 export function parsePartHead(text: string): PartHead {
   const headers = parseHeaders(text)
   const encoding = headers.get('content-transfer-encoding') ?? 'binary'
-  if (!IDENTITY_ENCODING.test(encoding)) throw malformed('is encoded')
+  if (!IDENTITY_ENCODING.test(encoding))
+    throw malformed('has an unsupported Content-Transfer-Encoding')
   const disposition = parseParameters(headers.get('content-disposition') ?? '')
-  if (disposition?.value !== 'form-data') throw malformed('has no Content-Disposition of form-data')
+  if (disposition?.value !== 'form-data')
+    throw malformed('has no header Content-Disposition: form-data')
   const isJson = /^application\/json/i.test(headers.get('content-type') ?? '')
   return { ...describe(disposition), isJson }
 }
@@ -30,14 +32,14 @@ const IDENTITY_ENCODING = /^(?:7bit|8bit|binary)[ \t]*$/i
 /** Keyed by lower-case name; the first of a repeated header counts. */
 function parseHeaders(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\r\n', MAX_PART_HEADERS + 1)
-  if (lines.length > MAX_PART_HEADERS) throw malformed(`has over ${MAX_PART_HEADERS} headers`)
+  if (lines.length > MAX_PART_HEADERS) throw malformed(`has more than ${MAX_PART_HEADERS} headers`)
   const headers = new Map<string, string>()
   for (const line of lines) {
     const [, given, value] = HEADER.exec(line) ?? []
-    if (given === undefined || value === undefined) throw malformed('has a line that is no header')
+    if (given === undefined || value === undefined) throw malformed('has an invalid header line')
     const name = given.toLowerCase()
     if (!headers.has(name)) headers.set(name, value)
-    else if (ONCE.has(name)) throw malformed(`has more than one header ${name}`)
+    else if (ONCE.has(name)) throw malformed(`has more than one ${name} header`)
   }
   return headers
 }
@@ -49,14 +51,14 @@ const ONCE = new Set(['content-disposition', 'content-transfer-encoding'])
 function describe({ parameters }: ParameterizedValue): Omit<PartHead, 'isJson'> {
   const seen = new Map<string, string>()
   for (const [name, value] of parameters) {
-    if (seen.has(name)) throw malformed('repeats a parameter')
+    if (seen.has(name)) throw malformed('repeats a Content-Disposition parameter')
     if (name.includes('*') && !isExtendedFileName(name, value)) {
-      throw malformed('has an extended parameter that is not supported')
+      throw malformed('has an unsupported extended parameter')
     }
     seen.set(name, value)
   }
   const name = seen.get('name')
-  if (name === undefined) throw malformed('has no name')
+  if (name === undefined) throw malformed('has no name parameter')
   return { name, isFile: seen.has('filename') || seen.has('filename*') }
 }
 

@@ -2,13 +2,14 @@ import { type Json, mapMembers } from './json.ts'
 
 const DESCRIBED = {
   'X-Request-Id': {
-    description: 'Finds the request in the log of the service.',
+    description: 'Identifies the request in the log of the service.',
     schema: { type: 'string', format: 'uuid' },
     example: '6f1c1c0e-52c4-4f0e-9d0b-3a7d5f4f2a11',
   },
   ETag: {
     description:
-      'Names this version of the content, in double quotes; for `If-Match`, `If-None-Match` and `If-Range`.',
+      'The entity tag of this version of the content, in double quotes, for `If-Match`, `If-None-Match` and ' +
+      '`If-Range`.',
     schema: { type: 'string', pattern: '^"[!#-~]+"$' },
     example: '"019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a"',
   },
@@ -18,45 +19,47 @@ const DESCRIBED = {
     example: 'Sat, 21 Nov 2026 12:00:00 GMT',
   },
   'Accept-Ranges': {
-    description: 'One range of bytes can be asked for.',
+    description: 'Requests for one range of bytes are supported.',
     schema: { type: 'string', const: 'bytes' },
   },
   'Content-Range': {
     description:
-      'Which bytes these are, first and last, and of how many; of a 416 only of how many.',
+      'The first and the last byte of the range, and the size of the file. A 416 has only the size.',
     schema: { type: 'string', pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' },
     example: 'bytes 0-1023/6143',
   },
   'Content-Disposition': {
-    description: 'Always an attachment, with the name of the file (RFC 6266).',
+    description: 'Always `attachment`, with the file name (RFC 6266).',
     schema: { type: 'string', pattern: '^attachment; filename' },
     example: 'attachment; filename="README.md"',
   },
   'Repr-Digest': {
-    description: 'The SHA-256 of the whole file (RFC 9530), when `Want-Repr-Digest` asked for it.',
+    description: 'The SHA-256 of the whole file (RFC 9530), if `Want-Repr-Digest` requested it.',
     required: false,
     schema: { type: 'string', pattern: '^sha-256=:[A-Za-z0-9+/]{43}=:$' },
     example: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
   },
   'Cache-Control': {
-    description: 'Who may keep the answer: a cache asks again before each use, or keeps none.',
+    description:
+      '`private, no-cache`: only a private cache may store the answer, and must revalidate it before each use. ' +
+      '`no-store`: no cache may store it.',
     schema: { type: 'string', enum: ['private, no-cache', 'no-store'] },
     example: 'private, no-cache',
   },
   'Retry-After': {
-    description: 'Seconds after which the request can be sent again.',
+    description: 'Seconds to wait before the request is sent again.',
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },
   'Set-Cookie': {
     description:
-      'The cookie of the session: HttpOnly, and SameSite=Strict; over HTTPS and without a base path with `__Host-` before its ' +
-      'name. Others of its names, at other paths, are expired.',
+      'The session cookie, with `HttpOnly` and `SameSite=Strict`. Over HTTPS and without a base path, its name has ' +
+      'the prefix `__Host-`. The answer also expires session cookies with another name or path.',
     schema: { type: 'string', pattern: '^(__Host-)?(access_token|admin_session)=' },
     example: 'access_token=crt_...; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict',
   },
   'WWW-Authenticate': {
-    description: 'The scheme of the token that is asked for.',
+    description: 'The authentication scheme that the request must use.',
     schema: { type: 'string' },
     example: 'Bearer',
   },

@@ -53,7 +53,7 @@ function headOf(described: DescribedRoute): Json {
     operation: {
       ...operation,
       operationId: `head${operationId[0]?.toUpperCase()}${operationId.slice(1)}`,
-      summary: `${summary}: the head of the answer alone`,
+      summary: `${summary} (headers only)`,
     },
   })
   return { ...heading, responses: { ...answers, ...refusals } }

@@ -13,15 +13,15 @@ export const FILE_NAME_SCHEMA = {
 export const FILE_NAME = {
   ...FILE_NAME_SCHEMA,
   description:
-    'The name of the file, percent-encoded: 1 to 255 bytes of UTF-8, any characters but `/`, `\\` and controls, not `.` or ' +
-    '`..`. Compared byte by byte: no case folding, no normalisation.',
+    'The file name, percent-encoded: 1 to 255 bytes of UTF-8 without `/`, `\\` and control characters, and not `.` ' +
+    'or `..`. Names are compared byte by byte, without case folding or normalization.',
   examples: ['README.md'],
 } as const
 
 export const USER_ID = {
   type: 'string',
   pattern: USER_ID_PATTERN,
-  description: 'The id of a user: 1 to 64 of `A-Z a-z 0-9 _ -`, and not `me`.',
+  description: 'The user id: 1 to 64 characters from `A-Z a-z 0-9 _ -`, and not `me`.',
   examples: ['alice'],
 } as const
 
@@ -34,19 +34,21 @@ export const PRECONDITIONS = {
   'If-Match': {
     ...ENTITY_TAGS,
     description:
-      'Only if the file is of one of these entity-tags, else 412; `*`: only if there is one.',
+      'Succeeds only if the file has one of these entity tags, otherwise 412. `*` requires that the file exists.',
     examples: ['"019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a"'],
   },
   'If-None-Match': {
     ...ENTITY_TAGS,
     description:
-      'Only if the file is of none of these entity-tags, else 412 (304 to a download); `*`: only if there is none.',
+      'Succeeds only if the file has none of these entity tags, otherwise 412 (304 for a download). `*` requires ' +
+      'that the file does not exist.',
     examples: ['"019ab1c2-0000-7000-8000-000000000000"'],
   },
   'If-Unmodified-Since': {
     type: 'string',
     description:
-      'Only if the file has not changed since, else 412. What is no HTTP date is no condition.',
+      'Succeeds only if the file has not changed since this time, otherwise 412. A value that is not an HTTP date ' +
+      'is ignored.',
     examples: ['Sat, 21 Nov 2026 12:00:00 GMT'],
   },
 } as const satisfies Schemas

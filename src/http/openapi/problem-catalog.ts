@@ -11,22 +11,30 @@ const BYTES = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const COUNT = { type: 'integer', minimum: 0 }
 
 export const FACTS = {
-  parameter: { type: 'string', description: 'What was not valid, as it is named in the request.' },
-  sha256: { type: 'string', description: 'SHA-256 of what came, in lower-case hexadecimal.' },
+  parameter: {
+    type: 'string',
+    description: 'The name of the invalid parameter, header or member.',
+  },
+  sha256: {
+    type: 'string',
+    description: 'SHA-256 of the received file, in lower-case hexadecimal.',
+  },
   capacity: { ...BYTES, description: 'Capacity of the repository, in bytes.' },
-  used: { ...BYTES, description: 'Bytes of the files in it.' },
-  reserved: { ...BYTES, description: 'Bytes that uploads under way have reserved.' },
-  requested: { ...BYTES, description: 'Bytes that were asked for, as far as known by then.' },
-  available: { ...BYTES, description: 'Bytes that are left.' },
-  file_count: { ...COUNT, description: 'Files in the repository.' },
-  max_files: { ...COUNT, description: 'Files that a user may have.' },
-  max_file_size: { ...BYTES, description: 'Bytes that a file may have.' },
-  size: { ...BYTES, description: 'Bytes of the file.' },
+  used: { ...BYTES, description: 'Bytes used by files.' },
+  reserved: { ...BYTES, description: 'Bytes reserved by uploads in progress.' },
+  requested: {
+    ...BYTES,
+    description: 'Size of the file in bytes, as far as it was known at the time of the refusal.',
+  },
+  available: { ...BYTES, description: 'Bytes that are still available.' },
+  file_count: { ...COUNT, description: 'Number of files in the repository.' },
+  max_files: { ...COUNT, description: 'Maximum number of files of a user.' },
+  max_file_size: { ...BYTES, description: 'Maximum size of a file, in bytes.' },
+  size: { ...BYTES, description: 'Size of the file, in bytes.' },
   access_tokens: {
     type: 'integer',
     minimum: 2,
-    description:
-      'How many different access tokens the cookies of the request have, where that is why.',
+    description: 'Number of different access tokens in the cookies, if that is the cause.',
   },
   retry_after: {
     type: 'integer',
@@ -37,12 +45,12 @@ export const FACTS = {
     type: 'string',
     enum: ['ok', 'full', 'failing'],
     description:
-      'Whether the database answers (`/readyz`); `full` when it can be read but not written, because its disk is full.',
+      'State of the database (`/readyz`). `full`: its disk is full, so it can be read but not written.',
   },
   object_store: {
     type: 'string',
     enum: ['ok', 'failing'],
-    description: 'Whether the object store answers (`/readyz`).',
+    description: 'State of the object store (`/readyz`).',
   },
 } as const satisfies Record<string, Json>
 
@@ -61,39 +69,39 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     meaning: 'The form has more than one file.',
   },
   truncated_body: {
-    meaning: 'The body ended before its time.',
-    detail: 'The body ended before the form did.',
+    meaning: 'The body ended before it was complete.',
+    detail: 'The body ended before the closing boundary of the form.',
   },
   invalid_file_name: {
     meaning:
-      'A file name is 1 to 255 bytes of UTF-8 without `/`, `\\` and controls, and not `.` or `..`.',
-    detail: 'The file name holds a slash, a backslash or a control character.',
+      'A file name must be 1 to 255 bytes of UTF-8 without `/`, `\\` and control characters, and not `.` or `..`.',
+    detail: 'The file name contains a slash, a backslash or a control character.',
   },
   invalid_parameter: {
-    meaning: 'A parameter, header or member is not valid; `parameter` names it.',
-    detail: 'limit is a whole number from 1 to 1000.',
+    meaning: 'A parameter, header or member is invalid. `parameter` has its name.',
+    detail: 'limit must be an integer between 1 and 1000.',
     facts: { parameter: 'limit' },
   },
   digest_mismatch: {
-    meaning: 'The file is not what `Repr-Digest` says; `sha256` is of what came.',
-    detail: 'The content does not have the digest that was sent.',
+    meaning: 'The received file does not match `Repr-Digest`. `sha256` has its actual digest.',
+    detail: 'The received content does not match the Repr-Digest header.',
     facts: { sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
   },
   access_token_missing: {
-    meaning: 'The operation needs the cookie `access_token`.',
+    meaning: 'The request needs the cookie `access_token`.',
     detail: 'This request needs the cookie "access_token".',
   },
   access_token_invalid: {
     meaning:
-      'The access token is unknown, expired or revoked, or the cookies have two different ones (`access_tokens`).',
+      'The access token is unknown, expired or revoked, or the cookies contain different tokens (`access_tokens`).',
     detail: 'The access token is not valid.',
   },
   capacity_exceeded: {
-    meaning: 'The file does not fit into the repository.',
+    meaning: 'The file does not fit into the available capacity.',
     facts: { capacity: 1000, used: 900, reserved: 0, requested: 200, available: 100 },
   },
   file_count_exceeded: {
-    meaning: 'The repository holds the maximum number of files.',
+    meaning: 'The repository already has the maximum number of files.',
     facts: { file_count: 100_000, max_files: 100_000 },
   },
   user_suspended: {
@@ -101,52 +109,48 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     detail: 'The user of this access token is suspended.',
   },
   cross_site_request: {
-    meaning: 'A page of another site made the browser send this.',
-    detail: 'Pages of another site may not write here.',
+    meaning: 'A page of another site sent the request.',
+    detail: 'Pages of other sites are not allowed to make changes.',
   },
   not_found: {
-    meaning: 'It is not there, or not for the caller to see.',
-    detail: 'There is no such file.',
+    meaning: 'The resource does not exist, or the caller may not see it.',
+    detail: 'The file was not found.',
   },
   method_not_allowed: {
-    meaning: 'The path is known, the method is not; `Allow` has those that are.',
-    detail: 'Only GET, HEAD work here.',
+    meaning: 'The path does not support the method. `Allow` lists the supported methods.',
+    detail: 'This path supports only GET, HEAD.',
   },
   request_timeout: {
-    meaning: 'The request or its body did not come in time.',
-    detail: 'The request did not come in time.',
+    meaning: 'The request or its body did not arrive in time.',
+    detail: 'The request did not arrive in time.',
   },
   file_exists: {
-    meaning: 'Another file has the new name.',
-    detail: 'There is a file of the new name.',
+    meaning: 'Another file already has the new name.',
   },
   user_exists: {
-    meaning: 'The deleted user of this id is still being purged.',
-    detail: 'A deleted user of this id is still being purged.',
+    meaning: 'The deleted user with this id is still being purged.',
   },
   precondition_failed: {
-    meaning: 'The file is not what `If-Match`, `If-None-Match` or `If-Unmodified-Since` demand.',
-    detail: 'The file is not what the preconditions demand.',
+    meaning: 'A precondition (`If-Match`, `If-None-Match` or `If-Unmodified-Since`) does not hold.',
+    detail: 'A precondition of the request does not hold.',
   },
   file_too_large: {
-    meaning: 'The file is larger than any may be.',
-    detail: 'The file is larger than this service takes.',
+    meaning: 'The file is larger than the maximum file size.',
     facts: { max_file_size: 5_368_709_120 },
   },
   request_head_too_large: {
-    meaning: 'The head of the request is larger than 16 KiB.',
-    detail: 'The head of the request is too large.',
+    meaning: 'The request head is larger than 16 KiB.',
   },
   range_not_satisfiable: {
-    meaning: 'No byte of the range is within the file.',
-    detail: 'No byte of the range is within the file, which has 6143 bytes.',
+    meaning: 'The range contains no byte of the file.',
+    detail: 'The range contains no byte of the file, which has 6143 bytes.',
     facts: { size: 6143 },
   },
   too_many_requests: {
     meaning:
-      'Too many wrong tokens came from the address, the user has too many uploads or downloads under way, or too much of ' +
-      'what the user has replaced and deleted is still kept.',
-    detail: 'Too many wrong tokens came from this address.',
+      'The address has sent too many wrong tokens, the user (or the address, without a token) has too many uploads ' +
+      'or downloads in progress, or too many replaced and deleted files of the user are still awaiting removal.',
+    detail: 'This address has sent too many wrong tokens.',
     facts: { retry_after: 60 },
   },
   unauthorized: {
@@ -154,18 +158,20 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     detail: 'This request needs the bearer token of the admin API.',
   },
   internal_error: {
-    meaning: 'The service failed; its log has the reason under the request id.',
-    detail: 'The service failed. The request id finds the reason in its log.',
+    meaning:
+      'An internal error occurred. The log of the service has the cause under the request id.',
+    detail:
+      'An internal error occurred. The log of the service has the cause under this request id.',
   },
   unavailable: {
     meaning:
-      'The database, the object store or the identity provider does not answer, the store does not find the content of the ' +
-      'file, there is no memory left for the upload, or the service is shutting down.',
+      'The database, the object store or the identity provider does not respond, the object store does not find the ' +
+      'content of the file, no memory is available for the upload, or the service is shutting down.',
     detail: 'The service is shutting down.',
   },
   insufficient_storage: {
     meaning:
-      'The disk of the service is nearly full, so it takes no uploads. All else works, and nothing has changed.',
-    detail: 'The service has no space left for uploads.',
+      'The disk of the service is nearly full, so it refuses uploads. Other requests work. Nothing has changed.',
+    detail: 'The disk of the service is nearly full. Uploads are refused.',
   },
 }

@@ -93,19 +93,27 @@ function headersOf(status: number): Json {
 export const PROBLEM_SCHEMA: Json = {
   type: 'object',
   description:
-    'A problem document (RFC 9457). Programs go by `code`; further members come with some codes.',
+    'A problem document (RFC 9457). Clients should decide by `code`. Some codes have further members.',
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   properties: {
     type: {
       type: 'string',
       format: 'uri',
-      description: '`urn:cloud-repository:problem:` and the code.',
+      description: '`urn:cloud-repository:problem:` followed by the code.',
     },
-    title: { type: 'string', description: 'The phrase of the status.' },
+    title: { type: 'string', description: 'The reason phrase of the status.' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'A sentence for people.' },
-    code: { type: 'string', enum: ERROR_CODES, description: 'The cause; the list is closed.' },
-    request_id: { type: 'string', format: 'uuid', description: 'As in `X-Request-Id`.' },
+    detail: { type: 'string', description: 'A human-readable explanation.' },
+    code: {
+      type: 'string',
+      enum: ERROR_CODES,
+      description: 'The cause. The list of codes is closed.',
+    },
+    request_id: {
+      type: 'string',
+      format: 'uuid',
+      description: 'The value of the header `X-Request-Id`.',
+    },
     ...FACTS,
   },
 }

@@ -46,7 +46,7 @@ export function OneOf<T extends string>(values: readonly T[], description: strin
 export function Page<P extends TProperties>(title: string, members: P, description?: string) {
   const next_cursor = Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: '`cursor` of the next page; `null` on the last.',
+    description: 'The `cursor` of the next page, `null` on the last page.',
     ...exampled(null),
   })
   const options = description === undefined ? { title } : { title, description }
@@ -54,17 +54,17 @@ export function Page<P extends TProperties>(title: string, members: P, descripti
 }
 
 export const USAGE = {
-  capacity: Bytes(
-    'Bytes that all files may have together: what the grants add up to.',
-    1_073_741_824,
+  capacity: Bytes('Capacity in bytes: the sum of the grants.', 1_073_741_824),
+  used: Bytes('Bytes used by files.', 6143),
+  reserved: Bytes('Bytes reserved by uploads in progress.', 0),
+  available: Bytes(
+    'Bytes that are still available: `max(0, capacity - used - reserved)`.',
+    1_073_735_681,
   ),
-  used: Bytes('Bytes of the files.', 6143),
-  reserved: Bytes('Bytes that uploads under way have reserved.', 0),
-  available: Bytes('Bytes that are left: max(0, capacity - used - reserved).', 1_073_735_681),
-  file_count: Count('How many files there are.', 1),
+  file_count: Count('Number of files.', 1),
   state: OneOf(
     CAPACITY_STATES,
-    '`nearing` from 90 % of the capacity, `critical` from 99 %, `exceeded` above it.',
+    '`nearing` from 90 % used, `critical` from 99 %, `exceeded` above 100 %.',
   ),
 }
 

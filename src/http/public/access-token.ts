@@ -61,7 +61,8 @@ export function requireUser(request: FastifyRequest): AuthorizedCaller {
 function tokensDiffer(count: number): AppError {
   return new AppError(
     'access_token_invalid',
-    'The cookies hold different access tokens, of which another page may have set one. Sign out, or delete the cookies of this address, and sign in again.',
+    'The cookies contain different access tokens; another page may have set one of them. Sign out or delete the ' +
+      'cookies of this site, then sign in again.',
     { facts: { access_tokens: count } },
   )
 }

@@ -4,10 +4,10 @@ import { TOKEN } from '../openapi/problem-responses.ts'
 export const PUBLIC_API = {
   title: 'Cloud Repository',
   description:
-    "A cloud repository for each user's files, with a capacity in bytes that grows with the user's devices.\n\n" +
-    'Every refusal is a problem document (RFC 9457) whose `code` says which of several causes of a status it was. A ' +
-    'method that a path does not have is 405 `method_not_allowed`, with `Allow`; a path that is not here is 404 ' +
-    '`not_found`. Sizes are bytes, times RFC 3339 in UTC.',
+    'A file repository for each user. Its capacity in bytes grows with the devices of the user.\n\n' +
+    'Every refusal is a problem document (RFC 9457) whose `code` identifies the cause. A method that a path does not ' +
+    'support gets 405 `method_not_allowed` with `Allow`. An unknown path gets 404 `not_found`.\n\n' +
+    'Sizes are in bytes. Times are RFC 3339 in UTC.',
   credentials: [
     'access_token',
     {
@@ -15,16 +15,16 @@ export const PUBLIC_API = {
       in: 'cookie',
       name: 'access_token',
       description:
-        "An access token of a user, or a JWT of the deployment's identity provider. Two different ones are refused. " +
-        'The cookie `__Host-access_token` is read as well, and over HTTPS before it.',
+        "An access token of a user, or a JWT of the deployment's identity provider. A request with different " +
+        'tokens is refused. The cookie `__Host-access_token` is also read; over HTTPS it takes precedence.',
     },
   ],
   tags: [
     { name: 'files', description: 'Upload, download, list, change and delete files.' },
-    { name: 'capacity', description: 'How much room there is, and why.' },
-    { name: 'session', description: 'For the page of the service itself.' },
-    { name: 'health', description: 'For probes.' },
-    { name: 'about', description: 'The API itself.' },
+    { name: 'capacity', description: 'Query the capacity and the grants that add up to it.' },
+    { name: 'session', description: 'Sign in from the web page of the service.' },
+    { name: 'health', description: 'Liveness and readiness probes.' },
+    { name: 'about', description: 'The description of this API.' },
   ],
   problems: {
     credentials: TOKEN,

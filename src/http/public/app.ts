@@ -119,9 +119,9 @@ function refuseNestedNames(app: FastifyInstance): void {
 }
 
 const NO_NAME =
-  'There is nothing under this path. A file name is its last segment, without a slash.'
+  'This path does not exist. A file name must be the last path segment, without a slash.'
 
-const SLASH = 'A file name is one segment of the path: it has no slash.'
+const SLASH = 'A file name must be a single path segment, without a slash.'
 
 /** The router refuses invalid UTF-8 before any route sees it; usually the file name is at fault. */
 function nameFault(url = ''): AppError | undefined {

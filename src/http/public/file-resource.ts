@@ -24,7 +24,7 @@ export function ownFile(request: FastifyRequest): AuthorizedCaller & { readonly 
 
 /** Throws `not_found` for an empty segment, which the router matches, else as `parseFileName` does. */
 export function fileNameParam(segment: string): FileName {
-  if (segment === '') throw new AppError('not_found', 'There is nothing under this path.')
+  if (segment === '') throw new AppError('not_found', 'This path does not exist.')
   return parseFileName(segment)
 }
 
@@ -32,22 +32,25 @@ const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
 
 export const FileReply = Type.Object(
   {
-    name: Text('Unique in its repository, byte by byte.', 'README.md'),
-    user_id: Text('Whose it is.', 'alice'),
-    size: Bytes('Bytes of its content.', 6143),
+    name: Text(
+      'The file name, unique in the repository. Names are compared byte by byte.',
+      'README.md',
+    ),
+    user_id: Text('The owner of the file.', 'alice'),
+    size: Bytes('Size of the content, in bytes.', 6143),
     sha256: Type.String({
       pattern: '^[0-9a-f]{64}$',
-      description: 'SHA-256 of its content, in lower-case hexadecimal.',
+      description: 'SHA-256 of the content, in lower-case hexadecimal.',
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
     etag: Text('The value of the header `ETag`, without its quotes.', VERSION),
-    version: Text('Names the upload that made the content.', VERSION),
+    version: Text('Identifies the upload that stored this content.', VERSION),
     visibility: OneOf(
       VISIBILITIES,
-      'Who may read it: its owner, any user with a valid access token, anyone.',
+      'Who may read the file: its owner (`private`), any user with a valid token (`users`) or everyone (`public`).',
     ),
-    created_at: Time('When a file of that name was first uploaded.'),
-    updated_at: Time('When it was last written or changed.'),
+    created_at: Time('When a file of this name was first uploaded.'),
+    updated_at: Time('When the file was last written or changed.'),
   },
   { title: 'File', description: 'A file, without its content.' },
 )

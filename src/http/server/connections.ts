@@ -199,7 +199,7 @@ function messageOf(problem: Problem, { isHead }: { isHead: boolean }): string {
 const MALFORMED = ['format_error', 'The request is not valid HTTP.'] as const
 
 const REFUSALS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
-  HPE_HEADER_OVERFLOW: ['request_head_too_large', 'The head of the request is too large.'],
-  CONNECT: ['format_error', 'This server is no proxy.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not come in time.'],
+  HPE_HEADER_OVERFLOW: ['request_head_too_large', 'The request head is larger than 16 KiB.'],
+  CONNECT: ['format_error', 'This server is not a proxy.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
 }

@@ -77,7 +77,10 @@ export function answerPreflight({ request, reply, allowed }: CrossOrigin): boole
   if (origin === undefined || method === undefined) return false
   addVary(reply, 'Origin', 'Access-Control-Request-Method')
   if (!allowed.has(origin)) {
-    throw new AppError('cross_site_request', 'Pages of this origin may not use this service.')
+    throw new AppError(
+      'cross_site_request',
+      'Pages of this origin are not allowed to use this service.',
+    )
   }
   const { allowedMethods } = request.routeOptions.config
   if (allowedMethods === undefined) return false
@@ -109,7 +112,7 @@ export function assertSameSite(
       ? origin === undefined || ownOrigins(request).includes(origin.toLowerCase())
       : site === 'same-origin' || site === 'none'
   if (isSameSite || (origin !== undefined && allowed?.has(origin) === true)) return
-  throw new AppError('cross_site_request', 'Pages of another site may not write here.')
+  throw new AppError('cross_site_request', 'Pages of other sites are not allowed to make changes.')
 }
 
 /**

@@ -68,7 +68,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler(() => {
-    throw new AppError('not_found', 'There is nothing under this path.')
+    throw new AppError('not_found', 'This path does not exist.')
   })
   // Only routes that want a body read it, with their own limits.
   app.removeAllContentTypeParsers()

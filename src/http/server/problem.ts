@@ -137,14 +137,15 @@ function translate(cause: unknown): AppError {
     : new AppError('internal_error', OWN_FAILURE, { cause })
 }
 
-const OWN_FAILURE = 'The service failed. The request id finds the reason in its log.'
+const OWN_FAILURE =
+  'An internal error occurred. The log of the service has the cause under this request id.'
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],
   FST_ERR_MAX_PARAM_LENGTH: ['invalid_parameter', 'A segment of the path is too long.'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['format_error', 'The Content-Type is not supported here.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['format_error', 'The Content-Type is not supported.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['format_error', 'The body is not valid JSON.'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['format_error', 'The body is too large for this request.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['format_error', 'The body is too large.'],
 }
 
 function parameterFault(error: unknown): AppError {
@@ -154,23 +155,26 @@ function parameterFault(error: unknown): AppError {
   const named = missingProperty ?? additionalProperty ?? fault?.instancePath.slice(1)
   const parameter =
     typeof named === 'string' && named !== '' ? named : (validationContext ?? 'request')
-  const rule = fault === undefined ? 'is not valid' : ruleOf(fault)
-  return new AppError('invalid_parameter', `The parameter ${parameter} ${rule}.`, {
-    cause: error,
-    facts: { parameter },
-  })
+  const detail = fault === undefined ? `${parameter} is not valid.` : detailOf(parameter, fault)
+  return new AppError('invalid_parameter', detail, { cause: error, facts: { parameter } })
 }
 
-function ruleOf(fault: FastifySchemaValidationError & { parentSchema?: JsonSchema }): string {
+type Fault = FastifySchemaValidationError & { readonly parentSchema?: JsonSchema }
+
+function detailOf(parameter: string, fault: Fault): string {
   const { keyword, message = 'is not valid', parentSchema = {} } = fault
   const { type, format, minimum, maximum, description } = parentSchema
-  if (keyword === 'additionalProperties') return 'is not known here'
-  if (keyword === 'required') return 'is missing'
-  if (parentSchema.enum !== undefined) return `is one of ${parentSchema.enum.join(', ')}`
-  if (type === 'integer') return `is a whole number from ${minimum} to ${maximum}`
-  if (format === 'date-time') return 'is a time such as 2027-01-31T00:00:00Z'
-  if (keyword === 'type' || description === undefined) return message
-  return `is not valid. ${description.replace(/\.$/, '')}`
+  if (keyword === 'additionalProperties') return `Unknown parameter "${parameter}".`
+  if (keyword === 'required') return `${parameter} is required.`
+  if (parentSchema.enum !== undefined) {
+    return `${parameter} must be one of ${parentSchema.enum.join(', ')}.`
+  }
+  if (type === 'integer')
+    return `${parameter} must be an integer between ${minimum} and ${maximum}.`
+  if (format === 'date-time') return `${parameter} must be a time such as 2027-01-31T00:00:00Z.`
+  if (keyword === 'type') return `${parameter} must be ${type === 'object' ? 'an' : 'a'} ${type}.`
+  if (description === undefined) return `${parameter} ${message}.`
+  return `${parameter} is not valid. ${description}`
 }
 
 interface JsonSchema {

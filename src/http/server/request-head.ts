@@ -12,23 +12,26 @@ import { AppError } from '../../core/errors.ts'
  */
 export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }: IncomingMessage) {
   if (url.includes('#')) {
-    throw new AppError('format_error', 'The target of a request has no fragment: write # as %23.')
+    throw new AppError(
+      'format_error',
+      'The request target must not contain a "#". Encode it as %23.',
+    )
   }
   if (!TARGET.test(url)) {
-    throw new AppError('format_error', 'The target of a request is a path or a URL.')
+    throw new AppError('format_error', 'The request target must be a path or a URL.')
   }
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    throw new AppError('format_error', 'The version of HTTP is 1.1 or 1.0.')
+    throw new AppError('format_error', 'The HTTP version must be 1.1 or 1.0.')
   }
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
-    throw new AppError('format_error', 'HTTP/1.0 has no Transfer-Encoding.')
+    throw new AppError('format_error', 'An HTTP/1.0 request must not have a Transfer-Encoding.')
   }
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() === 'host') hosts += 1
   }
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
-    throw new AppError('format_error', 'A request has exactly one Host.')
+    throw new AppError('format_error', 'A request must have exactly one Host header.')
   }
 }
 

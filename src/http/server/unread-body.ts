@@ -36,7 +36,7 @@ export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
     reply.raw.once('close', () => intake.resume())
   }
   if (headers.expect !== undefined && !expectsContinue(request)) {
-    throw new AppError('format_error', 'Nothing but 100-continue can be expected.')
+    throw new AppError('format_error', 'The only supported Expect value is 100-continue.')
   }
 }
 

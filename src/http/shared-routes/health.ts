@@ -46,18 +46,21 @@ const probe = { tag: 'health', credentials: 'none' } as const
 const LIVE = described({
   ...probe,
   operationId: 'isLive',
-  summary: 'Whether the process lives',
+  summary: 'Check that the process is alive',
   response: { 200: Type.Object({ status: Type.Literal('live') }) },
-  responses: { 200: { description: 'It does.', headers: ['Cache-Control'] } },
+  responses: { 200: { description: 'The process is alive.', headers: ['Cache-Control'] } },
 })
 
 const READY = described({
   ...probe,
   operationId: 'isReady',
-  summary: 'Whether the service can serve',
+  summary: 'Check that the service can handle requests',
   description:
-    'Answers 503 with the part that fails (a database whose last write found the disk full is one), while downloads are ' +
-    'refused because too many are in progress, and while the service is shutting down.',
+    'Answers 503 if:\n\n' +
+    '- the database or the object store fails; the answer names it. This includes a database whose last write ' +
+    'found its disk full.\n' +
+    '- downloads are refused because too many are in progress.\n' +
+    '- the service is shutting down.',
   response: {
     200: Type.Object({
       status: Type.Literal('ready'),
@@ -66,14 +69,16 @@ const READY = described({
     }),
   },
   responses: {
-    200: { description: 'Database and object store answer.', headers: ['Cache-Control'] },
+    200: { description: 'The database and the object store respond.', headers: ['Cache-Control'] },
   },
 })
 
 function notReady(failures: ReadonlyMap<string, unknown>): AppError {
-  const parts = [...failures.keys()].join(', ').replace('_', ' ')
+  const parts = [...failures.keys()].join(' and the ').replace('_', ' ')
   const isOnlyFull = failures.size === 1 && isDatabaseFull(failures.get('database'))
-  const detail = isOnlyFull ? 'The disk of the database is full.' : `No answer from: ${parts}.`
+  const detail = isOnlyFull
+    ? 'The disk of the database is full.'
+    : `The check of the ${parts} failed.`
   return new AppError('unavailable', detail, {
     cause: [...failures.values()][0],
     facts: {

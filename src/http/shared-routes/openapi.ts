@@ -44,11 +44,11 @@ function styleSource(document: PageFile | undefined): string {
 
 const OPENAPI: Operation = {
   operationId: 'getOpenApi',
-  summary: 'This document',
+  summary: 'Get this document',
   tag: 'about',
   responses: {
     200: {
-      description: 'OpenAPI 3.1.',
+      description: 'An OpenAPI 3.1 document.',
       content: { 'application/json': { schema: { type: 'object' } } },
     },
   },
@@ -56,14 +56,17 @@ const OPENAPI: Operation = {
 
 const DOCS: Operation = {
   operationId: 'getDocs',
-  summary: 'This document as a page for people',
+  summary: 'Get this document as an HTML page',
   tag: 'about',
   responses: {
     200: {
-      description: 'A page without scripts.',
+      description: 'An HTML page without scripts.',
       headers: ['ETag', 'Cache-Control'],
       content: { 'text/html': {} },
     },
-    304: { description: 'The client has it already.', headers: ['ETag', 'Cache-Control'] },
+    304: {
+      description: 'The client already has this version.',
+      headers: ['ETag', 'Cache-Control'],
+    },
   },
 }

@@ -66,7 +66,7 @@ export function sendFile(
   const coding = chooseCoding(request.headers['accept-encoding']?.toString())
   const content = file?.contents.get(coding)
   if (file === undefined || content === undefined) {
-    throw new AppError('not_found', 'There is nothing under this path.')
+    throw new AppError('not_found', 'This path does not exist.')
   }
   addVary(reply, 'Accept-Encoding')
   void reply.headers({ ...headers, etag: `"${content.etag}"` })

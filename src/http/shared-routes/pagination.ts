@@ -11,12 +11,12 @@ export const PAGE_QUERY = Type.Object(
         minimum: 1,
         maximum: MAX_PAGE_LIMIT,
         default: DEFAULT_PAGE_LIMIT,
-        description: 'How many entries a page has at most.',
+        description: 'The maximum number of entries per page.',
       }),
     ),
     cursor: Type.Optional(
       Type.String({
-        description: 'The `next_cursor` of the page before; the first page without.',
+        description: 'The `next_cursor` of the previous page. Omit it for the first page.',
       }),
     ),
   },
@@ -73,7 +73,7 @@ export function parseCursor<T>(cursor: string, read: (key: Key) => T | undefined
     if (place !== undefined) return place
     throw new TypeError('not a place in this list')
   } catch (cause) {
-    throw new AppError('invalid_parameter', 'The cursor is not one of this list.', {
+    throw new AppError('invalid_parameter', 'The cursor is not valid for this list.', {
       cause,
       facts: { parameter: 'cursor' },
     })

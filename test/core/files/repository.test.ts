@@ -371,7 +371,7 @@ describe('who may see a file', () => {
     for (const refusal of refusals) {
       await expect(refusal).rejects.toMatchObject({
         code: 'not_found',
-        message: 'There is no such file.',
+        message: 'The file was not found.',
         facts: {},
       })
     }

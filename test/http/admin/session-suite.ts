@@ -214,6 +214,7 @@ export function adminSessionSuite(open: OpenService): void {
       ['no body', undefined, 'invalid_parameter'],
       ['no JSON', 'admin_token=x', 'format_error'],
       ['a number', '{"admin_token":5}', 'invalid_parameter'],
+      ['an array', '{"admin_token":["x"]}', 'invalid_parameter'],
       ['more', '{"admin_token":"x","user_id":"y"}', 'invalid_parameter'],
     ] as const)('is refused with 400 for a body with %s', async (_what, raw, code) => {
       const body = raw === undefined ? {} : { raw }

@@ -5,6 +5,7 @@ import { brokenUploadsSuite } from '../refusals/broken-uploads-suite.ts'
 import { refusedChangesSuite } from '../writes/changes-suite.ts'
 import { refusedConditionsSuite } from '../writes/conditional-writes-suite.ts'
 import { crossOriginSuite } from '../refusals/cross-origin-suite.ts'
+import { downloadBodiesSuite } from '../reads/download-suite.ts'
 import { refusedDigestsSuite } from '../writes/digests-suite.ts'
 import { refusedFileNamesSuite } from '../writes/file-names-suite.ts'
 import { refusedListingsSuite } from '../reads/listings-suite.ts'
@@ -21,6 +22,7 @@ describe('the service on SQLite and local files', () => {
   refusedAccessSuite(openEmbedded)
   refusedChangesSuite(openEmbedded)
   refusedConditionsSuite(openEmbedded)
+  downloadBodiesSuite(openEmbedded)
   refusedDigestsSuite(openEmbedded)
   rawHeadersSuite(openEmbedded)
   refusedListingsSuite(openEmbedded)

@@ -125,11 +125,27 @@ describe('a field', () => {
     expect(first?.value).toBe('public')
   })
 
+  it.each(['["public"]', '[["public"]]', '{"a":"public"}', '5', 'null'])(
+    'of JSON that is no string, such as %s, is its text',
+    (text) => {
+      const [first] = receive([field(text, json), HEAD, END]).fields
+      expect(first?.value).toBe(text)
+    },
+  )
+
   it.each([
-    ['JSON that is none', field('{', json)],
-    ['JSON that is too long', field('1'.repeat(MAX_FIELD_BYTES + 1), json)],
-    ['a name that every object has', field('x', '', 'constructor')],
-  ])('of %s is refused', (_what, text) => {
-    expect(() => receive([text, HEAD, END])).toThrow('The form is malformed.')
+    ['JSON that is none', field('{', json), 'A JSON field of the form is not valid JSON.'],
+    [
+      'JSON that is too long',
+      field('1'.repeat(MAX_FIELD_BYTES + 1), json),
+      'A JSON field of the form is larger than 4096 bytes.',
+    ],
+    [
+      'a name that every object has',
+      field('x', '', 'constructor'),
+      'The field name "constructor" is not allowed.',
+    ],
+  ])('of %s is refused', (_what, text, detail) => {
+    expect(() => receive([text, HEAD, END])).toThrow(detail)
   })
 })

@@ -247,7 +247,7 @@ describe('refused', () => {
     const piece = Buffer.alloc(1024, 'e')
     expect(() => {
       for (let i = 0; i < 64; i += 1) parsed.write(piece)
-    }).toThrow('beside the file')
+    }).toThrow('besides the file')
   })
 })
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../../src/core/errors.ts'
 import { SECURITY_HEADERS } from '../../../src/http/server/cors.ts'
+import { type Piece, rawRequest } from '../../support/http/raw-http.ts'
 import { bytesOf, digest } from '../../support/objects.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import {
@@ -11,6 +12,7 @@ import {
   expectProblem,
   MIB,
   type OpenService,
+  pathOf,
   type Placed,
   placeFile,
   type Reply,
@@ -288,6 +290,58 @@ async function afterSweep(service: TestService, read: () => Promise<void>): Prom
   await Promise.race([sweep, delay(1000)])
   await read()
   await sweep
+}
+
+const UNWANTED: [what: string, rest: string][] = [
+  ['as large as can be', `Content-Length: 65536\r\n\r\n${'x'.repeat(65_536)}`],
+  ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
+  ['that waits to be asked for', 'Expect: 100-continue\r\nContent-Length: 5\r\n\r\nhello'],
+]
+
+/** Downloads with a body, which nobody needs: it is read to its end first, or refused. */
+export function downloadBodiesSuite(open: OpenService): void {
+  describe('a download with a body', () => {
+    let service: TestService
+    let placed: Placed
+    beforeAll(async () => {
+      service = await open({ idleTimeoutMs: 1_000 })
+      // Larger than what is read in one piece, so that the answer is a stream.
+      placed = await placeFile(service, { size: 2 * MIB })
+    })
+    afterAll(() => service.stop())
+
+    const headOf = (method: string): string =>
+      `${method} ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${placed.user.cookie}\r\n`
+
+    const tooLarge = (method: string): Piece[] => {
+      const body = Buffer.alloc(8 * MIB)
+      return [`${headOf(method)}Content-Length: ${body.length}\r\n\r\n`, body]
+    }
+
+    it.each(UNWANTED)('%s is answered, and the connection stays open', async (_what, rest) => {
+      const reply = await rawRequest({ port: service.port, send: [headOf('GET') + rest] })
+      expect(reply).toMatchObject({ status: 200, closed: false })
+      expect(reply.body.equals(placed.content)).toBe(true)
+    })
+
+    it('that is too large is refused, and the client reads so once it has sent all', async () => {
+      const reply = await rawRequest({ port: service.port, send: tooLarge('GET'), readLate: true })
+      const problem = expectProblem(reply, { status: 400, code: 'format_error' })
+      expect(problem['detail']).toBe('The body is larger than 64 KiB.')
+    })
+
+    it('that is too large is refused to HEAD, too', async () => {
+      const send = tooLarge('HEAD')
+      const { received } = await rawRequest({ port: service.port, send, readLate: true })
+      expect(received.toString('latin1')).toMatch(/^HTTP\/1\.1 400 [^]*\r\n\r\n$/)
+    })
+
+    it('that stops coming is refused', async () => {
+      const send = [`${headOf('GET')}Content-Length: 10\r\n\r\nhello`]
+      const reply = await rawRequest({ port: service.port, send })
+      expectProblem(reply, { status: 408, code: 'request_timeout' })
+    })
+  })
 }
 
 /** A problem document; of HEAD only what it says in its head. */

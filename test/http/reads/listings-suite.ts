@@ -268,6 +268,12 @@ const QUERY_FAULTS: [query: string, parameter: string][] = [
   ...['a%2Fb', '%5C', '%00', 'x'.repeat(256), '%ff', 'a%', '%ED%A0%80', '%zz'].map(
     (value): [string, string] => [`prefix=${value}`, 'prefix'],
   ),
+  ['cursor=%ff', 'cursor'],
+  ['prefix=a&cursor=%zz', 'cursor'],
+  ['limit=%ff', 'limit'],
+  ['order=%ff', 'order'],
+  ['%ff=x', '%ff'],
+  ['prefix[]=a', 'prefix[]'],
   ['prefix=a&prefix=b', 'prefix'],
   ['limit=1&limit=2', 'limit'],
   ['order=name&order=size', 'order'],

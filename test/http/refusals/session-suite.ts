@@ -124,6 +124,7 @@ export function sessionSuite(open: OpenService): void {
       ['no object', '["x"]', 'format_error'],
       ['no token', '{}', 'invalid_parameter'],
       ['a number', '{"access_token":5}', 'invalid_parameter'],
+      ['an array', '{"access_token":["x"]}', 'invalid_parameter'],
       ['more', '{"access_token":"x","user_id":"y"}', 'invalid_parameter'],
     ] as const)('is refused with 400 for a body with %s', async (_what, body, code) => {
       const what = { method: 'POST', path: '/session', headers: JSON_TYPE }

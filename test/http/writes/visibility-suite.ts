@@ -14,6 +14,15 @@ import {
 const FILE = filePart('new')
 const says = (content: string): FormPart => ({ name: 'visibility', content })
 
+const JSON_HEAD =
+  'Content-Disposition: form-data; name="visibility"\r\nContent-Type: application/json'
+
+/** As some clients send the fields of a form. */
+const saysJson = (value: unknown): FormPart => ({
+  head: JSON_HEAD,
+  content: JSON.stringify(value),
+})
+
 /** How an upload says who may see its file. */
 export function visibilitySuite(open: OpenService): void {
   describe('the visibility of an upload', () => {
@@ -32,6 +41,7 @@ export function visibilitySuite(open: OpenService): void {
       ['in the query of a PUT', { query: '?visibility=public', method: 'PUT', content: 'new' }],
       ['before the file', { form: multipartBody([says('public'), FILE]) }],
       ['after the file', { form: multipartBody([FILE, says('public')]) }],
+      ['as JSON', { form: multipartBody([saysJson('public'), FILE]) }],
       [
         'in the query and before the file',
         { query: '?visibility=public', form: multipartBody([says('public'), FILE]) },
@@ -69,8 +79,16 @@ export function visibilitySuite(open: OpenService): void {
       ['empty', { form: multipartBody([says(''), FILE]) }],
       ['said twice', { form: multipartBody([says('public'), says('public'), FILE]) }],
       ['said before and after', { form: multipartBody([says('public'), FILE, says('public')]) }],
+      ['an array in JSON', { form: multipartBody([saysJson(['public']), FILE]) }],
+      ['an array in JSON at last', { form: multipartBody([FILE, saysJson(['public'])]) }],
+      ['an array in an array in JSON', { form: multipartBody([saysJson([['public']]), FILE]) }],
+      ['null in JSON', { form: multipartBody([saysJson(null), FILE]) }],
       ['of nothing known in a PUT', { method: 'PUT', query: '?visibility=x', content: 'new' }],
       ['empty in a PUT', { method: 'PUT', query: '?visibility=', content: 'new' }],
+      [
+        'an array in a PUT',
+        { method: 'PUT', query: '?visibility=%5B%22public%22%5D', content: 'new' },
+      ],
       [
         'said twice in a PUT',
         { method: 'PUT', query: '?visibility=public&visibility=public', content: 'new' },

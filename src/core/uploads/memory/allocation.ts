@@ -9,7 +9,7 @@ const FIRST_BYTES = 32 * 1024
 const WINDOW_MS = 5_000
 
 /** Shared, since each error captures a stack that only a defect would show. */
-const OVER = busy('The upload is over.')
+const OVER = busy('The upload has ended.')
 
 export interface AllocationOptions {
   readonly userId: string
@@ -98,7 +98,7 @@ export class MemoryAllocation implements BodyMemory, Disposable {
   }
 
   evict(): void {
-    const reason = busy('The bytes came too slowly while others waited for memory.')
+    const reason = busy('The upload was too slow while others waited for memory.')
     this.#over.abort(reason)
     this.#taken.abort(reason)
   }

@@ -126,7 +126,7 @@ export class MemoryPool {
       const isStill = waiting.givenBack === this.#givenBack
       waiting.givenBack = this.#givenBack
       if (isStill || waiting.waitedMs >= MAX_WAIT_MS) {
-        this.#refuse(waiting, busy('There is no memory left for this upload.'))
+        this.#refuse(waiting, busy('No memory is available for this upload.'))
       }
     }
   }

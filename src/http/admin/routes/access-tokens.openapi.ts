@@ -14,7 +14,7 @@ const OfToken = Type.Object({
   token_id: Type.String({
     pattern: '^[A-Za-z0-9_-]{1,64}$',
     description:
-      'The id of an access token, which is not its secret: 1 to 64 of `A-Z a-z 0-9 _ -`.',
+      'The id of the access token, not its secret: 1 to 64 characters from `A-Z a-z 0-9 _ -`.',
   }),
 })
 
@@ -24,7 +24,7 @@ const Terms = Type.Object(
       Type.String({
         maxLength: MAX_LABEL_LENGTH,
         pattern: LABEL_PATTERN,
-        description: `What it is for: at most ${MAX_LABEL_LENGTH} characters, none of them a control.`,
+        description: `The purpose of the token: at most ${MAX_LABEL_LENGTH} characters, without control characters.`,
         examples: ['phone'],
       }),
     ),
@@ -32,7 +32,7 @@ const Terms = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: MAX_EXPIRES_IN_SECONDS,
-        description: 'Seconds that it is valid; for ever without.',
+        description: 'Lifetime of the token in seconds. By default it does not expire.',
         examples: [2_592_000],
       }),
     ),
@@ -41,22 +41,25 @@ const Terms = Type.Object(
 )
 
 const common = {
-  token_id: Text('Names the token; it is not its secret.', '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'),
-  label: Text('What the token is for; may be empty.', 'phone'),
-  created_at: Time('When it was issued.'),
-  expires_at: TimeOrNull('When it ends by itself.', '2026-12-21T12:00:00.000Z'),
+  token_id: Text('The id of the token, not its secret.', '0f2b6a3e-6d0c-4a7e-8f7c-2b9d8a1c5e44'),
+  label: Text('The purpose of the token; may be empty.', 'phone'),
+  created_at: Time('When the token was issued.'),
+  expires_at: TimeOrNull('When the token expires.', '2026-12-21T12:00:00.000Z'),
 }
 
 const IssuedAccessToken = Type.Object(
-  { ...common, access_token: Text('The token, shown this once.', `crt_${'A'.repeat(43)}`) },
+  {
+    ...common,
+    access_token: Text('The token itself, which is shown only once.', `crt_${'A'.repeat(43)}`),
+  },
   { title: 'IssuedAccessToken' },
 )
 
 const AccessToken = Type.Object(
   {
     ...common,
-    revoked_at: TimeOrNull('When it was revoked.'),
-    last_used_at: TimeOrNull('When it was last used, to within a minute or so.'),
+    revoked_at: TimeOrNull('When the token was revoked.'),
+    last_used_at: TimeOrNull('When the token was last used, accurate to about a minute.'),
   },
   { title: 'AccessToken', description: 'An access token without its secret.' },
 )
@@ -72,7 +75,7 @@ export const ACCESS_TOKENS = {
     summary: 'Issue an access token',
     body: Terms,
     response: { 201: IssuedAccessToken },
-    responses: { 201: 'The token, which is shown this once.' },
+    responses: { 201: 'The token, which is shown only once.' },
   }),
   list: described({
     ...every,
@@ -80,13 +83,13 @@ export const ACCESS_TOKENS = {
     summary: "List a user's access tokens, oldest first, without their secrets",
     querystring: PAGE_QUERY,
     response: { 200: AccessTokenPage },
-    responses: { 200: 'A page of access tokens.' },
+    responses: { 200: 'One page of access tokens.' },
   }),
   revoke: described({
     ...every,
     operationId: 'revokeAccessToken',
     summary: 'Revoke an access token',
     params: OfToken,
-    responses: { 204: 'It is revoked, on every instance within 5 s.' },
+    responses: { 204: 'The token is revoked, on every instance within 5 s.' },
   }),
 }

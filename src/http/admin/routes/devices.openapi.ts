@@ -9,7 +9,7 @@ const OfDevice = Type.Object({
   ...OF_USER.params.properties,
   device_id: Type.String({
     ...REFERENCE,
-    description: 'The id of a device: 1 to 128 of `A-Z a-z 0-9 . _ : @ -`.',
+    description: 'The device id: 1 to 128 characters from `A-Z a-z 0-9 . _ : @ -`.',
     examples: ['camera-17'],
   }),
 })
@@ -19,12 +19,14 @@ const Terms = Type.Object(
     model: Type.Optional(
       Type.String({
         pattern: MODEL_PATTERN,
-        description: '1 to 128 printable ASCII characters.',
+        description: 'The model of the device: 1 to 128 printable ASCII characters.',
         examples: ['camera-2'],
       }),
     ),
     bytes: Type.Optional(
-      Bytes('What it adds to the capacity; without, what its model or any device does.'),
+      Bytes(
+        'Bytes that the device adds to the capacity. The default is the amount for its model, or for any device.',
+      ),
     ),
   },
   { title: 'DeviceTerms', additionalProperties: false },
@@ -32,14 +34,14 @@ const Terms = Type.Object(
 
 const Device = Type.Object(
   {
-    device_id: Text('Unique among those of its user.', 'camera-17'),
+    device_id: Text('The device id, unique among the devices of the user.', 'camera-17'),
     model: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'If it is known.',
+      description: 'The model of the device, if it is known.',
       examples: ['camera-2'],
     }),
-    bytes: Bytes('What it adds to the capacity.', 5_368_709_120),
-    created_at: Time('When it joined.'),
+    bytes: Bytes('Bytes that the device adds to the capacity.', 5_368_709_120),
+    created_at: Time('When the device was added.'),
   },
   { title: 'Device' },
 )
@@ -52,19 +54,22 @@ export const DEVICES = {
   join: described({
     ...every,
     operationId: 'putDevice',
-    summary: 'Let a device join, which grows the capacity',
-    description: 'Repeating it counts once; the last terms count.',
+    summary: 'Add a device, which increases the capacity',
+    description: 'A repeated request counts once. The last terms apply.',
     params: OfDevice,
     body: Terms,
     response: { 200: Device, 201: Device },
-    responses: { 200: 'It was there already and has these terms now.', 201: 'It has joined.' },
+    responses: {
+      200: 'The device already existed and now has these terms.',
+      201: 'The device was added.',
+    },
   }),
   leave: described({
     ...every,
     operationId: 'deleteDevice',
-    summary: 'Let a device leave, which shrinks the capacity and deletes nothing',
+    summary: 'Remove a device, which reduces the capacity but deletes no files',
     params: OfDevice,
-    responses: { 204: 'It is not there, or not any more.' },
+    responses: { 204: 'The device is removed, or did not exist.' },
   }),
   list: described({
     ...every,
@@ -72,6 +77,6 @@ export const DEVICES = {
     summary: "List a user's devices",
     querystring: PAGE_QUERY,
     response: { 200: DevicePage },
-    responses: { 200: 'A page of devices.' },
+    responses: { 200: 'One page of devices.' },
   }),
 }

@@ -10,29 +10,31 @@ const OfGrant = Type.Object({
   source: Type.String({
     pattern: SOURCE_PATTERN,
     description:
-      'Where the grant came from: 1 to 32 of `a-z 0-9 _ -`, a letter first, not `base` or `device`.',
+      'The origin of the grant: 1 to 32 characters from `a-z 0-9 _ -`, starting with a letter, and not `base` or ' +
+      '`device`.',
     examples: ['promotion'],
   }),
   reference: Type.String({
     ...REFERENCE,
-    description: 'Unique among the grants of that source: 1 to 128 of `A-Z a-z 0-9 . _ : @ -`.',
+    description:
+      'Unique among the grants of this source: 1 to 128 characters from `A-Z a-z 0-9 . _ : @ -`.',
     examples: ['spring-2027'],
   }),
 })
 
 const Terms = Type.Object(
   {
-    bytes: Bytes('What it adds to the capacity while it is in force.', 2_147_483_648),
+    bytes: Bytes('Bytes that the grant adds to the capacity while it is in force.', 2_147_483_648),
     starts_at: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'When it comes into force; at once without.',
+        description: 'When the grant comes into force. By default at once.',
       }),
     ),
     ends_at: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'When it ends, after `starts_at`; never without.',
+        description: 'When the grant ends, later than `starts_at`. By default it does not end.',
         examples: ['2027-07-01T00:00:00Z'],
       }),
     ),
@@ -42,13 +44,13 @@ const Terms = Type.Object(
 
 const Grant = Type.Object(
   {
-    source: Text('`device`, or what else it came from.', 'promotion'),
-    reference: Text('Unique among those of its source.', 'spring-2027'),
-    bytes: Bytes('What it adds to the capacity while it is in force.', 2_147_483_648),
-    model: Type.Optional(Text('Of the device.')),
-    starts_at: TimeOrNull('When it comes into force.'),
-    ends_at: TimeOrNull('When it ends.', '2027-07-01T00:00:00.000Z'),
-    created_at: Time('When it was made.'),
+    source: Text('The origin of the grant: `device` or another one.', 'promotion'),
+    reference: Text('Unique among the grants of this source.', 'spring-2027'),
+    bytes: Bytes('Bytes that the grant adds to the capacity while it is in force.', 2_147_483_648),
+    model: Type.Optional(Text('The model of the device.')),
+    starts_at: TimeOrNull('When the grant comes into force.'),
+    ends_at: TimeOrNull('When the grant ends.', '2027-07-01T00:00:00.000Z'),
+    created_at: Time('When the grant was created.'),
   },
   { title: 'Grant' },
 )
@@ -62,25 +64,28 @@ export const GRANTS = {
     ...every,
     operationId: 'putGrant',
     summary: 'Grant capacity',
-    description: 'Repeating it counts once; the last terms count.',
+    description: 'A repeated request counts once. The last terms apply.',
     params: OfGrant,
     body: Terms,
     response: { 200: Grant, 201: Grant },
-    responses: { 200: 'It was there already and has these terms now.', 201: 'It is granted.' },
+    responses: {
+      200: 'The grant already existed and now has these terms.',
+      201: 'The grant was created.',
+    },
   }),
   revoke: described({
     ...every,
     operationId: 'revokeGrant',
-    summary: 'Revoke a grant, which shrinks the capacity and deletes nothing',
+    summary: 'Revoke a grant, which reduces the capacity but deletes no files',
     params: OfGrant,
-    responses: { 204: 'It is not there, or not any more.' },
+    responses: { 204: 'The grant is revoked, or did not exist.' },
   }),
   list: described({
     ...every,
     operationId: 'listGrants',
-    summary: "List a user's grants, the devices among them",
+    summary: "List a user's grants, including devices",
     querystring: PAGE_QUERY,
     response: { 200: GrantPage },
-    responses: { 200: 'A page of grants.' },
+    responses: { 200: 'One page of grants.' },
   }),
 }

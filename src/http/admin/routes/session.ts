@@ -55,19 +55,19 @@ const Session = Type.Object(
 const OPEN = described({
   ...common,
   operationId: 'openSession',
-  summary: 'Open a session of a browser with the admin token',
+  summary: 'Open a browser session with the admin token',
   description:
-    'For the page of this listener. For 12 hours the cookie does what the bearer token does where none is shown, but ' +
-    'for no page of another site. It holds a signed time and not the token; another `ADMIN_TOKEN` ends it. Over HTTPS it ' +
-    'is sent by HTTPS alone.',
+    'For the page of this listener. For 12 hours the cookie authenticates requests without a bearer token, except ' +
+    'those that pages of other sites send. The cookie contains a signed expiry time, not the token. A change of ' +
+    '`ADMIN_TOKEN` ends the session. A cookie that is set over HTTPS is sent only over HTTPS.',
   body: Session,
-  responses: { 204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] } },
+  responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
   problems: ['unauthorized'],
 })
 
 const CLOSE = described({
   ...common,
   operationId: 'closeSession',
-  summary: 'Have the browser forget the session',
-  responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
+  summary: 'Remove the session from the browser',
+  responses: { 204: { description: 'The cookie is removed.', headers: ['Set-Cookie'] } },
 })

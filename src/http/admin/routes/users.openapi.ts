@@ -7,12 +7,12 @@ import { NO_QUERY, OF_USER } from '../api.ts'
 
 const User = Type.Object(
   {
-    user_id: Text('Names the user for ever.', 'alice'),
+    user_id: Text('The id of the user, which never changes.', 'alice'),
     status: OneOf(
       ['active', 'suspended', 'deleted'],
-      '`deleted` until all that the user had is purged.',
+      'A deleted user has the status `deleted` until all data of the user is purged.',
     ),
-    created_at: Time('When the user was made.'),
+    created_at: Time('When the user was created.'),
     capacity: Type.Object(USAGE),
   },
   { title: 'User' },
@@ -33,7 +33,7 @@ const ListQuery = Type.Object(
       Type.String({
         pattern: USER_ID_PREFIX_PATTERN,
         description:
-          'What the ids begin with: at most 64 of `A-Z a-z 0-9 _ -`. Compared byte by byte.',
+          'The prefix of the user ids: at most 64 characters from `A-Z a-z 0-9 _ -`. Ids are compared byte by byte.',
         examples: ['ali'],
       }),
     ),
@@ -49,35 +49,35 @@ const ofUser = { ...OF_USER, problems: ['not_found'] } as const
 export const USERS = {
   make: described({
     operationId: 'createUser',
-    summary: 'Make a user with a generated id',
+    summary: 'Create a user with a generated id',
     tag: 'users',
     querystring: NO_QUERY,
     body: Nothing,
     response: { 201: User },
-    responses: { 201: 'The user is made.' },
+    responses: { 201: 'The user was created.' },
   }),
   put: described({
     ...OF_USER,
     operationId: 'putUser',
-    summary: 'Make a user of this id, if there is none',
+    summary: 'Create a user with this id, unless the user already exists',
     tag: 'users',
     body: Nothing,
     response: { 200: User, 201: User },
-    responses: { 200: 'The user was there already.', 201: 'The user is made.' },
+    responses: { 200: 'The user already existed.', 201: 'The user was created.' },
     problems: ['user_exists'],
   }),
   list: described({
     operationId: 'listUsers',
-    summary: 'List users in the order of their ids',
+    summary: 'List users, ordered by id',
     tag: 'users',
     querystring: ListQuery,
     response: { 200: UserPage },
-    responses: { 200: 'A page of users.' },
+    responses: { 200: 'One page of users.' },
   }),
   show: described({
     ...ofUser,
     operationId: 'getUser',
-    summary: 'Show a user',
+    summary: 'Get a user',
     tag: 'users',
     response: { 200: User },
     responses: { 200: 'The user.' },
@@ -85,22 +85,22 @@ export const USERS = {
   patch: described({
     ...ofUser,
     operationId: 'setUserStatus',
-    summary: 'Suspend a user, or let one in again',
-    description: 'In force from the next request on, on other instances within 5 s.',
+    summary: 'Suspend a user, or end the suspension',
+    description: 'The change takes effect from the next request on; on other instances within 5 s.',
     tag: 'users',
     body: Status,
     response: { 200: User },
     responses: {
-      200: { description: 'The user as it is now.', example: { status: 'suspended' } },
+      200: { description: 'The user after the change.', example: { status: 'suspended' } },
     },
   }),
   remove: described({
     ...ofUser,
     operationId: 'deleteUser',
-    summary: 'Delete a user and all files',
+    summary: 'Delete a user and all files of the user',
     description:
-      'No file and no token of the user answers from now on (on other instances within 5 s). Files and rows are purged ' +
-      'later, and then the user is not found.',
+      'The files and tokens of the user stop working at once (on other instances within 5 s). Files and rows are ' +
+      'purged later. After that the user is not found.',
     tag: 'users',
     responses: { 202: 'The user is deleted, and will be purged.' },
   }),

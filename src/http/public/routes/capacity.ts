@@ -13,12 +13,12 @@ export interface CapacityOptions {
 
 const GrantInForce = Type.Object(
   {
-    source: Text('`base`, `device`, or what else it came from.'),
-    reference: Text('Unique among those of its source.'),
-    bytes: Bytes('What it adds to the capacity.'),
-    model: Type.Optional(Text('Of the device.')),
-    starts_at: TimeOrNull('When it came into force.'),
-    ends_at: TimeOrNull('When it ends.'),
+    source: Text('The origin of the grant: `base`, `device` or another one.'),
+    reference: Text('Unique among the grants of this source.'),
+    bytes: Bytes('Bytes that the grant adds to the capacity.'),
+    model: Type.Optional(Text('The model of the device.')),
+    starts_at: TimeOrNull('When the grant came into force.'),
+    ends_at: TimeOrNull('When the grant ends.'),
   },
   { title: 'GrantInForce' },
 )
@@ -30,9 +30,9 @@ const { state, ...FIGURES } = USAGE
 
 const Reply = Type.Object(
   {
-    user_id: Text('Whose it is.', 'alice'),
+    user_id: Text('The owner of the repository.', 'alice'),
     ...FIGURES,
-    max_files: Count('How many there may be.', 100_000),
+    max_files: Count('Maximum number of files.', 100_000),
     state,
     grants: Type.Array(GrantInForce, {
       examples: [
@@ -49,7 +49,7 @@ const Reply = Type.Object(
       ],
     }),
   },
-  { title: 'Capacity', description: 'The figures of a repository at one moment.' },
+  { title: 'Capacity', description: 'A consistent snapshot of the figures of a repository.' },
 )
 
 /** `GET /users/me/capacity`: one consistent snapshot, with the grants that add up to the capacity. */
@@ -80,12 +80,12 @@ function grantsOf({ baseCapacity, grants }: CapacityReport) {
 
 const CAPACITY = described({
   operationId: 'getCapacity',
-  summary: 'Capacity of the own repository, and the grants that add up to it',
+  summary: "Get the caller's capacity and the grants that add up to it",
   tag: 'capacity',
   response: { 200: Reply },
   responses: {
     200: {
-      description: 'The figures of one moment, in bytes.',
+      description: 'A consistent snapshot of the figures, in bytes.',
       headers: ['Cache-Control'],
       example: { capacity: 6_442_450_944, available: 6_442_444_801 },
     },

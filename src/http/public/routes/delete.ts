@@ -18,9 +18,9 @@ export const deleteRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
 
 const REMOVAL = described({
   operationId: 'deleteFile',
-  summary: 'Delete an own file',
+  summary: "Delete one of the caller's files",
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
-  responses: { 204: 'The file is gone and its bytes are free again.' },
+  responses: { 204: 'The file is deleted and its bytes are available again.' },
   problems: ['not_found'],
 })

@@ -7,21 +7,22 @@ const CONDITIONS = {
   'If-Modified-Since': {
     type: 'string',
     description:
-      'Only if the file has changed since, else 304. What is no HTTP date is no condition.',
+      'Succeeds only if the file has changed since this time, otherwise 304. A value that is not an HTTP date is ' +
+      'ignored.',
   },
   Range: {
     type: 'string',
     description:
-      'One range of bytes: first and last, from a first one, or the last so many. Anything else gets the whole file.',
+      'One range of bytes: `bytes=first-last`, `bytes=first-` or `bytes=-count`. Any other value gets the whole file.',
     examples: ['bytes=0-1023'],
   },
   'If-Range': {
     type: 'string',
-    description: 'The range only if the file is of this entity-tag, else the whole file.',
+    description: 'Sends the range only if the file has this entity tag, otherwise the whole file.',
   },
   'Want-Repr-Digest': {
     type: 'string',
-    description: '`sha-256=1` asks for `Repr-Digest` (RFC 9530).',
+    description: '`sha-256=1` requests `Repr-Digest` (RFC 9530).',
     examples: ['sha-256=1'],
   },
 } as const satisfies Schemas
@@ -36,13 +37,13 @@ const CONTENT = {
 const DOWNLOAD = {
   tag: 'files',
   responses: {
-    200: { ...CONTENT, description: 'The content, byte for byte.' },
+    200: { ...CONTENT, description: 'The content of the file, byte for byte.' },
     206: {
       ...CONTENT,
       headers: [...CONTENT.headers, 'Content-Range'],
-      description: 'The range of it that was asked for.',
+      description: 'The requested range of the content.',
     },
-    304: { headers: VALIDATORS, description: 'The client has it already.' },
+    304: { headers: VALIDATORS, description: 'The client already has this version.' },
   },
   credentials: 'optional',
   problems: ['not_found', 'range_not_satisfiable'],
@@ -53,9 +54,9 @@ export const DOWNLOADS = {
     {
       ...DOWNLOAD,
       operationId: 'downloadOwnFile',
-      summary: 'Download an own file, or a range of it',
+      summary: "Download one of the caller's files, or a range of it",
       path: '/users/me/repo/{file_name}',
-      description: 'Without a token there is no `me`: 403 `access_token_missing`.',
+      description: 'A request without a token gets 403 `access_token_missing`.',
       parameters: { path: { file_name: FILE_NAME }, header: CONDITIONS },
       problems: [...DOWNLOAD.problems, 'access_token_missing'],
     },
@@ -64,7 +65,8 @@ export const DOWNLOADS = {
       operationId: 'downloadFile',
       summary: "Download a user's file, or a range of it",
       description:
-        'What the caller may not see answers the same 404 as what is not there. A token that is sent has to be valid.',
+        'A file that the caller may not see gets the same 404 as one that does not exist. The token is optional, ' +
+        'but must be valid if it is sent.',
       parameters: { path: { user_id: USER_ID, file_name: FILE_NAME }, header: CONDITIONS },
     },
   ],

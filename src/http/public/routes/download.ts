@@ -18,6 +18,7 @@ import { clientAddressOf } from '../../server/request-head.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { selectRepresentation } from '../../headers/preconditions.ts'
 import { addVary } from '../../server/cors.ts'
+import { discardBody } from '../../body/discard-body.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 
 export interface DownloadOptions extends FileRouteOptions {
@@ -36,13 +37,16 @@ const Params = Type.Object({ user_id: Type.String(), file_name: Type.String() })
 
 /** Conditions are evaluated only if the caller may see the file, so that they reveal nothing to anyone else. */
 export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async (app, options) => {
-  const { repository, downloads, shutdown } = options
+  const { repository, downloads, shutdown, idleTimeoutMs } = options
+  const discarding = { signal: shutdown, idleTimeoutMs }
   const url = '/users/:user_id/repo/:file_name'
   const waiting = new FairShare(WAITING)
 
   app.get(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
+    // Before the answer, which bypasses the hook that would drain the rest.
+    await discardBody({ request, reply }, discarding)
     const { userId } = request.user ?? {}
     // A client that left while its token was verified would never release a slot.
     signal.throwIfAborted()
@@ -65,7 +69,9 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
 
   // Fastify's own HEAD route would read the whole object.
   app.head(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
-    const file = await repository.stat(wanted(request, request.params))
+    const target = wanted(request, request.params)
+    await discardBody({ request, reply }, discarding)
+    const file = await repository.stat(target)
     describe(reply, { file, selection: selectRepresentation(request, file) })
     return reply.send()
   })
@@ -74,7 +80,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
 function wanted(request: FastifyRequest, params: { user_id: string; file_name: string }): ReadFile {
   const owner = params.user_id === 'me' ? requireUser(request).userId : params.user_id
   const name = fileNameParam(params.file_name)
-  if (!isUserId(owner)) throw new AppError('not_found', 'There is no such file.')
+  if (!isUserId(owner)) throw new AppError('not_found', 'The file was not found.')
   return { userId: owner, name, viewer: request.user ?? undefined }
 }
 

@@ -31,7 +31,8 @@ const Query = Type.Object(
         maxLength: MAX_FILE_NAME_BYTES,
         pattern: FILE_NAME_PREFIX_PATTERN,
         description:
-          'What the names begin with: at most 255 bytes of UTF-8 without `/`, `\\` and controls. Compared byte by byte.',
+          'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` and control characters. ' +
+          'Names are compared byte by byte.',
         examples: ['READ'],
       }),
     ),
@@ -40,7 +41,7 @@ const Query = Type.Object(
         type: 'string',
         enum: FILE_ORDERS,
         default: 'name',
-        description: '`name` is bytewise; `-` turns an order round.',
+        description: 'The sort order. `name` sorts bytewise. A leading `-` sorts descending.',
       }),
     ),
     ...PAGE_QUERY.properties,
@@ -48,7 +49,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-const Reply = Page('FilePage', { files: Type.Array(FileReply) }, 'A page of a listing.')
+const Reply = Page('FilePage', { files: Type.Array(FileReply) }, 'One page of a listing.')
 
 export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Repository }> = async (
   app,
@@ -64,13 +65,15 @@ export const listRoutes: FastifyPluginAsyncTypebox<{ readonly repository: Reposi
     handler: async (request, reply) => {
       const { prefix = '', order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = request.query
       const owner = ownerOf(request)
-      assertDecodable(request)
+      const after =
+        cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
+      assertPrefixDecodable(request)
       const { files, next } = await repository.list({
         userId: owner,
         viewer: request.user ?? undefined,
         prefix: parseFileNamePrefix(prefix),
         order,
-        after: cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order)),
+        after,
         limit,
       })
       void reply.header('cache-control', 'private, no-cache')
@@ -86,11 +89,11 @@ function ownerOf(request: FastifyRequest): UserId {
   const { user_id: segment } = request.params as { readonly user_id: string }
   if (segment === 'me') return requireUser(request).userId
   if (isUserId(segment)) return segment
-  throw new AppError('not_found', 'There is nothing under this path.')
+  throw new AppError('not_found', 'This path does not exist.')
 }
 
-/** The query parser leaves invalid UTF-8 undecoded; only a prefix would accept it. */
-function assertDecodable({ raw: { url = '' } }: FastifyRequest): void {
+/** The query parser leaves invalid UTF-8 undecoded. All parameters but the prefix have been refused for it by now. */
+function assertPrefixDecodable({ raw: { url = '' } }: FastifyRequest): void {
   try {
     decodeURIComponent(url)
   } catch {
@@ -113,7 +116,7 @@ const LISTING = {
   tag: 'files',
   responses: {
     200: {
-      description: 'A page of the files that the caller may see.',
+      description: 'One page of the files that the caller may see.',
       headers: ['Cache-Control'],
     },
   },
@@ -124,7 +127,7 @@ const LISTINGS = {
     {
       ...LISTING,
       operationId: 'listOwnFiles',
-      summary: 'List the own files',
+      summary: "List the caller's files",
       path: '/users/me/repo',
     },
     {

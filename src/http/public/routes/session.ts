@@ -60,19 +60,19 @@ const Session = Type.Object(
 const OPEN = described({
   ...common,
   operationId: 'openSession',
-  summary: 'Have a browser keep an access token',
+  summary: 'Store an access token in a browser cookie',
   description:
-    'For pages of the same origin. The cookie lives as long as the token, and 30 days at most; over HTTPS it is sent by ' +
-    'HTTPS alone. A body of JSON in UTF-8, of at most 16 KiB.',
+    'For pages of the same origin. The cookie is valid for as long as the token, and 30 days at most. A cookie ' +
+    'that is set over HTTPS is sent only over HTTPS. The body is JSON in UTF-8 of at most 16 KiB.',
   body: Session,
-  responses: { 204: { description: 'The browser has it as the cookie.', headers: ['Set-Cookie'] } },
+  responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
   problems: TOKEN,
 })
 
 const CLOSE = described({
   ...common,
   operationId: 'closeSession',
-  summary: 'Have the browser forget the access token',
-  description: 'The token itself stays good; only an operator revokes it.',
-  responses: { 204: { description: 'It is forgotten.', headers: ['Set-Cookie'] } },
+  summary: 'Remove the access token from the browser',
+  description: 'The token itself stays valid. Only an operator can revoke it.',
+  responses: { 204: { description: 'The cookie is removed.', headers: ['Set-Cookie'] } },
 })

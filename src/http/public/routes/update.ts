@@ -18,18 +18,19 @@ import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
 const Body = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'The new name, of at most 255 bytes.' })),
+    name: Type.Optional(Type.String({ description: 'The new file name, of at most 255 bytes.' })),
     visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
     overwrite: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'Whether a file that has the new name is replaced; else 409.',
+        description:
+          'Whether to replace a file that already has the new name. Otherwise the request gets 409.',
       }),
     ),
   },
   {
     title: 'Change',
-    description: 'Names a name, a visibility, or both.',
+    description: 'A new name, a new visibility, or both.',
     additionalProperties: false,
     examples: [{ name: 'notes.md', visibility: 'users' }],
   },
@@ -57,14 +58,14 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
 }
 
 function nothingToChange(): AppError {
-  return new AppError('format_error', 'The body names neither a name nor a visibility.')
+  return new AppError('format_error', 'The body must contain a name, a visibility or both.')
 }
 
 const CHANGE = described({
   operationId: 'changeFile',
-  summary: 'Rename an own file, or change who may read it',
+  summary: "Rename one of the caller's files, or change who may read it",
   description:
-    'The content, its version and its etag stay. A body of JSON in UTF-8, of at most 16 KiB.',
+    'The content, its version and its ETag stay the same. The body is JSON in UTF-8 of at most 16 KiB.',
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
@@ -77,7 +78,7 @@ const CHANGE = described({
   response: { 200: FileReply },
   responses: {
     200: {
-      description: 'The file as it is now.',
+      description: 'The file after the change.',
       example: { name: 'notes.md', visibility: 'users' },
     },
   },

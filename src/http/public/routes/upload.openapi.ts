@@ -7,14 +7,15 @@ import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 const VISIBILITY = {
   type: 'string',
   enum: VISIBILITIES,
-  description: 'Who may read the file. A new one is `private`; one that is replaced keeps its own.',
+  description:
+    'Who may read the file. The default is `private` for a new file; a replaced file keeps its visibility.',
 } as const
 
 const REPR_DIGEST = {
   type: 'string',
   pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$',
   description:
-    'SHA-256 of the file (RFC 9530), checked before the file becomes visible. Other algorithms are not looked at.',
+    'The SHA-256 of the file (RFC 9530), compared before the file becomes visible. Other algorithms are ignored.',
   examples: ['sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'],
 } as const
 
@@ -35,7 +36,7 @@ const UPLOAD = {
 } as const satisfies Partial<Operation>
 
 const STORED = {
-  description: 'The file is stored and replaces the one of that name, if there was one.',
+  description: 'The file is stored. It replaces any existing file of the same name.',
   example: {
     replaced: false,
     capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
@@ -46,11 +47,13 @@ export const FORM_UPLOAD = {
   operation: {
     ...UPLOAD,
     operationId: 'uploadFile',
-    summary: 'Upload a file in a form',
+    summary: 'Upload a file as a form',
     description:
-      'A file that would not fit into the capacity, or a repository that is full, is 403. Of several causes the first of ' +
-      'these is told: another site, the access token, the name, the form, the preconditions, the largest file, the ' +
-      'uploads under way, what is kept of replaced and deleted files, the number of files, the capacity. Safe to repeat.',
+      'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
+      'repeat.\n\n' +
+      'If several causes apply, the first of this list is reported: another site, the access token, the file name, ' +
+      'the form, the preconditions, the maximum file size, the number of uploads in progress, the replaced and ' +
+      'deleted files that are awaiting removal, the number of files, the capacity.',
     requestBody: {
       required: true,
       content: {
@@ -67,8 +70,9 @@ export const FORM_UPLOAD = {
                 format: 'binary',
                 contentMediaType: 'application/octet-stream',
                 description:
-                  'The content, in one part with a `filename` parameter, whose value is ignored. Of other parts there are ' +
-                  'at most 8, of 4 KiB each and 64 KiB together; but for `visibility` they are ignored.',
+                  'The content, in one part with a `filename` parameter, whose value is ignored. The form may have ' +
+                  'up to 8 other parts, of 4 KiB each and 64 KiB together. They are ignored, except for ' +
+                  '`visibility`.',
               },
             },
           },
@@ -85,11 +89,11 @@ export const RAW_UPLOAD = {
   operation: {
     ...UPLOAD,
     operationId: 'putFile',
-    summary: 'Upload a file as the body',
+    summary: 'Upload a file as the request body',
     description:
-      'The body is the file, byte for byte, whatever `Content-Type` it has. Safe to repeat.',
+      'The body is stored byte for byte. Its `Content-Type` is ignored. The request is safe to repeat.',
     requestBody: {
-      description: 'The content. None at all makes an empty file.',
+      description: 'The content of the file. Without a body, an empty file is stored.',
       required: false,
       content: { 'application/octet-stream': {} },
     },

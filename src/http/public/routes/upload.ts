@@ -26,18 +26,20 @@ const Reply = Type.Intersect(
   [
     FileReply,
     Type.Object({
-      replaced: Type.Boolean({ description: 'Whether there was a file of that name.' }),
+      replaced: Type.Boolean({
+        description: 'Whether the upload replaced a file of the same name.',
+      }),
       capacity: Type.Object({
-        capacity: Bytes('Bytes that all files may have together.'),
-        used: Bytes('Bytes of the files that are there, this one among them.'),
-        reserved: Bytes('Bytes that uploads under way have reserved.'),
-        available: Bytes('Bytes that are left.'),
+        capacity: Bytes('Capacity of the repository, in bytes.'),
+        used: Bytes('Bytes used by files, including this one.'),
+        reserved: Bytes('Bytes reserved by uploads in progress.'),
+        available: Bytes('Bytes that are still available.'),
       }),
     }),
   ],
   {
     title: 'UploadedFile',
-    description: 'The file that an upload made, and the room that is left.',
+    description: 'The uploaded file, and the capacity after the upload.',
   },
 )
 
@@ -91,9 +93,13 @@ function agree(
   field: Visibility | undefined,
 ): Visibility | undefined {
   if (query === undefined || field === undefined || query === field) return query ?? field
-  throw new AppError('invalid_parameter', 'The query and the form name different visibilities.', {
-    facts: { parameter: 'visibility' },
-  })
+  throw new AppError(
+    'invalid_parameter',
+    'The query parameter and the form field "visibility" differ.',
+    {
+      facts: { parameter: 'visibility' },
+    },
+  )
 }
 
 function toReply({ file, replaced, usage }: CommittedUpload) {
