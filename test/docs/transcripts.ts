@@ -8,7 +8,7 @@ const WRONG = `crt_${'A'.repeat(43)}`
 const MONDAY = 'Monday. It rains, and the harbour is empty but for two boats.\n'
 const TUESDAY = 'Tuesday. The sun is out, the boats are gone, and so is the dog.\n'
 
-/** The page of transcripts, recorded anew from a service of its own. */
+/** The page of transcripts, recorded from a service of its own. */
 export async function recordTranscripts(): Promise<string> {
   const clock = new Clock()
   await using service = await openRecordedService(clock)
@@ -28,15 +28,16 @@ export async function recordTranscripts(): Promise<string> {
   return recorder.toString()
 }
 
-const INTRODUCTION = `# What goes over the wire
+const INTRODUCTION = `# Requests and answers over the wire
 
-The bytes of requests and answers, recorded from the service through a plain socket by a test, which fails when it answers
-anything else. \`npm run docs\` records them anew. Lines of a head end with CR LF. In place of what differs from one run to the
-next stand other texts of the same length: the access token, the request ids, the versions (which are the entity-tags too),
-the times and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, of which 500 come from a device.
+This page shows the exact bytes of requests and answers. A test records them from the service through a plain socket
+and fails if an answer differs. \`npm run docs\` records them again. The lines of a head end with CR LF. Placeholders
+of the same length stand for the values that differ between runs: the access token, request ids, versions (which are
+also the entity tags), times, and the seconds to wait. Alice's repository has a capacity of 1,500 bytes. A device
+provides 500 of them.
 
-[clients.md](clients.md) has programs that do this in several languages, [openapi.json](../api/openapi.json) every answer that
-there is, and [api.md](api.md) the rules.`
+[clients.md](clients.md) has programs in several languages that send these requests.
+[openapi.json](../api/openapi.json) lists every possible answer, and [api.md](api.md) has the rules.`
 
 interface Stage {
   readonly recorder: Recorder
@@ -46,12 +47,12 @@ interface Stage {
 async function uploads({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Upload')
   recorder.text(
-    'In a form, in one part named `file` with a `filename`, whose value is not looked at:',
+    'As a form with one part named `file`. Its parameter `filename` is required, and its value is ignored:',
   )
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, MONDAY), status: 200 })
   recorder.heading('Upload without a form')
   recorder.text(
-    'The body is the file. Here it must not be there yet (`If-None-Match: *`), and its SHA-256 is checked:',
+    'The body is the file. This upload never replaces a file (`If-None-Match: *`), and its SHA-256 is checked:',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/r%C3%A9sum%C3%A9.txt',
@@ -66,7 +67,7 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
   })
   recorder.heading('Overwrite')
   recorder.text(
-    'An upload to a name that is there replaces the file: `replaced` is `true`, `created_at` stays.',
+    'An upload to the name of an existing file replaces it. `replaced` is `true`, and `created_at` stays:',
   )
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, TUESDAY), status: 200 })
 }
@@ -74,20 +75,20 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
 async function refusals({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('The repository is full')
   recorder.text(
-    '`Expect: 100-continue` has it said before the body is sent. Without it the answer is the same.',
+    'With `Expect: 100-continue` this answer comes before the client sends the body. Else it is the same.',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/film.mp4',
     headers: { ...cookie, 'Content-Length': '2000', Expect: '100-continue' },
     status: 403,
   })
-  recorder.heading('A wrong token, and none')
-  recorder.text('The status is that of a full repository; the `code` tells them apart.')
+  recorder.heading('A wrong token and no token')
+  recorder.text('The status is the same as for a full repository. The `code` distinguishes them.')
   const wrong = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers: wrong, status: 403 })
   await recorder.exchange({ line: `POST ${FILE}`, ...form({}, MONDAY), status: 403 })
   recorder.heading('A malformed form')
-  recorder.text('No part is named `file`. Nothing has changed.')
+  recorder.text('No part is named `file`. Nothing changes.')
   const { headers, body } = form(cookie, MONDAY)
   await recorder.exchange({
     line: `POST ${FILE}`,
@@ -100,33 +101,35 @@ async function refusals({ recorder, cookie }: Stage): Promise<void> {
 async function downloads({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Download')
   const { headers } = await recorder.exchange({ line: `GET ${FILE}`, headers: cookie, status: 200 })
-  recorder.text('The client has it already:')
+  recorder.text('If the client already has the file:')
   const known = { ...cookie, 'If-None-Match': headers['etag'] ?? '' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: known, status: 304 })
-  recorder.text('There is no such file, or it is not for Alice to see:')
+  recorder.text('If the file does not exist, or Alice may not download it:')
   await recorder.exchange({ line: 'GET /users/bob/repo/plans.txt', headers: cookie, status: 404 })
   recorder.heading('Range')
   const part = { ...cookie, Range: 'bytes=9-22' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: part, status: 206 })
-  recorder.text('Beyond the end there is nothing:')
+  recorder.text('If the range begins beyond the end:')
   const beyond = { ...cookie, Range: 'bytes=64-' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: beyond, status: 416 })
 }
 
-/** Resolves with the entity-tag of the file afterwards. */
+/** Resolves with the entity tag of the file afterwards. */
 async function resuming({ recorder, cookie }: Stage): Promise<string> {
   recorder.heading('Resume a download')
-  recorder.text('The connection is lost when 24 of 64 bytes have come:')
+  recorder.text('The connection is lost after 24 of 64 bytes:')
   const cut = { line: `GET ${FILE}`, headers: cookie, status: 200, cutAfter: 24 }
   const { headers } = await recorder.exchange(cut)
   recorder.text('The client asks for the rest of that version:')
   const { etag = '' } = headers
   const rest = { ...cookie, Range: 'bytes=24-', 'If-Range': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 206 })
-  recorder.text('When the file is another by then, the same request is answered the whole of it:')
+  recorder.text(
+    'If the file has changed since, the answer to the same request is the whole new file:',
+  )
   const next = await overwrite({ recorder, cookie }, { etag, content: MONDAY })
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 200 })
-  recorder.text('A client that wants to hear of it instead says `If-Match`:')
+  recorder.text('With `If-Match` the client gets an error instead:')
   const match = { ...cookie, Range: 'bytes=24-', 'If-Match': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: match, status: 412 })
   return next
@@ -135,13 +138,15 @@ async function resuming({ recorder, cookie }: Stage): Promise<string> {
 async function conditions({ recorder, cookie }: Stage, etag: string): Promise<void> {
   recorder.heading('Conditional write')
   recorder.text(
-    'Only over the version that one knows (`If-Match`), so that no change of another is lost:',
+    'With `If-Match` an upload replaces only the version that the client knows. No other change is lost:',
   )
   await overwrite({ recorder, cookie }, { etag, content: TUESDAY })
-  recorder.text('The second time that version is not there any more:')
+  recorder.text(
+    'A second upload with the same `If-Match` fails, since that version has been replaced:',
+  )
   const known = form({ ...cookie, 'If-Match': etag }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...known, status: 412 })
-  recorder.text('Only where there is no such file (`If-None-Match: *`):')
+  recorder.text('With `If-None-Match: *` an upload never replaces a file:')
   const create = form({ ...cookie, 'If-None-Match': '*' }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...create, status: 412 })
 }
@@ -152,11 +157,11 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
   await recorder.exchange({ line: list, headers: cookie, status: 200 })
   recorder.heading('Capacity')
   await recorder.exchange({ line: 'GET /users/me/capacity', headers: cookie, status: 200 })
-  recorder.heading('Rename, and let others read')
+  recorder.heading('Rename and publish')
   const body = '{"name":"open diary.txt","visibility":"public"}'
   const json = { ...cookie, 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }
   await recorder.exchange({ line: `PATCH ${FILE}`, headers: json, body, status: 200 })
-  recorder.text('Whoever it is may read that now:')
+  recorder.text('Now everyone can download it:')
   await recorder.exchange({ line: 'GET /users/alice/repo/open%20diary.txt', status: 200 })
   recorder.heading('Delete')
   const line = 'DELETE /users/me/repo/open%20diary.txt'
@@ -164,14 +169,16 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
 }
 
 async function guessing(recorder: Recorder): Promise<void> {
-  recorder.heading('Come back later')
-  recorder.text('Another wrong token, and one more. `Retry-After` is in seconds; 503 has it too.')
+  recorder.heading('Too many wrong tokens')
+  recorder.text(
+    'Two more wrong tokens. `Retry-After` is in seconds. Answers with status 503 have it too.',
+  )
   const headers = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 403 })
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 429 })
 }
 
-/** Writes over the version of that entity-tag; resolves with the one that there is then. */
+/** Replaces the version with that entity tag, and resolves with the new one. */
 async function overwrite(
   { recorder, cookie }: Stage,
   { etag, content }: { readonly etag: string; readonly content: string },
