@@ -58,12 +58,14 @@ const WEB_PAGE = `## A web page
 
 This example is a page that signs the user in, uploads a file with progress, downloads a file and resumes if the
 connection is lost, and says why an upload is refused, for example because the repository is full. Its back end sets
-the cookie. To try it, run the service and the back end with the same \`ADMIN_TOKEN\`, in two shells:
+the cookie. To try it, start the service with the admin API:
 
     export ADMIN_TOKEN=$(openssl rand -hex 20); echo "export ADMIN_TOKEN=$ADMIN_TOKEN"
     ALLOWED_ORIGINS=http://127.0.0.1:8000 npm start
 
-    node_modules/.bin/node test/clients/back-end.ts    # in the second shell, after the printed export
+Paste the first line that it prints into a second shell, and start the back end there:
+
+    node_modules/.bin/node test/clients/back-end.ts
 
 Open <http://127.0.0.1:8000> and sign in with any user id.
 
@@ -74,7 +76,7 @@ Open <http://127.0.0.1:8000> and sign in with any user id.
    \`credentials: 'include'\` and \`withCredentials\`, which need [\`ALLOWED_ORIGINS\`](cors.md). If a proxy serves
    your page and the service under one origin, leave \`SERVICE\` empty, or set it to the \`BASE_PATH\`.
 3. \`XMLHttpRequest\` uploads the file and reports progress. The browser sends a \`Content-Length\`, so the service
-   refuses a file that does not fit at once.
+   immediately refuses a file that does not fit.
 4. \`fetch\` downloads the file into memory and resumes after a lost connection. For a file that may not fit into
    memory, link to its URL instead: the answer is an attachment, and the browser saves it to the disk.`
 
