@@ -17,7 +17,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Uploads and downloads with HttpClient of Java 17. BASE_URL and ACCESS_TOKEN come from the environment.
+ * Uploads and downloads files with HttpClient of Java 17. Reads BASE_URL and ACCESS_TOKEN from the environment.
  *
  * <pre>
  * java Client.java upload FILE NAME [ETAG]
@@ -33,40 +33,40 @@ public class Client {
         switch (args[0]) {
             case "upload" -> upload(Path.of(args[1]), args[2], args.length > 3 ? args[3] : null);
             case "download" -> download(args[1], Path.of(args[2]));
-            default -> throw new IllegalArgumentException("upload or download?");
+            default -> throw new IllegalArgumentException("The first argument must be upload or download.");
         }
     }
 
-    /** Replaces the file of that name, if there is one; with an etag only if it is that version still. */
+    /** Creates or replaces the file of that name. With an etag, replaces only that version. */
     private static void upload(Path path, String name, String etag) throws Exception {
         String boundary = UUID.randomUUID().toString();
         String head = "--" + boundary + "\r\n"
             + "Content-Disposition: form-data; name=\"file\"; filename=\"file\"\r\n"
             + "Content-Type: application/octet-stream\r\n\r\n";
         String tail = "\r\n--" + boundary + "--\r\n";
-        // Streams the file, and knows the length of the whole.
+        // This streams the file, and sends a Content-Length.
         var body = BodyPublishers.concat(
             BodyPublishers.ofString(head), BodyPublishers.ofFile(path), BodyPublishers.ofString(tail));
         var request = request(name)
             .header("Content-Type", "multipart/form-data; boundary=" + boundary)
             .POST(body);
         if (etag != null) request.header("If-Match", '"' + etag + '"');
-        persist(() -> {
+        retry(() -> {
             var response = HTTP.send(request.build(), BodyHandlers.ofInputStream());
             if (response.statusCode() == 200) response.body().transferTo(System.out);
             return response;
         });
     }
 
-    /** Goes on where an earlier try, or an earlier run, was cut off. */
+    /** Downloads a file. Resumes the download of an earlier attempt or run that was cut off. */
     private static void download(String name, Path path) throws Exception {
         Path part = Path.of(path + ".part");
         Path tag = Path.of(path + ".etag");
-        persist(() -> {
+        retry(() -> {
             var request = request(name);
             if (Files.exists(tag) && Files.exists(part) && Files.size(part) > 0) {
                 request.header("Range", "bytes=" + Files.size(part) + "-");
-                // Has the whole file sent when it is another by now.
+                // With If-Range the service sends the whole file if it has changed.
                 request.header("If-Range", Files.readString(tag));
             }
             var response = HTTP.send(request.build(), BodyHandlers.ofInputStream());
@@ -80,7 +80,7 @@ public class Client {
             }
             return response;
         });
-        // Whatever was there stayed until the whole content had come.
+        // Replace the target only when the download is complete.
         Files.move(part, path, StandardCopyOption.REPLACE_EXISTING);
         Files.delete(tag);
     }
@@ -89,18 +89,18 @@ public class Client {
         HttpResponse<InputStream> send() throws IOException, InterruptedException;
     }
 
-    /** Sends again what may work the next time, after as long as the service asks for, if that is a minute at most. */
-    private static void persist(Attempt attempt) throws Exception {
+    /** Retries temporary failures, after the time that the service asks for but at most a minute. */
+    private static void retry(Attempt attempt) throws Exception {
         for (int left = TRIES - 1; ; left--) {
             long wait = 1;
             try {
                 var response = attempt.send();
                 int status = response.statusCode();
-                // 416: an earlier run was cut off when all had come.
+                // 416: an earlier run had already received every byte.
                 if (status < 300 || status == 416) return;
-                if (left == 0 || !Set.of(408, 429, 503).contains(status)) refuse(response);
+                if (left == 0 || !Set.of(408, 429, 503).contains(status)) fail(response);
                 wait = Long.parseLong(response.headers().firstValue("Retry-After").orElse("1"));
-                if (wait > MAX_WAIT_SECONDS) refuse(response);
+                if (wait > MAX_WAIT_SECONDS) fail(response);
             } catch (IOException error) {
                 if (left == 0) throw error;
             }
@@ -108,8 +108,8 @@ public class Client {
         }
     }
 
-    private static void refuse(HttpResponse<InputStream> response) throws IOException {
-        // The JDK reads no JSON; use the library that your program has for it.
+    private static void fail(HttpResponse<InputStream> response) throws IOException {
+        // The JDK has no JSON parser. Use the JSON library of your program.
         String problem = new String(response.body().readAllBytes(), StandardCharsets.UTF_8);
         System.err.println(response.statusCode() + " " + problem);
         var available = Pattern.compile("\"available\":(\\d+)").matcher(problem);

@@ -1,5 +1,5 @@
 /*
- * Uploads and downloads with libcurl 7.84 or newer. BASE_URL and ACCESS_TOKEN come from the environment.
+ * Uploads and downloads files with libcurl 7.84 or newer. Reads BASE_URL and ACCESS_TOKEN from the environment.
  *
  *     cc -o client client.c -lcurl
  *     ./client upload FILE NAME [ETAG]
@@ -13,11 +13,11 @@
 
 enum { TRIES = 5, MAX_WAIT_SECONDS = 60, PATH_BYTES = 4096, PROBLEM_BYTES = 4096 };
 
-/* An answer: its content goes to a file when it is the one that was asked for, a problem document stays here. */
+/* An answer. The requested content is written to a file, a problem document is kept here. */
 struct answer {
   CURL *curl;
   FILE *content;
-  const char *part, *tag; /* of a download */
+  const char *part, *tag; /* set for a download */
   char problem[PROBLEM_BYTES];
   size_t length;
 };
@@ -39,7 +39,7 @@ static long status_of(CURL *curl) {
   return status;
 }
 
-/* Opens what the content of a download goes to: anew for the whole file, at the end for a part of it. */
+/* Opens the file that receives a download: empty for the whole content, for appending if the answer is a range. */
 static void open_part(struct answer *answer) {
   long status = status_of(answer->curl);
   if (answer->part == NULL || answer->content != NULL || status >= 300) return;
@@ -52,7 +52,7 @@ static void open_part(struct answer *answer) {
   }
 }
 
-static size_t keep(char *bytes, size_t size, size_t count, void *to) {
+static size_t save(char *bytes, size_t size, size_t count, void *to) {
   struct answer *answer = to;
   size_t length = size * count;
   if (status_of(answer->curl) < 300) {
@@ -66,9 +66,9 @@ static size_t keep(char *bytes, size_t size, size_t count, void *to) {
   return length;
 }
 
-static void refuse(const struct answer *answer) {
+static void fail(const struct answer *answer) {
   fprintf(stderr, "%ld %s\n", status_of(answer->curl), answer->problem);
-  /* Use the JSON library that your program has. */
+  /* Use the JSON library of your program. */
   const char *available = strstr(answer->problem, "\"available\":");
   if (strstr(answer->problem, "\"code\":\"capacity_exceeded\"") != NULL && available != NULL) {
     fprintf(stderr, "full: %lld bytes are left\n", atoll(available + strlen("\"available\":")));
@@ -92,18 +92,18 @@ static CURL *request(const char *name) {
   return curl;
 }
 
-/* Sends a request once. Says after how many seconds to send it again, a minute at most, or -1 when it is done. */
+/* Sends a request once. Returns -1 if it is done, or the number of seconds to wait before a retry, at most a minute. */
 static long attempt(struct answer *answer, int is_last) {
-  curl_easy_setopt(answer->curl, CURLOPT_WRITEFUNCTION, keep);
+  curl_easy_setopt(answer->curl, CURLOPT_WRITEFUNCTION, save);
   curl_easy_setopt(answer->curl, CURLOPT_WRITEDATA, answer);
   CURLcode code = curl_easy_perform(answer->curl);
   long status = status_of(answer->curl);
-  if (code == CURLE_OK) open_part(answer); /* of an empty file */
+  if (code == CURLE_OK) open_part(answer); /* for an empty file */
   if (answer->part != NULL && answer->content != NULL && fclose(answer->content) != 0) die(answer->part);
-  /* 416: an earlier run was cut off when all had come. */
+  /* 416: an earlier run had already received every byte. */
   if (code == CURLE_OK && (status < 300 || status == 416)) return -1;
-  int is_late = status == 408 || status == 429 || status == 503;
-  if (status >= 300 && (is_last || !is_late)) refuse(answer);
+  int is_temporary = status == 408 || status == 429 || status == 503;
+  if (status >= 300 && (is_last || !is_temporary)) fail(answer);
   if (is_last) {
     fprintf(stderr, "%s\n", curl_easy_strerror(code));
     exit(1);
@@ -112,11 +112,11 @@ static long attempt(struct answer *answer, int is_last) {
   struct curl_header *told;
   if (curl_easy_header(answer->curl, "Retry-After", 0, CURLH_HEADER, -1, &told) != CURLHE_OK) return 1;
   curl_easy_getinfo(answer->curl, CURLINFO_RETRY_AFTER, &seconds);
-  if (seconds > MAX_WAIT_SECONDS) refuse(answer);
+  if (seconds > MAX_WAIT_SECONDS) fail(answer);
   return (long)seconds;
 }
 
-/* Replaces the file of that name, if there is one; with an etag only if it is that version still. */
+/* Creates or replaces the file of that name. With an etag, replaces only that version. */
 static long upload(const char *path, const char *name, const char *etag, int is_last) {
   struct answer answer = {.curl = request(name), .content = stdout};
   curl_mime *form = curl_mime_init(answer.curl);
@@ -138,7 +138,7 @@ static long upload(const char *path, const char *name, const char *etag, int is_
   return wait;
 }
 
-/* Goes on where an earlier try, or an earlier run, was cut off. */
+/* Downloads a file. Resumes the download of an earlier attempt or run that was cut off. */
 static long download(const char *name, const char *part, const char *tag, int is_last) {
   struct answer answer = {.curl = request(name), .part = part, .tag = tag};
   struct curl_slist *headers = NULL;
@@ -148,7 +148,7 @@ static long download(const char *name, const char *part, const char *tag, int is
     fseek(begun, 0, SEEK_END);
     long have = ftell(begun);
     snprintf(range, sizeof range, "Range: bytes=%ld-", have);
-    /* Has the whole file sent when it is another by now. */
+    /* With If-Range the service sends the whole file if it has changed. */
     snprintf(if_range, sizeof if_range, "If-Range: %s", etag);
     if (have > 0) headers = curl_slist_append(curl_slist_append(headers, range), if_range);
   }
@@ -177,7 +177,7 @@ int main(int argc, char **argv) {
     if (wait < 0) break;
     sleep((unsigned)wait);
   }
-  /* Whatever was there stayed until the whole content had come. */
+  /* Replace the target only when the download is complete. */
   if (!is_upload && (rename(part, argv[3]) != 0 || remove(tag) != 0)) die(argv[3]);
   return 0;
 }

@@ -1,4 +1,4 @@
-// Uploads and downloads with net/http. BASE_URL and ACCESS_TOKEN come from the environment.
+// Uploads and downloads files with net/http. Reads BASE_URL and ACCESS_TOKEN from the environment.
 //
 //	go run client.go upload FILE NAME [ETAG]
 //	go run client.go download NAME FILE
@@ -38,12 +38,12 @@ func main() {
 	}
 }
 
-// upload replaces the file of that name, if there is one; with an etag only if it is that version still.
+// upload creates or replaces the file of that name. With an etag, it replaces only that version.
 func upload(path, name, etag string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
-	return persist(func() (*http.Response, error) {
+	return retry(func() (*http.Response, error) {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -65,7 +65,7 @@ func upload(path, name, etag string) error {
 	})
 }
 
-// uploadRequest streams the file between the two halves of a form.
+// uploadRequest streams the file between the two halves of a form, without reading it into memory.
 func uploadRequest(file *os.File, name string) (*http.Request, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -88,15 +88,15 @@ func uploadRequest(file *os.File, name string) (*http.Request, error) {
 	}
 	request.ContentLength = int64(form.Len()) + info.Size()
 	request.Header.Set("Content-Type", writer.FormDataContentType())
-	// What will be refused is refused before its content is sent.
+	// With this header the service can refuse the upload before its content is sent.
 	request.Header.Set("Expect", "100-continue")
 	return request, nil
 }
 
-// download goes on where an earlier try, or an earlier run, was cut off.
+// download resumes the download of an earlier attempt or run that was cut off.
 func download(name, path string) error {
 	part, tag := path+".part", path+".etag"
-	err := persist(func() (*http.Response, error) {
+	err := retry(func() (*http.Response, error) {
 		request, err := http.NewRequest(http.MethodGet, address(name), nil)
 		if err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func download(name, path string) error {
 		etag, _ := os.ReadFile(tag)
 		if info, err := os.Stat(part); err == nil && info.Size() > 0 && len(etag) > 0 {
 			request.Header.Set("Range", fmt.Sprintf("bytes=%d-", info.Size()))
-			// Has the whole file sent when it is another by now.
+			// With If-Range the service sends the whole file if it has changed.
 			request.Header.Set("If-Range", string(etag))
 		}
 		response, err := send(request)
@@ -130,15 +130,15 @@ func download(name, path string) error {
 	if err != nil {
 		return err
 	}
-	// Whatever was there stayed until the whole content had come.
+	// Replace the target only when the download is complete.
 	if err := os.Rename(part, path); err != nil {
 		return err
 	}
 	return os.Remove(tag)
 }
 
-// persist sends again what may work the next time, after as long as the service asks for, if that is a minute at most.
-func persist(attempt func() (*http.Response, error)) error {
+// retry retries temporary failures, after the time that the service asks for but at most a minute.
+func retry(attempt func() (*http.Response, error)) error {
 	for left := tries - 1; ; left-- {
 		response, err := attempt()
 		if response != nil {
@@ -147,7 +147,7 @@ func persist(attempt func() (*http.Response, error)) error {
 		wait := 1
 		if err == nil {
 			switch response.StatusCode {
-			// 416: an earlier run was cut off when all had come.
+			// 416: an earlier run had already received every byte.
 			case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
 				return nil
 			case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusServiceUnavailable:

@@ -1,4 +1,4 @@
-"""Uploads and downloads with requests. BASE_URL and ACCESS_TOKEN come from the environment.
+"""Uploads and downloads files with requests. Reads BASE_URL and ACCESS_TOKEN from the environment.
 
     python3 client.py upload FILE NAME [ETAG]
     python3 client.py download NAME FILE
@@ -17,11 +17,11 @@ TIMEOUT_S = (10, 300)
 
 
 def upload(path, name, etag=None):
-    """Replaces the file of that name, if there is one; with an etag only if it is that version still."""
+    """Creates or replaces the file of that name. With an etag, replaces only that version."""
     headers = {"If-Match": f'"{etag}"'} if etag else {}
 
     def send():
-        # This reads the whole file into memory. For large ones, requests-toolbelt has MultipartEncoder:
+        # requests reads the whole file into memory. For large files use MultipartEncoder of requests-toolbelt:
         #   form = MultipartEncoder({"file": ("file", file)})
         #   session.post(url(name), data=form, headers={"Content-Type": form.content_type})
         with open(path, "rb") as file:
@@ -29,11 +29,11 @@ def upload(path, name, etag=None):
                 url(name), files={"file": file}, headers=headers, timeout=TIMEOUT_S
             )
 
-    print(persist(send).text)
+    print(retry(send).text)
 
 
 def download(name, path):
-    """Goes on where an earlier try, or an earlier run, was cut off."""
+    """Downloads a file. Resumes the download of an earlier attempt or run that was cut off."""
     part, tag = path + ".part", path + ".etag"
 
     def fetch():
@@ -41,35 +41,35 @@ def download(name, path):
         headers = {}
         if have > 0:
             with open(tag) as file:
-                # If-Range has the whole file sent when it is another by now.
+                # With If-Range the service sends the whole file if it has changed.
                 headers = {"Range": f"bytes={have}-", "If-Range": file.read()}
         with session.get(
             url(name), headers=headers, stream=True, timeout=TIMEOUT_S
         ) as response:
             if response.status_code in (200, 206):
-                keep(response, have if response.status_code == 206 else 0)
+                save(response, have if response.status_code == 206 else 0)
             else:
-                response.content  # reads the problem document
+                response.content  # read the problem document
             return response
 
-    def keep(response, have):
+    def save(response, have):
         with open(part, "ab" if have > 0 else "wb") as file:
             with open(tag, "w") as etag:
                 etag.write(response.headers["ETag"])
             for chunk in response.iter_content(1 << 20):
                 file.write(chunk)
-        # Versions of urllib3 before 2 take a lost connection for the end.
+        # urllib3 before version 2 reports a lost connection as the end of the content.
         if os.path.getsize(part) < have + int(response.headers["Content-Length"]):
             raise requests.ConnectionError("the download was cut off")
 
-    persist(fetch)
-    # Whatever was there stayed until the whole content had come.
+    retry(fetch)
+    # Replace the target only when the download is complete.
     os.replace(part, path)
     os.remove(tag)
 
 
-def persist(send):
-    """Sends again what may work the next time, after as long as the service asks for, if that is MAX_WAIT_S at most."""
+def retry(send):
+    """Retries temporary failures, after the time that the service asks for but at most MAX_WAIT_S."""
     for left in reversed(range(TRIES)):
         try:
             response = send()
@@ -78,18 +78,18 @@ def persist(send):
                 sys.exit(f"no answer: {error}")
             time.sleep(1)
             continue
-        # 416: an earlier run was cut off when all had come.
+        # 416: an earlier run had already received every byte.
         if response.ok or response.status_code == 416:
             return response
         if response.status_code not in (408, 429, 503) or left == 0:
-            refuse(response)
+            fail(response)
         wait = int(response.headers.get("Retry-After", 1))
         if wait > MAX_WAIT_S:
-            refuse(response)
+            fail(response)
         time.sleep(wait)
 
 
-def refuse(response):
+def fail(response):
     print(response.status_code, response.text, file=sys.stderr)
     problem = response.json()
     if problem["code"] == "capacity_exceeded":

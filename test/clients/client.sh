@@ -1,16 +1,16 @@
 #!/bin/sh
-# Uploads and downloads with curl. BASE_URL and ACCESS_TOKEN come from the environment.
+# Uploads and downloads files with curl. Reads BASE_URL and ACCESS_TOKEN from the environment.
 #   sh client.sh upload FILE NAME [ETAG]
 #   sh client.sh download NAME FILE
 set -eu
 
-# Every byte of a name as %xx, which is right for any name.
+# Prints the URL of a file. Encodes every byte of its name as %xx, which is valid for any name.
 url() {
   echo "$BASE_URL/users/me/repo/$(printf %s "$1" | od -An -v -tx1 | tr ' ' % | tr -d '\n')"
 }
 
-# Runs curl with the content of the answer in the file $1. Sets $status, which is 000 when there was no answer, and
-# $lost when it did not come whole.
+# Runs curl and writes the body of the answer to the file $1. Sets $status, which is 000 if there was no answer, and
+# sets $lost if the answer is incomplete.
 send() {
   answer=$1 && shift
   : >"$answer" && : >"$head" && lost=
@@ -19,17 +19,18 @@ send() {
     --output "$answer" --dump-header "$head" --write-out '%{http_code}' "$@") || lost=yes
 }
 
-# A header of the answer.
+# Prints a header of the answer.
 header() {
   tr -d '\r' <"$head" | grep -i "^$1:" | tail -n 1 | cut -d ' ' -f 2-
 }
 
-# Replaces the file of that name, if there is one; with an etag only if it is that version still.
+# Creates or replaces the file of that name. With an etag, replaces only that version.
 upload() {
   send "$reply" ${etag:+--header} ${etag:+"If-Match: \"$etag\""} --form "file=@\"$file\"" "$(url "$name")"
 }
 
-# Goes on where an earlier try, or an earlier run, was cut off. If-Range has the whole file sent when it is another by now.
+# Downloads a file. Resumes the download of an earlier attempt or run that was cut off. With If-Range the service sends
+# the whole file if it has changed.
 download() {
   have=0
   if [ -s "$file.part" ] && [ -s "$file.etag" ]; then have=$(($(wc -c <"$file.part"))); fi
@@ -42,27 +43,27 @@ download() {
   esac
 }
 
-# Does a thing again when it may work the next time, after as long as the service asks for, if that is a minute at most.
-persist() {
+# Retries temporary failures, after the time that the service asks for but at most a minute.
+retry() {
   for try in 1 2 3 4 5; do
     "$1"
     case $status in
-      # 416: an earlier run was cut off when all had come.
+      # 416: an earlier run had already received every byte.
       2?? | 416) if [ -z "$lost" ]; then return; fi ;;
       000 | 408 | 429 | 503) ;;
       *) break ;;
     esac
     if [ "$try" -lt 5 ]; then
       wait=$(header retry-after || true)
-      # Nobody waits here for longer than a minute.
+      # Do not wait longer than a minute.
       if [ "${wait:-1}" -gt 60 ]; then break; fi
       sleep "${wait:-1}"
     fi
   done
-  refuse
+  fail
 }
 
-refuse() {
+fail() {
   echo "$status $(cat "$answer")" >&2
   if grep -q '"code":"capacity_exceeded"' "$answer"; then
     echo "full: $(sed 's/.*"available":\([0-9]*\).*/\1/' "$answer") bytes are left" >&2
@@ -79,13 +80,13 @@ reply=$temporary/reply
 case "${1-}" in
   upload)
     file=$2 name=$3 etag=${4-}
-    persist upload
+    retry upload
     cat "$reply"
     ;;
   download)
     name=$2 file=$3
-    persist download
-    # Whatever was there stayed until the whole content had come.
+    retry download
+    # Replace the target only when the download is complete.
     mv "$file.part" "$file"
     rm -f "$file.etag" "$file.rest"
     ;;

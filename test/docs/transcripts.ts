@@ -8,7 +8,7 @@ const WRONG = `crt_${'A'.repeat(43)}`
 const MONDAY = 'Monday. It rains, and the harbour is empty but for two boats.\n'
 const TUESDAY = 'Tuesday. The sun is out, the boats are gone, and so is the dog.\n'
 
-/** Records the page of transcripts from a new service. */
+/** The page of transcripts, recorded from a service of its own. */
 export async function recordTranscripts(): Promise<string> {
   const clock = new Clock()
   await using service = await openRecordedService(clock)
@@ -28,16 +28,16 @@ export async function recordTranscripts(): Promise<string> {
   return recorder.toString()
 }
 
-const INTRODUCTION = `# HTTP transcripts
+const INTRODUCTION = `# Requests and answers over the wire
 
-These are the bytes of requests and answers, recorded from the service over a plain socket. A test fails if the
-service answers anything else; \`npm run docs\` records them again. Lines of a head end with CR LF. Values that differ
-from run to run are replaced by other text of the same length: the access token, the request ids, the versions (which
-are also the entity tags), the times and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, 500 of
-them from a device.
+This page shows the exact bytes of requests and answers. A test records them from the service through a plain socket
+and fails if an answer differs. \`npm run docs\` records them again. The lines of a head end with CR LF. Placeholders
+of the same length stand for the values that differ between runs: the access token, request ids, versions (which are
+also the entity tags), times, and the seconds to wait. Alice's repository has a capacity of 1,500 bytes. A device
+provides 500 of them.
 
-[clients.md](clients.md) has programs that send such requests in several languages, [openapi.json](../api/openapi.json)
-describes every answer, and [api.md](api.md) explains the rules.`
+[clients.md](clients.md) has programs in several languages that send these requests.
+[openapi.json](../api/openapi.json) lists every possible answer, and [api.md](api.md) has the rules.`
 
 interface Stage {
   readonly recorder: Recorder
@@ -46,11 +46,13 @@ interface Stage {
 
 async function uploads({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Upload')
-  recorder.text('The form has one part named `file` with a `filename`, whose value is ignored:')
+  recorder.text(
+    'As a form with one part named `file`. Its parameter `filename` is required, and its value is ignored:',
+  )
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, MONDAY), status: 200 })
   recorder.heading('Upload without a form')
   recorder.text(
-    'The body is the file. The file must not exist yet (`If-None-Match: *`), and its SHA-256 is checked:',
+    'The body is the file. This upload never replaces a file (`If-None-Match: *`), and its SHA-256 is checked:',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/r%C3%A9sum%C3%A9.txt',
@@ -65,7 +67,7 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
   })
   recorder.heading('Overwrite')
   recorder.text(
-    'An upload to an existing name replaces the file: `replaced` is `true`, and `created_at` stays.',
+    'An upload to the name of an existing file replaces it. `replaced` is `true`, and `created_at` stays:',
   )
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, TUESDAY), status: 200 })
 }
@@ -73,20 +75,20 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
 async function refusals({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('The repository is full')
   recorder.text(
-    'With `Expect: 100-continue` the upload is refused before the body is sent. Without it the answer is the same.',
+    'With `Expect: 100-continue` this answer comes before the client sends the body. Else it is the same.',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/film.mp4',
     headers: { ...cookie, 'Content-Length': '2000', Expect: '100-continue' },
     status: 403,
   })
-  recorder.heading('A wrong token, or no token')
-  recorder.text('The status is the same as for a full repository. The `code` tells them apart.')
+  recorder.heading('A wrong token and no token')
+  recorder.text('The status is the same as for a full repository. The `code` distinguishes them.')
   const wrong = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers: wrong, status: 403 })
   await recorder.exchange({ line: `POST ${FILE}`, ...form({}, MONDAY), status: 403 })
   recorder.heading('A malformed form')
-  recorder.text('No part of the form is named `file`. Nothing has changed.')
+  recorder.text('No part is named `file`. Nothing changes.')
   const { headers, body } = form(cookie, MONDAY)
   await recorder.exchange({
     line: `POST ${FILE}`,
@@ -99,20 +101,20 @@ async function refusals({ recorder, cookie }: Stage): Promise<void> {
 async function downloads({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Download')
   const { headers } = await recorder.exchange({ line: `GET ${FILE}`, headers: cookie, status: 200 })
-  recorder.text('The client already has this version:')
+  recorder.text('If the client already has the file:')
   const known = { ...cookie, 'If-None-Match': headers['etag'] ?? '' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: known, status: 304 })
-  recorder.text('The file does not exist, or Alice may not see it:')
+  recorder.text('If the file does not exist, or Alice may not download it:')
   await recorder.exchange({ line: 'GET /users/bob/repo/plans.txt', headers: cookie, status: 404 })
   recorder.heading('Range')
   const part = { ...cookie, Range: 'bytes=9-22' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: part, status: 206 })
-  recorder.text('The range begins beyond the end of the file:')
+  recorder.text('If the range begins beyond the end:')
   const beyond = { ...cookie, Range: 'bytes=64-' }
   await recorder.exchange({ line: `GET ${FILE}`, headers: beyond, status: 416 })
 }
 
-/** Resolves with the new entity tag of the file. */
+/** Resolves with the entity tag of the file afterwards. */
 async function resuming({ recorder, cookie }: Stage): Promise<string> {
   recorder.heading('Resume a download')
   recorder.text('The connection is lost after 24 of 64 bytes:')
@@ -122,10 +124,12 @@ async function resuming({ recorder, cookie }: Stage): Promise<string> {
   const { etag = '' } = headers
   const rest = { ...cookie, Range: 'bytes=24-', 'If-Range': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 206 })
-  recorder.text('If the file has changed in the meantime, the same request gets the whole file:')
+  recorder.text(
+    'If the file has changed since, the answer to the same request is the whole new file:',
+  )
   const next = await overwrite({ recorder, cookie }, { etag, content: MONDAY })
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 200 })
-  recorder.text('With `If-Match` the client gets a 412 instead:')
+  recorder.text('With `If-Match` the client gets an error instead:')
   const match = { ...cookie, Range: 'bytes=24-', 'If-Match': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: match, status: 412 })
   return next
@@ -134,13 +138,15 @@ async function resuming({ recorder, cookie }: Stage): Promise<string> {
 async function conditions({ recorder, cookie }: Stage, etag: string): Promise<void> {
   recorder.heading('Conditional write')
   recorder.text(
-    '`If-Match` writes only over the version that the client knows, so that no change of another client is lost:',
+    'With `If-Match` an upload replaces only the version that the client knows. No other change is lost:',
   )
   await overwrite({ recorder, cookie }, { etag, content: TUESDAY })
-  recorder.text('The second time, that version is no longer the current one:')
+  recorder.text(
+    'A second upload with the same `If-Match` fails, since that version has been replaced:',
+  )
   const known = form({ ...cookie, 'If-Match': etag }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...known, status: 412 })
-  recorder.text('`If-None-Match: *` writes only if the file does not exist:')
+  recorder.text('With `If-None-Match: *` an upload never replaces a file:')
   const create = form({ ...cookie, 'If-None-Match': '*' }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...create, status: 412 })
 }
@@ -151,11 +157,11 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
   await recorder.exchange({ line: list, headers: cookie, status: 200 })
   recorder.heading('Capacity')
   await recorder.exchange({ line: 'GET /users/me/capacity', headers: cookie, status: 200 })
-  recorder.heading('Rename and share')
+  recorder.heading('Rename and publish')
   const body = '{"name":"open diary.txt","visibility":"public"}'
   const json = { ...cookie, 'Content-Type': 'application/json', 'Content-Length': `${body.length}` }
   await recorder.exchange({ line: `PATCH ${FILE}`, headers: json, body, status: 200 })
-  recorder.text('Now everyone may read the file:')
+  recorder.text('Now everyone can download it:')
   await recorder.exchange({ line: 'GET /users/alice/repo/open%20diary.txt', status: 200 })
   recorder.heading('Delete')
   const line = 'DELETE /users/me/repo/open%20diary.txt'
@@ -165,14 +171,14 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
 async function guessing(recorder: Recorder): Promise<void> {
   recorder.heading('Too many wrong tokens')
   recorder.text(
-    'Another wrong token gets 403, the next one 429. `Retry-After` is in seconds. A 503 has it, too.',
+    'Two more wrong tokens. `Retry-After` is in seconds. Answers with status 503 have it too.',
   )
   const headers = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 403 })
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 429 })
 }
 
-/** Writes over the version with that entity tag; resolves with the new entity tag. */
+/** Replaces the version with that entity tag, and resolves with the new one. */
 async function overwrite(
   { recorder, cookie }: Stage,
   { etag, content }: { readonly etag: string; readonly content: string },

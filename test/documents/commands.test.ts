@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { docker } from '../compose/docker.ts'
-import { findProgram } from '../support/servers/local-server.ts'
+import { findProgram, freePort } from '../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 import { buildPage } from '../support/http/page.ts'
 import { type Clone, type ClonedService, openClone } from './clone.ts'
@@ -60,6 +60,10 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
     expect(reply).toMatchObject({ name: 'README.md', replaced: true })
   },
+  'curl --cookie access_token=crt_... -o': async (scene) => {
+    const copied = await scene.clone.run(`${asDemo(scene)}\ncat copy.md`)
+    expect(copied).toBe(await readFile('README.md', 'utf8'))
+  },
   '"name": "README.md"': async ({ text, service }) => {
     const headers = { cookie: `access_token=${service.token}` }
     const url = `${service.url}/users/me/repo/README.md`
@@ -90,6 +94,43 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     )
     // The promotion ends one day.
     expect(capacities.at(-1)).toBeGreaterThanOrEqual(21 * 2 ** 30)
+  },
+  'mkdir -p backups': async ({ text, clone }) => {
+    await clone.run(`${RSYNC}\n${text}`)
+    const made = await clone.run('ls backups; ls -A backups/objects')
+    expect(made).toMatch(/^database-[-0-9]{10}\.sqlite\nobjects\n./)
+  },
+  'mv data data.lost': async ({ text }) => {
+    await using opened = new AsyncDisposableStack()
+    const clone = await openClone(opened)
+    const service = await clone.start('npm start')
+    const target = `${service.url}/users/me/repo/kept.txt`
+    const headers = { cookie: `access_token=${service.token}` }
+    await fetch(target, { method: 'PUT', headers, body: 'kept' })
+    await clone.run(`${RSYNC}\n${blockOf('mkdir -p backups').text}`)
+    await service.stop()
+    expect(await clone.run(text)).toMatch(/^remaining +0$/m)
+    const restored = await clone.start('npm start')
+    const reply = await fetch(`${restored.url}/users/me/repo/kept.txt`, { headers })
+    expect(await reply.text()).toBe('kept')
+    await restored.stop()
+  },
+  'npm run -s cli -- doctor': async ({ text, clone }) => {
+    await clone.run(text)
+  },
+  'METRICS_PORT=': async ({ text, clone }) => {
+    const port = String(await freePort())
+    const metered = await clone.start(text.replace('=9091', `=${port}`))
+    const reply = await fetch(`http://127.0.0.1:${port}/metrics`)
+    expect(await reply.text()).toContain('cloud_repository_build_info')
+    await metered.stop()
+  },
+  'ALLOWED_ORIGINS=': async ({ text, clone }) => {
+    const shared = await clone.start(text)
+    const headers = { origin: 'https://app.example.com', cookie: `access_token=${shared.token}` }
+    const reply = await fetch(`${shared.url}/users/me/repo`, { headers })
+    expect(reply.headers.get('access-control-allow-origin')).toBe(headers.origin)
+    await shared.stop()
   },
   'npm run -s cli -- verify  ': async ({ text, clone }) => {
     expect(await clone.run(text)).toMatch(/^(.*remaining +0\n?){3}$/s)
@@ -142,14 +183,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
       S3_SECRET_KEY: expect.stringMatching(/^[0-9a-f]{40}$/) as string,
     })
   },
-  '# docker-compose.override.yml': async ({ text, clone }) => {
-    await writeFile(join(clone.folder, 'docker-compose.override.yml'), text)
-    // Where Docker looks for its plugins.
-    const DOCKER_CONFIG = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker')
-    const config = 'docker compose --profile scale config --format json'
-    const json = await clone.run(config, { DOCKER_CONFIG })
-    await rm(join(clone.folder, 'docker-compose.override.yml'))
-    const { networks, services } = JSON.parse(json) as ComposeConfig
+  '# docker-compose.override.yml, with any': async ({ text, clone }) => {
+    const { networks, services } = await composeWith(text, clone)
     const subnet = networks.front.ipam.config?.[0]?.subnet
     expect(subnet).toMatch(/\/24$/)
     expect(services['service']?.environment).toMatchObject({ TRUST_PROXY: subnet })
@@ -158,6 +193,14 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
       OBJECT_STORE: 's3://cloud-repository',
     })
     expect(Object.keys(services['proxy']?.networks ?? {})).toEqual(['front'])
+  },
+  '# docker-compose.override.yml, to copy': async ({ text, clone }) => {
+    const { networks, services } = await composeWith(text, clone)
+    // A network that is internal publishes no ports.
+    expect(networks.front).not.toMatchObject({ internal: true })
+    expect(Object.keys(services['minio']?.networks ?? {}).toSorted()).toEqual(['back', 'front'])
+    const published = { host_ip: '127.0.0.1', published: '9000', target: 9000 }
+    expect(services['minio']?.ports).toMatchObject([published])
   },
   'export ADMIN_TOKEN=': async ({ text, clone }) => {
     const empty = await clone.start(`${KNOWN_TOKEN}\n${text}`)
@@ -188,9 +231,27 @@ const ADMIN_TOKEN = 'the-token-of-this-test'
 /** Makes up the token that is known here, when the lines ask for one. */
 const KNOWN_TOKEN = `openssl() { echo ${ADMIN_TOKEN}; }`
 
+interface ComposeService {
+  readonly environment?: object
+  readonly networks?: object
+  readonly ports?: readonly object[]
+}
+
 interface ComposeConfig {
   readonly networks: { readonly front: { readonly ipam: { config?: { subnet: string }[] } } }
-  readonly services: Readonly<Record<string, { environment?: object; networks?: object }>>
+  readonly services: Readonly<Record<string, ComposeService>>
+}
+
+/** What Compose reads from `docker-compose.yml` with this override. */
+async function composeWith(override: string, clone: Clone): Promise<ComposeConfig> {
+  const file = join(clone.folder, 'docker-compose.override.yml')
+  await writeFile(file, override)
+  // Where Docker looks for its plugins.
+  const DOCKER_CONFIG = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker')
+  const config = 'docker compose --profile scale config --format json'
+  const json = await clone.run(config, { DOCKER_CONFIG })
+  await rm(file)
+  return JSON.parse(json) as ComposeConfig
 }
 
 /** The names of what `docker-compose.yml` has a trial value for, in order. */
@@ -198,6 +259,9 @@ async function secretsOfCompose(): Promise<string[]> {
   const compose = await readFile('docker-compose.yml', 'utf8')
   return allOf(/\$\{([A-Z0-9_]+)-trial-/g, compose).toSorted()
 }
+
+/** Does what rsync does here, since a machine may lack it. */
+const RSYNC = 'rsync() { mkdir -p "$3" && cp -a "$2." "$3"; }'
 
 /** In the image the command line has this name. */
 const CLOUD_REPO = 'cloud-repo() { npm run -s cli -- "$@"; }'
