@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ErrorCode } from '../../../src/core/errors.ts'
-import { SECURITY_HEADERS } from '../../../src/http/server/cors.ts'
+import { SECURITY_HEADERS } from '../../../src/http/headers/security-headers.ts'
 import { bytesOf, digest } from '../../support/objects.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import {
