@@ -24,7 +24,7 @@ try {
 } catch (error) {
   console.error(printable(explain(error)))
   if (!(error instanceof ConfigError) && !isPortTaken(error)) {
-    console.error('The command "doctor" says more.')
+    console.error('Run the command "doctor" for details.')
   }
   process.exitCode = 1
 }
@@ -50,10 +50,12 @@ async function runServer(): Promise<number> {
   const config = readConfig(process.env)
   await using opened = new AsyncDisposableStack()
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
-  process.on('uncaughtExceptionMonitor', (err) => logger.fatal({ err }, 'dies of an error'))
+  process.on('uncaughtExceptionMonitor', (err) =>
+    logger.fatal({ err }, 'uncaught exception; exiting'),
+  )
   for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   const stopped = stopSignal()
-  for (const place of await closePlaces(config)) logger.info(place, 'closed to other users')
+  for (const place of await closePlaces(config)) logger.info(place, 'access of other users removed')
   const tracing = await startTracing(config, logger)
   // Process 1 of a container ignores signals without a listener, and opening can wait long for the database.
   const service = await Promise.race([
@@ -65,7 +67,7 @@ async function runServer(): Promise<number> {
   opened.defer(() => service.close())
   if (await service.rebuilder.isUnfinished()) {
     throw new Error(
-      'A rebuild was interrupted, so files are missing. Run "rebuild" again, to its end.',
+      'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.',
     )
   }
   const server = await serve({ config, service, logger, tracing })
@@ -140,7 +142,7 @@ function stopSignal(): Promise<NodeJS.Signals> {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isPortTaken(error)) {
-    return `${error.message}: something else listens there. Choose another port, such as PORT=4000, or ADMIN_PORT=4001.`
+    return `${error.message}: another program listens there. Choose another port, such as PORT=4000 or ADMIN_PORT=4001.`
   }
   const cause = error.cause === undefined ? '' : `\n  because: ${explain(error.cause)}`
   return `${error.message}${cause}`
