@@ -12,7 +12,7 @@ import type {
   PutObject,
 } from '../../core/objects/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
-import { ensureFolder, hasCode, syncFolder } from './fsync-directory.ts'
+import { ensureDirectory, hasCode, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
 import { readMetadata, removeMetadata, writeMetadata } from './symlink-metadata.ts'
 import { consumeBody, type Source } from '../consume-body.ts'
@@ -63,7 +63,7 @@ class FilesystemStore implements ObjectStore {
     const path = this.#pathOf(key)
     await attempt(signal, async () => {
       await removeFiles(path)
-      await orMissing(syncFolder(dirname(path)))
+      await orMissing(syncDirectory(dirname(path)))
     })
   }
 
@@ -92,7 +92,7 @@ class FilesystemStore implements ObjectStore {
 
   async prepare(signal: AbortSignal): Promise<void> {
     await attempt(signal, async () => {
-      await ensureFolder(this.#users, this.#directory)
+      await ensureDirectory(this.#users, this.#directory)
       await this.#access()
     })
   }
@@ -110,13 +110,13 @@ class FilesystemStore implements ObjectStore {
 
   async #write(path: string, writing: Writing): Promise<{ readonly size: number }> {
     const { metadata, source } = writing
-    await ensureFolder(dirname(path), this.#users)
+    await ensureDirectory(dirname(path), this.#users)
     const size = await writeFile(temporary(path), writing)
     // Before the rename, so that no object is visible without its metadata.
     if (metadata !== undefined) await writeMetadata(path, metadata)
     if (source.signal.aborted) throw source.signal.reason
     await rename(temporary(path), path)
-    await syncFolder(dirname(path))
+    await syncDirectory(dirname(path))
     return { size }
   }
 
