@@ -20,7 +20,7 @@ import { storeError } from '../store-error.ts'
 
 /**
  * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
- * renames and fsyncs the folder: the object is whole, even after a power cut, or absent. Calls have no own deadline.
+ * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Calls have no own deadline.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
   return new FilesystemStore(resolve(options.directory))
@@ -68,9 +68,9 @@ class FilesystemStore implements ObjectStore {
   }
 
   async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
-    for await (const folder of this.#folders({ prefix, signal })) {
-      for await (const version of entriesOf(join(this.#directory, folder), signal)) {
-        const key = `${folder}${version}`
+    for await (const user of this.#userDirectories({ prefix, signal })) {
+      for await (const version of entriesOf(join(this.#directory, user), signal)) {
+        const key = `${user}${version}`
         if (!isObjectKey(key)) continue
         const stats = await attempt(signal, () => orMissing(lstat(this.#pathOf(key))))
         if (stats !== undefined) yield { key, size: stats.size }
@@ -78,15 +78,15 @@ class FilesystemStore implements ObjectStore {
     }
   }
 
-  /** A prefix that names a user reads one folder, however many users there are. */
-  async *#folders({ prefix, signal }: ListObjects): AsyncGenerator<string, void> {
+  /** Relative paths. A prefix that names a user reads one directory, however many users there are. */
+  async *#userDirectories({ prefix, signal }: ListObjects): AsyncGenerator<string, void> {
     if (isObjectKey(`${prefix}${ANY_VERSION}`)) {
       yield prefix
       return
     }
     for await (const userId of entriesOf(this.#users, signal)) {
-      const folder = `${OBJECT_KEY_PREFIX}${userId}/`
-      if (folder.startsWith(prefix)) yield folder
+      const directory = `${OBJECT_KEY_PREFIX}${userId}/`
+      if (directory.startsWith(prefix)) yield directory
     }
   }
 
@@ -104,7 +104,7 @@ class FilesystemStore implements ObjectStore {
   async close(): Promise<void> {}
 
   async #access(): Promise<void> {
-    // Only a folder has a `.` entry.
+    // Only a directory has a `.` entry.
     await access(`${this.#users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
@@ -164,8 +164,8 @@ async function removeFiles(path: string): Promise<void> {
   await rm(path, { force: true })
 }
 
-async function* entriesOf(folder: string, signal: AbortSignal): AsyncGenerator<string, void> {
-  const entries = await attempt(signal, () => orMissing(opendir(folder)))
+async function* entriesOf(directory: string, signal: AbortSignal): AsyncGenerator<string, void> {
+  const entries = await attempt(signal, () => orMissing(opendir(directory)))
   if (entries === undefined) return
   for await (const { name } of entries) {
     if (signal.aborted) throw storeError(signal.reason)

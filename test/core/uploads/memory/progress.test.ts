@@ -168,7 +168,7 @@ class Upload {
     using allocation = await memory.admit({ userId, signal: new AbortController().signal })
     const parts = gatherParts(this.#counted(allocation), {
       partSize: PART,
-      blocks: new BufferPool(),
+      pool: new BufferPool(),
     })
     const sent = Array.from({ length: senders }, () => this.#send(parts, allocation))
     const taken = once(allocation.taken, 'abort').then(() => allocation.taken.throwIfAborted())
