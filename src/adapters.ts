@@ -8,21 +8,21 @@ import type { ObjectStore } from './core/objects/object-store.ts'
 import { createFreeSpace, type FreeSpace } from './core/uploads/free-space.ts'
 import type { Database } from './database/database.ts'
 import { openSqlite } from './database/sqlite/sqlite.ts'
-import { ensureFolder } from './object-store/filesystem/fsync-directory.ts'
+import { ensureDirectory } from './object-store/filesystem/fsync-directory.ts'
 import { createFilesystemStore } from './object-store/filesystem/store.ts'
 import type { S3StoreOptions } from './object-store/s3/store.ts'
 
-/** Creates the folder of an embedded database, so that it survives a power cut. */
+/** Creates the directory of an embedded database, so that it survives a power cut. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   if (config.kind === 'postgres') {
     const { openPostgres } = await import('./database/postgres/postgres.ts')
     return openPostgres({ url: config.url })
   }
   const { file } = config
-  const folder = dirname(file)
-  // SQLite syncs this folder itself. Folders above it are ours to open only if they were created here.
-  await ensureFolder(folder, folder).catch((cause: unknown) => {
-    const detail = `The database folder ${folder} cannot be used. Set DATA_DIR or DATABASE_URL to another one.`
+  const directory = dirname(file)
+  // SQLite syncs this directory itself. Those above it are ours to open only if they were created here.
+  await ensureDirectory(directory, directory).catch((cause: unknown) => {
+    const detail = `The database folder ${directory} cannot be used. Set DATA_DIR or DATABASE_URL to another one.`
     throw new AppError('unavailable', detail, { cause })
   })
   return openSqlite({ file })

@@ -36,13 +36,13 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
   const every = (everyMs: number, run: () => Promise<void>) => repeat({ everyMs, run, signal })
   const sweep = () => sweepOnce({ sweeper, logger, signal }).catch(report('sweep failed'))
   const expire = () =>
-    expireOnce({ sweeper, logger, signal }).catch(report('expired uploads could not be aborted'))
+    expireOnce({ sweeper, logger, signal }).catch(report('aborting expired uploads failed'))
   const record = () =>
-    accessTokens.recordUses().catch(warn('the use of access tokens was not recorded'))
+    accessTokens.recordUses().catch(warn('recording the use of access tokens failed'))
   const share = () =>
-    failedAttempts.share().catch(warn('failed attempts were not shared with the other instances'))
+    failedAttempts.share().catch(warn('sharing failed attempts with other instances failed'))
   const forget = () =>
-    failedAttempts.forgetExpired().catch(warn('expired failed attempts were not deleted'))
+    failedAttempts.forgetExpired().catch(warn('deleting expired failed attempts failed'))
   // Not part of the sweep, which can take long. At once, for reservations that a crash has left.
   const expiries = expire().then(() => every(sweepIntervalMs, expire))
   const sweeps = every(sweepIntervalMs, sweep)
@@ -95,13 +95,15 @@ interface SweepOptions {
   readonly signal: AbortSignal
 }
 
+const FAILED_REMOVALS = 'removing some objects failed; the next sweep retries'
+
 async function sweepOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
   const { firstFailure, end, ...counts } = await sweeper.sweep({ signal })
-  if (counts.failedRemovals > 0) logger.warn({ ...counts, end, err: firstFailure }, 'sweep')
-  else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep')
+  if (counts.failedRemovals > 0) logger.warn({ ...counts, end, err: firstFailure }, FAILED_REMOVALS)
+  else if (Object.values(counts).some((count) => count > 0)) logger.info(counts, 'sweep finished')
 }
 
 async function expireOnce({ sweeper, logger, signal }: SweepOptions): Promise<void> {
   const expiredUploads = await sweeper.expire(signal)
-  if (expiredUploads > 0) logger.info({ expiredUploads }, 'expired uploads')
+  if (expiredUploads > 0) logger.info({ expiredUploads }, 'expired uploads aborted')
 }

@@ -213,7 +213,10 @@ async function endLeases(
   const joined = instances.join(() =>
     ledger.endLeases().catch((cause: unknown) => {
       // Leases expire anyway. A full disk, for example, must not prevent the start: removals make room.
-      warn?.(cause, 'the leases of uploads that a crash has left were not ended')
+      warn?.(
+        cause,
+        'ending the upload leases of a crashed process failed; waiting for their expiry',
+      )
       return 0
     }),
   )

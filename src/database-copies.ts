@@ -5,7 +5,7 @@ import type { DatabaseCopies } from './cli/command.ts'
 import { readConfig, readS3Settings } from './config/config.ts'
 import { AppError } from './core/errors.ts'
 import { restore } from './database/sqlite/restore.ts'
-import { ensureFolder } from './object-store/filesystem/fsync-directory.ts'
+import { ensureDirectory } from './object-store/filesystem/fsync-directory.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -16,7 +16,7 @@ export function createDatabaseCopies(environment: Environment): DatabaseCopies {
       const { dataDir } = readConfig(environment)
       const client = readS3Settings(environment)
       const { uploadCopy } = await import('./object-store/s3/database-copy.ts')
-      await ensureFolder(dataDir, dataDir)
+      await ensureDirectory(dataDir, dataDir)
       const file = join(dataDir, `backup-${randomUUID()}.sqlite`)
       try {
         await copyTo(file)
@@ -32,8 +32,8 @@ export function createDatabaseCopies(environment: Environment): DatabaseCopies {
       if (database.kind !== 'sqlite')
         throw new Error('Restore a PostgreSQL database with pg_restore.')
       const { downloadCopy } = await import('./object-store/s3/database-copy.ts')
-      const folder = dirname(database.file)
-      await ensureFolder(folder, folder)
+      const directory = dirname(database.file)
+      await ensureDirectory(directory, directory)
       const fetch = (file: string): Promise<void> =>
         downloadCopy({ ...progress, ...address, client, file })
       return { database: database.file, ...(await restore({ file: database.file, fetch })) }

@@ -46,7 +46,7 @@ export class LogOutput {
 
   #writeOut(bytes: Uint8Array): Uint8Array {
     let left = bytes
-    const waitsUntil = this.#failure === undefined ? performance.now() + PATIENCE_MS : 0
+    const waitsUntil = this.#failure === undefined ? performance.now() + WRITE_TIMEOUT_MS : 0
     while (left.byteLength > 0) {
       try {
         left = left.subarray(writeSync(this.#options.fd, left))
@@ -64,7 +64,7 @@ export class LogOutput {
 
 const NOTHING = new Uint8Array(0)
 
-const PATIENCE_MS = 1_000
+const WRITE_TIMEOUT_MS = 1_000
 const RETRY_MS = 5
 
 const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4))

@@ -13,7 +13,7 @@ export async function openLog({ level, format }: LogOptions): Promise<Logger> {
   // Writes synchronously, so that no line is lost when the process dies.
   const output = new LogOutput({
     fd: process.stdout.fd,
-    onRecovered: (lines) => logger.error(lines, 'lines of the log are lost'),
+    onRecovered: (lines) => logger.error(lines, 'log lines lost'),
   })
   const logger = pino({ level }, isPretty ? await openPretty(output) : output)
   return logger

@@ -50,10 +50,12 @@ async function runServer(): Promise<number> {
   const config = readConfig(process.env)
   await using opened = new AsyncDisposableStack()
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
-  process.on('uncaughtExceptionMonitor', (err) => logger.fatal({ err }, 'dies of an error'))
+  process.on('uncaughtExceptionMonitor', (err) =>
+    logger.fatal({ err }, 'uncaught exception; exiting'),
+  )
   for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   const stopped = stopSignal()
-  for (const place of await closePlaces(config)) logger.info(place, 'closed to other users')
+  for (const place of await closePlaces(config)) logger.info(place, 'access of other users removed')
   const tracing = await startTracing(config, logger)
   // Process 1 of a container ignores signals without a listener, and opening can wait long for the database.
   const service = await Promise.race([

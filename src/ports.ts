@@ -63,6 +63,14 @@ const OBJECT_CALLS = {
   close: false,
 } as const satisfies Record<keyof ObjectStore, boolean>
 
+/** Metric labels and span names of renamed methods: they are public, so they keep their first name. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  deleteFile: 'removeFile',
+  updateFile: 'changeFile',
+  acquireLeaderLease: 'holdChore',
+  releaseLeaderLease: 'leaveChore',
+} satisfies Partial<Record<keyof Ledger, string>>
+
 type Call = (...args: never[]) => Promise<unknown>
 
 type Layer = (method: string, call: Call) => Call
@@ -78,7 +86,8 @@ function wrap<P extends object>(
   const methods = port as Readonly<Record<string, Call>>
   const wrapped = Object.entries(isCall).map(([name, isWrapped]) => {
     const method: Call | undefined = methods[name]?.bind(port)
-    return [name, isWrapped && method !== undefined ? layer(name, method) : method]
+    const operation = OPERATIONS[name] ?? name
+    return [name, isWrapped && method !== undefined ? layer(operation, method) : method]
   })
   return Object.fromEntries(wrapped) as P
 }

@@ -133,7 +133,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   }
   if (config.metrics !== undefined) {
     const app = await buildMonitoring({ ...common, meter: metrics.meterRequests('metrics') })
-    listeners.push({ name: 'the monitoring', app, ...config.metrics })
+    listeners.push({ name: 'the metrics endpoint', app, ...config.metrics })
   }
   return listeners
 }
@@ -147,10 +147,10 @@ async function endGoneUploads({
   const uploads = await service.join()
   if (uploads === 0) return
   const expired = service.sweeper.expire(shutdown).catch((err: unknown) => {
-    logger.warn({ err }, 'the uploads of a process that is gone still hold their room')
+    logger.warn({ err }, 'aborting the uploads of a crashed process failed; retrying')
   })
   await settledWithin(GIVE_BACK_MS, expired)
-  logger.info({ uploads }, 'ended the uploads of a process that is gone')
+  logger.info({ uploads }, 'upload leases of a crashed process ended')
 }
 
 const GIVE_BACK_MS = 10_000
@@ -173,9 +173,9 @@ async function openPages(
     const user = await readWebPage(folder, 'index.html')
     const operator = await readWebPage(folder, 'operator.html')
     if (user.document !== undefined) return { user, operator }
-    logger.warn('has no page to show: build it by "npm run build", or set WEB_PAGE=false')
+    logger.warn('web pages not found; run "npm run build" or set WEB_PAGE=false')
   } catch (err) {
-    logger.warn({ err }, 'cannot read the page, so it shows none: build it by "npm run build"')
+    logger.warn({ err }, 'reading the web pages failed; run "npm run build" or set WEB_PAGE=false')
   }
   return { user: NO_PAGE, operator: NO_PAGE }
 }
@@ -195,7 +195,7 @@ async function openDocs({
       admin: await readDocument(folder, 'admin-docs.html'),
     }
   } catch (err) {
-    logger.warn({ err }, 'cannot read the page of the API, so it shows none')
+    logger.warn({ err }, 'reading the API reference pages failed; they are not served')
     return {}
   }
 }

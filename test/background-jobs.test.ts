@@ -28,7 +28,7 @@ function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
   stop = () => jobs.stop()
 }
 
-describe('the chores', () => {
+describe('the background jobs', () => {
   it('abort at once what has expired before the start', () => {
     let expiries = 0
     start({ sweep: async () => REPORT, expire: async () => (expiries += 1) }, 60_000)

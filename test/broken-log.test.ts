@@ -29,7 +29,7 @@ describe('a log that cannot be written', () => {
     const lines = linesOf(await service.log())
     expect(lines).toMatchObject([
       { msg: 'request failed', code: 'unavailable' },
-      { msg: 'lines of the log are lost', level: 50, lost: 3, err: { code: 'EFBIG' } },
+      { msg: 'log lines lost', level: 50, lost: 3, err: { code: 'EFBIG' } },
     ])
   }, 60_000)
 
@@ -45,9 +45,9 @@ describe('a log that cannot be written', () => {
     // The line of a request comes after its answer, so that of the last one before may have found room again.
     await eventually(async () => {
       const lines = linesOf(begun + (await service.log()))
-      const { lost = 0 } = lines.find(({ msg }) => msg === 'lines of the log are lost') ?? {}
+      const { lost = 0 } = lines.find(({ msg }) => msg === 'log lines lost') ?? {}
       expect(lost).toBeGreaterThanOrEqual(3)
-      expect(lines.filter(({ msg }) => msg === 'request').length + lost).toBe(6)
+      expect(lines.filter(({ msg }) => msg === 'request finished').length + lost).toBe(6)
     })
     service.process.kill('SIGINT')
     expect(await exitOf(service.process)).toBe(0)
@@ -60,14 +60,14 @@ describe('a log that cannot be written', () => {
     await truncate(service.logFile, 0)
     expect(await service.get('none')).toBe(404)
     await eventually(async () =>
-      expect(await service.log()).toMatch(/ERROR: .* are lost .*"lost":[23]/),
+      expect(await service.log()).toMatch(/ERROR: .*log lines lost .*"lost":[23]/),
     )
     await truncate(service.logFile, LIMIT)
     service.process.kill('SIGINT')
     expect(await exitOf(service.process)).toBe(0)
   }, 60_000)
 
-  it('does not keep a process alive that dies of an error', async () => {
+  it('does not keep a process alive after an uncaught exception', async () => {
     const dying = "process.on('SIGUSR2', () => { throw new Error('of this test') })"
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
     const service = await startWithLogFile({ NODE_OPTIONS })
@@ -98,7 +98,7 @@ describe('a log that cannot be written', () => {
       process.stdout?.resume()
       await eventually(async () => {
         await statusOf(url, 'none')
-        expect(output()).toContain('are lost')
+        expect(output()).toContain('log lines lost')
       })
       process.kill('SIGINT')
       expect(await exitOf(process)).toBe(0)

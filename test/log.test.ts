@@ -27,11 +27,11 @@ describe('the log of a process', () => {
     process.kill('SIGTERM')
     expect(await exitOf(process)).toBe(0)
     const lines = linesOf(output())
-    expect(lines.filter(({ msg }) => msg === 'request')).toHaveLength(200)
+    expect(lines.filter(({ msg }) => msg === 'request finished')).toHaveLength(200)
     expect(lines.at(-1)).toMatchObject({ msg: 'stopped', level: 30 })
   })
 
-  it('has the last lines of a process that dies of an error, and the error', async () => {
+  it('has the last lines of a process that an uncaught exception ends, and the exception', async () => {
     const dying = "process.on('SIGUSR2', () => { throw new Error('of this test') })"
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dying)}`
     const { url, process, output } = await start({ NODE_OPTIONS })
@@ -39,9 +39,12 @@ describe('the log of a process', () => {
     process.kill('SIGUSR2')
     expect(await exitOf(process)).not.toBe(0)
     const lines = linesOf(output())
-    expect(lines.filter(({ msg }) => msg === 'request')).toHaveLength(200)
+    expect(lines.filter(({ msg }) => msg === 'request finished')).toHaveLength(200)
     const fatal = lines.find(({ level }) => level === 60)
-    expect(fatal).toMatchObject({ msg: 'dies of an error', err: { message: 'of this test' } })
+    expect(fatal).toMatchObject({
+      msg: 'uncaught exception; exiting',
+      err: { message: 'of this test' },
+    })
   })
 
   it('is for people when it is asked to be', async () => {

@@ -167,8 +167,8 @@ describe('the server', () => {
   })
 
   it.each([
-    ['share', 'failed attempts were not shared with the other instances'],
-    ['forgetExpired', 'expired failed attempts were not deleted'],
+    ['share', 'sharing failed attempts with other instances failed'],
+    ['forgetExpired', 'deleting expired failed attempts failed'],
   ] as const)('tells when guesses could not be handed to %s, and goes on', async (method, text) => {
     let failures = 0
     const failing = async (): Promise<void> => {
@@ -187,9 +187,9 @@ describe('the server', () => {
   })
 
   it.each([
-    ['whose compressed forms are missing', 'index.html', 'cannot read the page'],
-    ['with a file where a folder should be', 'assets', 'cannot read the page'],
-    ['of which there is nothing', 'other', 'has no page to show'],
+    ['whose compressed forms are missing', 'index.html', 'reading the web pages failed'],
+    ['with a file where a folder should be', 'assets', 'reading the web pages failed'],
+    ['of which there is nothing', 'other', 'web pages not found'],
   ])('serves on without a page %s, and warns', async (_, name, warning) => {
     const folder = await createFolder('page')
     opened.defer(() => folder.remove())

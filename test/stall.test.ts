@@ -93,7 +93,7 @@ describe('after a stall of the process, what has arrived is not refused as late'
 
   it('the turn of a user, which the one before has left', async () => {
     const arrival = expectMessage()
-    const turns = createKeyedSemaphore({ atOnce: 1, patienceMs: LIMIT_MS })
+    const turns = createKeyedSemaphore({ atOnce: 1, queueTimeoutMs: LIMIT_MS })
     const first = turns('ann', () => arrival.message)
     const second = turns('ann', async () => 'second')
     await stall(STALL_MS, arrival.send)

@@ -7,12 +7,12 @@ import type { Plugin } from 'vite'
 const brotli = promisify(brotliCompress)
 const deflate = promisify(gzip)
 
-/** Puts beside every file of the build its forms `.br` and `.gz`, as small as they get, for the service to send. */
+/** Writes a maximally compressed `.br` and `.gz` beside every file of the build, for the service to send. */
 export function compressed(): Plugin {
   return {
     name: 'compressed',
     apply: 'build',
-    // Not at its close, which a build has that writes nothing, too: that would find the forms of another one.
+    // Not in `closeBundle`, which also runs for builds that write nothing and would find another build's files.
     async writeBundle({ dir = '' }, bundle) {
       await Promise.all(Object.keys(bundle).map((name) => compress(join(dir, name))))
     },

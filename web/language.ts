@@ -1,5 +1,5 @@
 /**
- * The language of the pages: of what they say, of how they write numbers and times, and of what their documents call
- * themselves. Another is one more object of texts, and its name here.
+ * The language of the messages, of number and time formats, and of the `lang` attribute. To add a language, add its
+ * messages and set its name here.
  */
 export const LANGUAGE = 'en'

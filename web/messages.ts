@@ -9,8 +9,8 @@ import {
   formatWholeTime,
 } from './shared/format.ts'
 
-/** All that the pages say. Another language is another object of this type. */
-export type Texts = typeof english
+/** All messages of the pages. Each language is one object of this type. */
+export type Messages = typeof english
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${formatCount(count)} files`)
 
@@ -236,7 +236,7 @@ const english = {
       since: 'Since',
       status: 'Status',
       find: 'Search by id',
-      none: (userId: string) => `There is no user “${userId}”.`,
+      none: (userId: string) => `User “${userId}” does not exist.`,
       noMatch: (prefix: string) => `No id begins with “${prefix}”`,
       more: 'Show more',
       empty: 'No users yet',
@@ -372,6 +372,6 @@ const english = {
   },
 }
 
-const TEXTS = { en: english } satisfies Record<string, Texts>
+const MESSAGES = { en: english } satisfies Record<string, Messages>
 
-export const texts: Texts = TEXTS[LANGUAGE]
+export const messages: Messages = MESSAGES[LANGUAGE]

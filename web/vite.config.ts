@@ -6,7 +6,7 @@ import { LANGUAGE } from './language.ts'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-// The document refers to its files from where it is, so that it works under any base path.
+// Relative references work under any base path.
 export default defineConfig({
   root: here,
   base: './',
@@ -19,11 +19,11 @@ export default defineConfig({
     emptyOutDir: true,
     rolldownOptions: { input: [`${here}index.html`, `${here}operator.html`] },
     target: 'es2023',
-    // A content security policy without data: in it wants files.
+    // The content security policy does not allow `data:` URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Read by `scripts/page-packages.mjs`, and not served.
+    // For `scripts/page-packages.mjs`; not served.
     license: { fileName: 'licenses.json' },
   },
 })

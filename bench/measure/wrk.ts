@@ -32,7 +32,7 @@ export interface LoadBody {
 const CONNECTIONS = 16
 
 /** How long an answer may take, beyond which it is one that did not come. */
-const PATIENCE_S = 20
+const TIMEOUT_S = 20
 
 /** Rejects when a request was refused or not answered. */
 export async function runWrk(load: Load): Promise<Work> {
@@ -40,9 +40,9 @@ export async function runWrk(load: Load): Promise<Work> {
   const folder = await mkdtemp(join(load.folder, 'load-'))
   try {
     const script = await writeRequests(load, folder)
-    const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', `${PATIENCE_S}s`]
+    const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', `${TIMEOUT_S}s`]
     const args = [...options, '-s', 'bench/requests.lua', load.origin, '--', ...script]
-    const report = parseReport(await runProgram('wrk', args, (seconds + 2 * PATIENCE_S) * 1000))
+    const report = parseReport(await runProgram('wrk', args, (seconds + 2 * TIMEOUT_S) * 1000))
     if (!again && report.requests >= targets.length - connections) {
       throw new Error(`${targets.length} prepared requests were too few for ${seconds} s`)
     }

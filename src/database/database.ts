@@ -23,7 +23,7 @@ export interface Database extends EngineParts {
 
   /**
    * Guarantees that all of `work` is durable when it resolves. `work` contains only SQL: it restarts after a
-   * serialization failure or deadlock, at most `MAX_REPEATS` times, and for `LOCK_PATIENCE_MS` while SQLite is locked.
+   * serialization failure or deadlock, at most `MAX_REPEATS` times, and for `LOCK_TIMEOUT_MS` while SQLite is locked.
    * Rejects with the `AppError` that `work` threw, after the rollback; with `unavailable` when the database failed,
    * which leaves the outcome of a running commit unknown; with any other error unchanged.
    */
@@ -90,14 +90,14 @@ export interface Engine extends EngineParts, Repeats {
 export const MAX_REPEATS = 5
 
 /** Equals the wait for a turn: a backup or an operator's transaction of a few seconds refuses no change. */
-export const LOCK_PATIENCE_MS = 10_000
+export const LOCK_TIMEOUT_MS = 10_000
 
-export function createDatabase({ classify, lockPatienceMs, release, ...engine }: Engine): Database {
+export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: Engine): Database {
   const { transact, ...parts } = engine
   const { kysely, runBatch, keepIndexOrder, migrateAlone } = parts
   let isFull = false
   const repeats: Repeats = {
-    lockPatienceMs,
+    lockTimeoutMs,
     classify(error) {
       const fault = classify(error)
       if (fault === 'full') isFull = true
@@ -136,15 +136,15 @@ export function createDatabase({ classify, lockPatienceMs, release, ...engine }:
 
 export interface Repeats {
   readonly classify: (error: unknown) => Fault
-  readonly lockPatienceMs?: number | undefined
+  readonly lockTimeoutMs?: number | undefined
 }
 
-/** Repeats `attempt` at most `MAX_REPEATS` times, or for `lockPatienceMs` while locked. Translates its errors. */
+/** Repeats `attempt` at most `MAX_REPEATS` times, or for `lockTimeoutMs` while locked. Translates its errors. */
 export async function withRepeats<T>(
   attempt: () => Promise<T>,
-  { classify, lockPatienceMs = LOCK_PATIENCE_MS }: Repeats,
+  { classify, lockTimeoutMs = LOCK_TIMEOUT_MS }: Repeats,
 ): Promise<T> {
-  const givesUpAt = performance.now() + lockPatienceMs
+  const givesUpAt = performance.now() + lockTimeoutMs
   for (let repeats = 0; ; repeats++) {
     try {
       return await attempt()

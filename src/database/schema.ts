@@ -15,7 +15,7 @@ export interface Tables {
   readonly files: FileRow
   readonly uploads: UploadRow
   readonly garbage: GarbageRow
-  readonly chores: ChoreRow
+  readonly chores: LeaderLeaseRow
   readonly guesses: FailedAttemptRow
 }
 
@@ -94,7 +94,8 @@ export interface GarbageRow {
   readonly bytes: Generated<number>
 }
 
-export interface ChoreRow {
+/** The table is called `chores`, the term of its first release. */
+export interface LeaderLeaseRow {
   readonly name: string
   readonly holder: string
   readonly lease_until: number

@@ -27,13 +27,13 @@ function createCallMeter(registry: Registry, of: 'database' | 'object_store'): C
   const common = { labelNames: ['operation'], registers: [registry] }
   const seconds = new Histogram({
     name: `cloud_repository_${of}_call_seconds`,
-    help: `Calls of the ${help}, by what was asked for.`,
+    help: `Duration of calls of the ${help} by operation.`,
     buckets: BUCKETS,
     ...common,
   })
   const errors = new Counter({
     name: `cloud_repository_${of}_errors_total`,
-    help: `Calls that the ${help} failed, or did not answer in time. Refusals are none.`,
+    help: `Calls that the ${help} failed or did not answer in time. Refusals are not errors.`,
     ...common,
   })
   return (method, call) => {
@@ -73,17 +73,17 @@ export function meterRepository(repository: Repository, registry: Registry): Rep
   const registers = [registry]
   const running = new Gauge({
     name: 'cloud_repository_uploads_running',
-    help: 'Uploads under way on this instance, those that wait for memory among them.',
+    help: 'Uploads in progress on this instance, including those that wait for memory.',
     registers,
   })
   const bytes = new Counter({
     name: 'cloud_repository_uploaded_bytes_total',
-    help: 'Bytes of the files that uploads have made.',
+    help: 'Bytes of the files that uploads have stored.',
     registers,
   })
   const lost = new Counter({
     name: 'cloud_repository_lost_contents_total',
-    help: 'Downloads of a file whose object stays missing or is of another size: data is lost, or the object store is not whole.',
+    help: 'Downloads whose object stays missing or has the wrong size: data is lost, or the store is incomplete.',
     registers,
   })
   return {

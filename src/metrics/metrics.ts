@@ -58,7 +58,7 @@ export function createMetrics({ registry = new Registry(), ...options }: Metrics
 function exposeBuild(registry: Registry, { version }: BuildInfo): void {
   const build = new Gauge({
     name: 'cloud_repository_build_info',
-    help: 'The version that this instance runs, as its label.',
+    help: 'Always 1; the label is the version of this instance.',
     labelNames: ['version'],
     registers: [registry],
   })

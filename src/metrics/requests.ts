@@ -87,7 +87,7 @@ function createCounters(registry: Registry) {
   const byRoute = { labelNames: ROUTE_LABELS, registers }
   const refusals = new Counter({
     name: 'cloud_repository_refusals_total',
-    help: 'Requests that were refused, by the code of their problem document.',
+    help: 'Refused requests by the code of their problem document.',
     labelNames: ['code'],
     registers,
   })
@@ -96,29 +96,29 @@ function createCounters(registry: Registry) {
     refusals,
     requests: new Counter({
       name: 'cloud_repository_requests_total',
-      help: 'Requests that are over; status 499: the client went away before its answer.',
+      help: 'Finished requests; status 499: the client left before its answer was complete.',
       labelNames: [...ROUTE_LABELS, 'status'],
       registers,
     }),
     seconds: new Histogram({
       name: 'cloud_repository_request_seconds',
-      help: 'From the head of a request to the end of its answer.',
+      help: 'Duration from the head of a request to the end of its answer.',
       buckets: BUCKETS,
       ...byRoute,
     }),
     received: new Counter({
       name: 'cloud_repository_received_bytes_total',
-      help: 'Bytes that came on connections, heads included, also of requests under way.',
+      help: 'Bytes received on connections, including heads and requests in progress.',
       ...byRoute,
     }),
     sent: new Counter({
       name: 'cloud_repository_sent_bytes_total',
-      help: 'Bytes that were sent on connections, heads included, also of requests under way.',
+      help: 'Bytes sent on connections, including heads and requests in progress.',
       ...byRoute,
     }),
     running: new Gauge({
       name: 'cloud_repository_requests_running',
-      help: 'Requests under way on this instance.',
+      help: 'Requests in progress on this instance.',
       ...byRoute,
     }),
   }

@@ -29,17 +29,21 @@ export function createSaturationMetrics({
         this.set(read())
       },
     })
-  const memoryHelp = 'What uploads of this instance may hold in memory.'
+  const memoryHelp = 'Memory that uploads of this instance may use.'
   gauge('upload_memory_limit_bytes', memoryHelp, () => memory.usage().budget)
-  gauge('upload_memory_taken_bytes', 'What of it uploads have taken.', () => memory.usage().taken)
+  gauge(
+    'upload_memory_taken_bytes',
+    'Memory that uploads of this instance use.',
+    () => memory.usage().taken,
+  )
   gauge('upload_memory_waiting', 'Uploads that wait for memory.', () => memory.usage().waiting)
   if (connections === undefined) return
-  const limitHelp = 'Connections to the database that this instance may have.'
+  const limitHelp = 'Maximum number of database connections of this instance.'
   gauge('database_connections_limit', limitHelp, () => connections().limit)
-  const waitingHelp = 'Calls that wait for a connection to the database.'
+  const waitingHelp = 'Calls that wait for a database connection.'
   gauge('database_connections_waiting', waitingHelp, () => connections().waiting)
-  const openHelp = 'Connections to the database that are open.'
+  const openHelp = 'Open database connections.'
   gauge('database_connections_open', openHelp, () => connections().open)
   const inUse = () => connections().open - connections().idle
-  gauge('database_connections_used', 'Those of them that are in use.', inUse)
+  gauge('database_connections_used', 'Database connections in use.', inUse)
 }

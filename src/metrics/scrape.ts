@@ -6,7 +6,7 @@ import type { Backlog } from '../core/ledger/sweep-ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
 
 /** Prometheus waits 10 s; an instance's own metrics must arrive even if a dependency hangs. */
-const PATIENCE_MS = 2_000
+const READ_TIMEOUT_MS = 2_000
 
 export interface Reading {
   readonly clear: () => void
@@ -23,7 +23,7 @@ export function createScrape({ clear, read }: Reading): () => Promise<void> {
       .finally(() => {
         reading = undefined
       })
-    await settledWithin(PATIENCE_MS, reading)
+    await settledWithin(READ_TIMEOUT_MS, reading)
   }
 }
 
@@ -39,7 +39,7 @@ export function createDependencyMetrics({
 }: DependencyOptions): () => Promise<void> {
   const up = new Gauge({
     name: 'cloud_repository_part_up',
-    help: '1 when the part answers, 0 when it fails, as /readyz has it.',
+    help: '1 if the part responds, 0 if it fails, as checked by /readyz.',
     labelNames: ['part'],
     registers: [registry],
   })
@@ -65,13 +65,19 @@ const CAP = 10_000
 export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () => Promise<void> {
   const gauge = (name: string, help: string, ...labelNames: string[]): Gauge<string> =>
     new Gauge({ name: `cloud_repository_${name}`, help, labelNames, registers: [registry] })
-  const waiting = `What is due and waits for a sweep of whichever instance, counted up to ${CAP}.`
+  const waiting = `Items that are due for a sweep by any instance, counted up to ${CAP}.`
   const count = gauge('sweep_backlog', waiting, 'of')
-  const oldest = 'For how long the oldest of it has been due.'
+  const oldest = 'How long the oldest item that is due for a sweep has been due.'
   const age = gauge('sweep_backlog_age_seconds', oldest, 'of')
-  const reservations = gauge('reservations', `Uploads under way on all instances, up to ${CAP}.`)
-  const reserved = gauge('reserved_bytes', 'Bytes that these have reserved.')
-  const garbage = gauge('garbage_objects', `Objects that no file refers to any more, up to ${CAP}.`)
+  const reservations = gauge(
+    'reservations',
+    `Uploads in progress on all instances, counted up to ${CAP}.`,
+  )
+  const reserved = gauge(
+    'reserved_bytes',
+    `Bytes reserved by uploads in progress, up to ${CAP} uploads.`,
+  )
+  const garbage = gauge('garbage_objects', `Objects that no file refers to, counted up to ${CAP}.`)
 
   function set(of: string, backlog: Backlog): void {
     count.set({ of }, backlog.count)

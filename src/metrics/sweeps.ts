@@ -10,7 +10,7 @@ export function meterSweeper(sweeper: Sweeper, registry: Registry): Sweeper {
   const expirations = counters.find(({ figure }) => figure === 'expiredUploads')?.counter
   const ends = new Counter({
     name: 'cloud_repository_sweeps_total',
-    help: 'Sweeps by how they ended; elsewhere: left to another instance.',
+    help: 'Sweeps of this instance by outcome; elsewhere: another instance was sweeping.',
     labelNames: ['end'],
     registers,
   })
@@ -59,19 +59,32 @@ export function meterSweeper(sweeper: Sweeper, registry: Registry): Sweeper {
 type Counted = Exclude<keyof SweepFigures, 'firstFailure'>
 
 const FIGURES = [
-  ['expiredUploads', 'expired_uploads', 'Uploads that were aborted since their lease had ended.'],
+  [
+    'expiredUploads',
+    'expired_uploads',
+    'Uploads that were aborted because their lease had expired.',
+  ],
   ['removedObjects', 'removed_objects', 'Object keys that the sweeper has emptied.'],
-  ['failedRemovals', 'failed_removals', 'Removals of objects that failed, each time counted.'],
-  ['forgottenUploads', 'forgotten_uploads', 'Settled uploads that were taken out of the journal.'],
-  ['purgedRows', 'purged_rows', 'Rows of deleted users that were taken off the books.'],
+  ['failedRemovals', 'failed_removals', 'Failed attempts to remove an object.'],
+  ['forgottenUploads', 'forgotten_uploads', 'Settled uploads that were removed from the journal.'],
+  ['purgedRows', 'purged_rows', 'Rows of deleted users that were removed from the database.'],
 ] as const satisfies readonly (readonly [Counted, string, string])[]
 
 function lastSweep(registers: Registry[]): (sweep: { began: number; ended: number }) => void {
   const gauge = (name: string, help: string): Gauge =>
     new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, registers })
-  const start = gauge('start_timestamp', 'When the last sweep of this instance began.')
-  const end = gauge('end_timestamp', 'When the last sweep of this instance ended.')
-  const duration = gauge('duration', 'How long the last sweep of this instance took.')
+  const start = gauge(
+    'start_timestamp',
+    'When the last sweep of this instance started, not counting elsewhere.',
+  )
+  const end = gauge(
+    'end_timestamp',
+    'When the last sweep of this instance ended, not counting elsewhere.',
+  )
+  const duration = gauge(
+    'duration',
+    'How long the last sweep of this instance took, not counting elsewhere.',
+  )
   return ({ began, ended }) => {
     start.set(began / 1000)
     end.set(ended / 1000)

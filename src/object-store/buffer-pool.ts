@@ -1,4 +1,4 @@
-/** Block size: bounds the unfilled memory of an upload and the length of one file read. */
+/** Bounds the unfilled memory of an upload and the length of one file read. */
 export const BUFFER_BYTES = 256 * 1024
 
 /** 32 MiB: the four parts that one upload sends at a time. */
@@ -6,20 +6,20 @@ const MAX_KEPT = 128
 
 const KEPT_MS = 10_000
 
-/** Reuses memory blocks: allocating a fresh one costs more than filling it, and garbage slows all requests. */
+/** Reuses buffers: allocating a new one costs more than filling it, and garbage slows all requests. */
 export class BufferPool {
   #free: Buffer[] = []
   #expiry: NodeJS.Timeout | undefined
 
-  /** The block still holds its previous content. */
+  /** The buffer still holds its previous content. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)
   }
 
-  /** Call once per block, when nothing reads it any more. */
-  giveBack(block: Buffer): void {
+  /** Call once per buffer, when nothing reads it any more. */
+  giveBack(buffer: Buffer): void {
     if (this.#free.length === MAX_KEPT) return
-    this.#free.push(block)
+    this.#free.push(buffer)
     this.#expiry ??= setTimeout(() => this.#expire(), KEPT_MS).unref()
     this.#expiry.refresh()
   }

@@ -56,7 +56,7 @@ export interface Tracing {
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing> {
   const { sampler, batches, warn } = options
-  setGlobalErrorHandler((error) => warn(error, 'spans were not sent'))
+  setGlobalErrorHandler((error) => warn(error, 'exporting spans failed'))
   const say = (message: string): void => warn(undefined, message)
   const logger = { error: say, warn: say, info: say, debug: say, verbose: say }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
@@ -71,7 +71,9 @@ export async function openTracing(options: TracingOptions): Promise<Tracing> {
     begin: requestSpans(spans),
     tracePorts: (places) => createPortTraces(spans, places),
     async close() {
-      const sent = provider.shutdown().catch((error: unknown) => warn(error, 'spans were not sent'))
+      const sent = provider
+        .shutdown()
+        .catch((error: unknown) => warn(error, 'exporting spans failed'))
       await Promise.race([sent, delay(LAST_SPANS_MS)])
     },
   }

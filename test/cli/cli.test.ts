@@ -285,8 +285,8 @@ describe('operations', () => {
   })
 
   it('sweep waits for one of another instance, says so, and then sweeps', async () => {
-    const chore = { name: 'sweep', holder: 'another' } as const
-    await core.ledger.holdChore({ ...chore, leaseMs: 60_000 })
+    const claim = { name: 'sweep', holder: 'another' } as const
+    await core.ledger.acquireLeaderLease({ ...claim, leaseMs: 60_000 })
     const { upload } = await openTestRepository(core)
     await upload('a', 'old')
     await upload('a', 'new')

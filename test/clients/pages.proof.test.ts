@@ -33,7 +33,7 @@ describe.skipIf(skipped)('in a browser, a page', () => {
     stranger = await startWebSite(PAGE)
     const write = (line: string): void => {
       const { msg, status } = JSON.parse(line) as { msg: string; status: number }
-      if (msg === 'request') answers.push(status)
+      if (msg === 'request finished') answers.push(status)
     }
     const logger = pino({}, { write })
     service = await openEmbedded({ allowedOrigins: [app.sameSite, app.crossSite], logger })

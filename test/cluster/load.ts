@@ -30,7 +30,7 @@ export interface Load {
 }
 
 /** How long a load may need to come as far as a test wants it. */
-const PATIENCE_MS = 120_000
+const TIMEOUT_MS = 120_000
 
 export async function startLoad(options: LoadOptions): Promise<Load> {
   const { services, users, filesPerUser, capacity, seed } = options
@@ -74,7 +74,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
       const kinds = Object.keys(more) as (keyof Tally)[]
       const goal = { ...tally }
       for (const kind of kinds) goal[kind] += more[kind] ?? 0
-      const deadline = performance.now() + PATIENCE_MS
+      const deadline = performance.now() + TIMEOUT_MS
       while (kinds.some((kind) => tally[kind] < goal[kind])) {
         rethrow()
         if (performance.now() > deadline) {

@@ -5,7 +5,7 @@ import { type RawExchange, rawRequest } from '../support/http/raw-http.ts'
 import type { TestService } from '../support/service/test-service.ts'
 import type { Content, Register } from './register.ts'
 
-/** What an answer means for who keeps the books of a name; anything else fails the test. */
+/** What an answer means for the register of a name; any other answer fails the test. */
 export type Answer = 'done' | 'refused' | 'unavailable'
 
 export interface Target {

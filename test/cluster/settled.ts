@@ -81,7 +81,7 @@ async function repairOrphans({ database, objects }: TestAdapters): Promise<void>
   expect([...kinds]).toEqual([])
 }
 
-const PATIENCE_MS = 60_000
+const SETTLE_TIMEOUT_MS = 60_000
 const MOST_TIMES = 3
 
 /**
@@ -93,7 +93,7 @@ async function sweepAfter(
   service: TestService,
   users: ReadonlyMap<TestUser, { readonly files: number }>,
 ): Promise<boolean> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + SETTLE_TIMEOUT_MS
   for (const [user, { files }] of users) {
     for (;;) {
       await service.sweep()

@@ -36,7 +36,7 @@ it('a crash run reports each fault that is planted behind the back of the servic
   expect(found('quota', 'bob: ')).toHaveLength(1)
   expect(found('orphan', `an object without a file: ${stray}`)).toHaveLength(1)
   expect(found('orphan', `an unfinished upload: ${unfinished}`)).toHaveLength(1)
-  // The command's own check of the books finds them as well.
+  // The command `verify` finds them as well.
   for (const kind of ['missing_object', 'wrong_digest', 'used_bytes', 'orphaned_object']) {
     expect(tally.violations.map(({ text }) => text).join('\n')).toContain(`verify: ${kind}`)
   }

@@ -22,7 +22,7 @@ describe('F11 a process whose thread that writes SQLite cannot work', () => {
     const upload = await put(url, cookie)
     expect(upload).not.toBe(200)
     expect(await exitOf(process)).toBe(1)
-    expect(output()).toMatch(/"dies of an error"/)
+    expect(output()).toMatch(/"uncaught exception; exiting"/)
     expect(output()).toContain('unable to open database file')
     await rmdir(file)
     await rename(`${file}.away`, file)

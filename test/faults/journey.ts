@@ -19,7 +19,7 @@ import { type Piece, rawRequest } from '../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 
 /** Long enough for every deadline of a request, one after the other, on a busy machine. */
-const PATIENCE_MS = 45_000
+const REQUEST_TIMEOUT_MS = 45_000
 
 /** Within that the service works again by itself, on a busy machine. */
 const HEALING_MS = 20_000
@@ -83,7 +83,7 @@ export class Journey {
     await Promise.all(
       Object.entries(files).map(async ([name, size]) => {
         const bytes = content(size)
-        const what = { user: this.#user, name, content: bytes, timeoutMs: PATIENCE_MS }
+        const what = { user: this.#user, name, content: bytes, timeoutMs: REQUEST_TIMEOUT_MS }
         await eventually(async () => {
           const { status } = await upload(sound, what)
           expectEqual({ name, status }, { name, status: 200 })
@@ -169,7 +169,7 @@ export class Journey {
     const reply = await rawRequest({ port: this.#service.port, timeoutMs: 120_000, send: send() })
     await release
     const tookMs = performance.now() - askedAt
-    expectEqual({ name, tookMs, late: tookMs > PATIENCE_MS }, { name, tookMs, late: false })
+    expectEqual({ name, tookMs, late: tookMs > REQUEST_TIMEOUT_MS }, { name, tookMs, late: false })
     const before = this.#allowed.get(name) ?? [undefined]
     const ok = reply.status === 200
     if (!ok) expectRefusal(reply)
@@ -216,7 +216,7 @@ export class Journey {
   }
 
   #ask(method: string, path: string): Promise<Reply> {
-    return ask(this.#service, { user: this.#user, method, path, timeoutMs: PATIENCE_MS })
+    return ask(this.#service, { user: this.#user, method, path, timeoutMs: REQUEST_TIMEOUT_MS })
   }
 
   /** Asserts that the same instance works again by itself. */

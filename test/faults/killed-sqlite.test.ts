@@ -39,7 +39,7 @@ describe('G02 a start on SQLite', () => {
     const uploads = ['a', 'b', 'kept'].map((name) => service.put(name))
     for (const { status } of await Promise.all(uploads)) expect(status).toBe(200)
     expect(performance.now() - startedAt).toBeLessThan(10_000)
-    expect(service.output()).toMatch(/"uploads":3.*"ended the uploads of a process that is gone"/)
+    expect(service.output()).toMatch(/"uploads":3.*"upload leases of a crashed process ended"/)
     await expect.poll(() => states(DATA_DIR)).toEqual({ committed: 4, aborted: 9 })
     expect(await reserved(DATA_DIR)).toBe(0)
     await sweep(DATA_DIR)

@@ -8,7 +8,7 @@ import { readResponses } from './response-reader.ts'
 export interface ExchangeOptions {
   readonly port: number
   /** How long the service may take to end a connection whose client has sent all that it will, in milliseconds. */
-  readonly patienceMs: number
+  readonly timeoutMs: number
   /** How long at most a client that sends nothing more waits until it half-closes; likewise. */
   readonly silenceMs: number
   /** Ends all silences. */
@@ -48,7 +48,7 @@ export async function exchange(fuzzCase: FuzzCase, options: ExchangeOptions): Pr
       if (socket.writable) socket.write(following)
     }
     await end(socket, { fuzzCase, options, closed: closed.signal })
-    const isHung = !(await isOver(closed.signal, options.patienceMs))
+    const isHung = !(await isOver(closed.signal, options.timeoutMs))
     return { sent: Buffer.concat([sent, following]), received: received(), isHung }
   } finally {
     socket.destroy()
@@ -83,7 +83,7 @@ interface Waiting {
 async function answered(sent: Buffer, { received, options, closed }: Waiting): Promise<void> {
   const { requests, rest, methods } = readRequests(sent)
   const isClear = rest === 'nothing' && requests.every(({ isWhole }) => isWhole)
-  const deadline = performance.now() + (isClear ? options.patienceMs : A_MOMENT_MS)
+  const deadline = performance.now() + (isClear ? options.timeoutMs : A_MOMENT_MS)
   while (!closed.aborted && performance.now() < deadline) {
     const { responses } = readResponses(received(), { methods, isClosed: false })
     if (isClear && responses.filter(({ isWhole }) => isWhole).length >= requests.length) return
@@ -112,10 +112,10 @@ async function end(socket: Socket, { fuzzCase, options, closed }: Ending): Promi
 }
 
 /** Whether the connection closes in time. */
-async function isOver(closed: AbortSignal, patienceMs: number): Promise<boolean> {
+async function isOver(closed: AbortSignal, timeoutMs: number): Promise<boolean> {
   if (closed.aborted) return true
   const done = new AbortController()
-  const late = delay(patienceMs, 'late', { signal: done.signal }).catch(() => 'over')
+  const late = delay(timeoutMs, 'late', { signal: done.signal }).catch(() => 'over')
   const outcome = await Promise.race([once(closed, 'abort'), late])
   done.abort()
   return outcome !== 'late'

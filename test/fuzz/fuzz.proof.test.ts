@@ -10,7 +10,7 @@ it('A B H: the service stands mutated requests over raw sockets, keeps what it h
     places: { postgres: undefined, s3: undefined },
     seconds: 25,
     seed: 7,
-    patienceMs: 60_000,
+    timeoutMs: 60_000,
     mostStallMs: MOST_STALL_MS,
   })
   console.info(describeFigures(figures))

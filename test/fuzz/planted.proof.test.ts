@@ -70,7 +70,7 @@ it.concurrent('a run finds an answer that stands before its own, so that the nex
 
 it.concurrent('a run finds a connection that does not end', async () => {
   const hang = (bytes: Buffer) => (bytes.includes('"invalid_parameter"') ? undefined : bytes)
-  const figures = await meddled({ answer: hang, patienceMs: 1_000 })
+  const figures = await meddled({ answer: hang, timeoutMs: 1_000 })
   expect(textsOf(figures)).toContain('the connection did not end in time')
 }, 120_000)
 
@@ -89,12 +89,12 @@ interface Meddling {
   readonly request?: (bytes: Buffer) => Buffer
   /** `undefined` keeps the connection and says nothing more. */
   readonly answer?: (bytes: Buffer) => Buffer | undefined
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
   readonly seconds?: number
 }
 
 async function meddled({
-  patienceMs = 10_000,
+  timeoutMs = 10_000,
   seconds = 3,
   ...meddling
 }: Meddling): Promise<FuzzFigures> {
@@ -104,7 +104,7 @@ async function meddled({
     opened.defer(() => meddler.stop())
     return meddler.port
   }
-  return await runFuzz({ ...OPTIONS, patienceMs, seconds, plant })
+  return await runFuzz({ ...OPTIONS, timeoutMs, seconds, plant })
 }
 
 function textsOf({ tally }: FuzzFigures): string {

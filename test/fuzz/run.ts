@@ -16,7 +16,7 @@ export interface FuzzOptions {
   /** Plays this one alone. */
   readonly onlyCase?: number
   /** How long a connection may take to end; 15 s when left out. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
   /** How long `/livez` may take to be answered, in milliseconds; 1 s when left out. */
   readonly mostStallMs?: number
   readonly onProgress?: (tally: FuzzTally) => void
@@ -80,7 +80,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
       adminToken,
       seed: options.seed,
       tally,
-      patienceMs: options.patienceMs ?? 15_000,
+      timeoutMs: options.timeoutMs ?? 15_000,
       silenceMs: LONGEST_SILENCE_MS,
       release: release.signal,
     } satisfies WorkerOptions)
@@ -114,13 +114,13 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
     tally.report({ number: undefined, text: `the service warned: ${text}` })
   const code = await target.stop()
   if (code !== 0) tally.report({ number: undefined, text: `the service ended with ${code}` })
-  const books = new Tally()
+  const settled = new Tally()
   await settle({
     world: { ...world, users: [world.users[0], ...users] },
-    tally: books,
+    tally: settled,
     journal,
   })
-  for (const { kind, text } of books.violations)
+  for (const { kind, text } of settled.violations)
     tally.report({ number: undefined, text: `${kind}: ${text}` })
   return { tally, health: seen, seconds }
 }

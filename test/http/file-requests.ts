@@ -136,7 +136,7 @@ export async function uploadAll(
   }
 }
 
-/** Begins an upload in the books alone, as one whose body takes long. */
+/** Begins an upload in the ledger alone, as if its body took long. */
 export async function beginUpload(
   { ledger, users }: TestService,
   { userId }: TestUser,

@@ -11,13 +11,16 @@ describe('the watch over what services of tests log', () => {
   ])('sees %s at any depth of a line', (_what, secret) => {
     keepOutOfLogs('the token of an administrator')
     const logger = createWatchedLogger()
-    logger.info({ a: { headers: [`cookie: access_token=${secret}`] } }, 'request')
+    logger.info({ a: { headers: [`cookie: access_token=${secret}`] } }, 'request finished')
     logger.trace({ err: new Error('outer', { cause: new Error(`bad ${secret}`) }) })
     expect(takeLeaks()).toHaveLength(2)
   })
 
   it('says nothing of a line without', () => {
-    createWatchedLogger().info({ user_id: 'alice', code: 'access_token_invalid' }, 'request')
+    createWatchedLogger().info(
+      { user_id: 'alice', code: 'access_token_invalid' },
+      'request finished',
+    )
     expect(takeLeaks()).toEqual([])
   })
 })

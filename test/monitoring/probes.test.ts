@@ -3,7 +3,7 @@ import { exitOf, startProgram } from '../support/service/program.ts'
 import { parseMetrics } from '../support/http/metrics-text.ts'
 
 const ADMIN_TOKEN = 'the-token-of-this-test'
-const LISTENERS = ['the API', 'the admin API', 'the monitoring'] as const
+const LISTENERS = ['the API', 'the admin API', 'the metrics endpoint'] as const
 
 let opened = new AsyncDisposableStack()
 
@@ -51,7 +51,7 @@ describe('probes and metrics', () => {
 async function start() {
   const environment = { ADMIN_TOKEN, ADMIN_PORT: '0', METRICS_PORT: '0' }
   const { output, process } = await startProgram({ args: ['serve'], environment, opened })
-  await expect.poll(output, { timeout: 20_000 }).toMatch(/the monitoring listens at /)
+  await expect.poll(output, { timeout: 20_000 }).toMatch(/the metrics endpoint listens at /)
   const urls = LISTENERS.map((listener) => {
     const [, url = ''] = new RegExp(`${listener} listens at (http:[^"]+)`).exec(output()) ?? []
     return url

@@ -26,11 +26,11 @@ export async function startWatchedService(opened: AsyncDisposableStack): Promise
   }
   const { output, process } = await startProgram({ args: ['serve'], environment, opened })
   await eventually(async () => {
-    expect(output()).toMatch(/the monitoring listens at /)
+    expect(output()).toMatch(/the metrics endpoint listens at /)
   })
   return {
     url: `http://${addressIn(output(), 'the API')}`,
-    monitoring: addressIn(output(), 'the monitoring'),
+    monitoring: addressIn(output(), 'the metrics endpoint'),
     parts: { database: postgres.server, object_store: minio.server },
     cookie: await issueCookie('alice', { environment, opened }),
     end: async () => {

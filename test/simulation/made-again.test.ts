@@ -9,7 +9,7 @@ const SCENARIO = 'a user who is made again while an upload of the one before is 
 
 /** A ledger that takes the next user of an id for the one before. Random plans meet the moment for it too seldom. */
 const CONFUSED: Variant = {
-  books: ({ ledger, users }) => {
+  sharedLedger: ({ ledger, users }) => {
     const asNow = async <T extends Caller>(call: T): Promise<T> => {
       const user = await users.findUser(call.userId)
       return { ...call, userCreatedAt: user?.createdAt ?? call.userCreatedAt }

@@ -77,7 +77,7 @@ interface WorldOptions extends Pick<World, 'timeline' | 'random' | 'variant' | '
 
 function createWorld(options: WorldOptions): World {
   const { plan, held, timeline, random, variant, report } = options
-  const { database, books } = held
+  const { database, ledgerReader } = held
   const model = new Model()
   const bucket = new FakeS3()
   const operations: World['operations'] = []
@@ -90,16 +90,16 @@ function createWorld(options: WorldOptions): World {
     strays: new Set(),
     observer: createChecker({
       model,
-      books,
+      ledgerReader,
       bucket,
       operations,
       report,
       clock: () => timeline.now,
     }),
     database,
-    ledger: { ...ledger, ...(plan.sweepsMeet ? { holdChore: async () => true } : {}) },
+    ledger: { ...ledger, ...(plan.sweepsMeet ? { acquireLeaderLease: async () => true } : {}) },
     users: createUserStore(database),
-    books,
+    ledgerReader,
     bucket,
     model,
     operations,

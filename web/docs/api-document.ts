@@ -1,7 +1,7 @@
-/** A part of a document, as JSON. */
+/** Part of a document as JSON. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** What the page reads of an OpenAPI document of the service. */
+/** The parts of the service's OpenAPI documents that the page uses. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly description: string; readonly version: string }
   readonly tags: readonly { readonly name: string; readonly description: string }[]
@@ -76,7 +76,7 @@ export interface Schema {
   readonly allOf?: readonly (Schema | Reference)[]
 }
 
-/** The response that an operation has, or refers to. */
+/** Resolves a reference to a response. */
 export function responseOf(
   { components }: ApiDocument,
   response: ResponseObject | Reference,

@@ -1,4 +1,4 @@
-/** Markup: what `html` made, and nothing else is taken for it. */
+/** Trusted markup, created by `html` only. */
 export class Html {
   readonly text: string
 
@@ -9,13 +9,13 @@ export class Html {
 
 type Piece = Html | string | number | readonly Piece[]
 
-/** Markup of a template whose values are escaped, but for those that are markup themselves; lists stand as they are. */
+/** A template that escapes all values except trusted markup. Lists are concatenated. */
 export function html(parts: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
   const texts = parts.map((part, at) => part + textOf(pieces[at] ?? ''))
   return new Html(texts.join(''))
 }
 
-/** No markup at all. */
+/** Empty markup. */
 export const NOTHING = new Html('')
 
 function textOf(piece: Piece): string {

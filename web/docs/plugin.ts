@@ -4,10 +4,10 @@ import type { Plugin } from 'vite'
 import type { Json } from './api-document.ts'
 import { docsPage } from './page.ts'
 
-/** Where each page goes in the build, and the committed document that it is made of. */
+/** File name of each page, and the committed document that it is rendered from. */
 const PAGES = { 'docs.html': 'openapi.json', 'admin-docs.html': 'admin-openapi.json' }
 
-/** Adds to the build the pages that describe the APIs to people. */
+/** Adds the API reference pages to the build. */
 export function docsPages(): Plugin {
   return {
     name: 'docs pages',

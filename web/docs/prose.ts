@@ -1,14 +1,14 @@
 import { html, type Html } from './html.ts'
 
 /**
- * Markup of a description: paragraphs and lists with empty lines between them, and code in backticks, which is all of
- * Markdown that the documents use. Code that is the name of a problem leads to where it is described.
+ * Renders the Markdown that descriptions use: paragraphs and lists separated by empty lines, and code in backticks.
+ * Problem codes become links to their descriptions.
  */
 export function prose(text: string): Html {
   return html`${text.split(/\n{2,}/).map(blockOf)}`
 }
 
-/** Markup of a text without paragraphs. */
+/** Renders text without paragraphs. */
 export function phrase(text: string): Html {
   const pieces = text.split(/(`[^`]+`)/)
   return html`${pieces.map((piece) =>

@@ -1,4 +1,4 @@
-/** How the page looks, in light and in dark. */
+/** The style sheet of the page, with a light and a dark color scheme. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

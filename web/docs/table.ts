@@ -1,6 +1,6 @@
 import { html, type Html } from './html.ts'
 
-/** A table whose first column names its rows; it scrolls by itself where it is wider than the page. */
+/** A table whose first column holds row headers. It scrolls if it is wider than the page. */
 export function table(columns: readonly string[], rows: readonly (readonly Html[])[]): Html {
   const heads = columns.map((column) => html`<th scope="col">${column}</th>`)
   const body = rows.map(([first = '', ...rest]) => {

@@ -1,12 +1,12 @@
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import type { Page } from './page.ts'
 import { ServicePanel } from './charts/service-panel.tsx'
 import { UserView } from './user/user-view.tsx'
 import { UsersView } from './users-view.tsx'
 
-const words = texts.operator
+const words = messages.operator
 
 export function App({ page }: { readonly page: Page }) {
   const { session, api, watch, toasts } = page
@@ -17,7 +17,7 @@ export function App({ page }: { readonly page: Page }) {
       {isLost && (
         <p class="banner" role="alert">
           <Icon name="warning" />
-          {texts.connectionLost}
+          {messages.connectionLost}
         </p>
       )}
       {state.kind === 'closed' && (
@@ -25,8 +25,8 @@ export function App({ page }: { readonly page: Page }) {
       )}
       {state.kind === 'opening' && (
         <main class="opening" aria-busy="true">
-          <h1 class="unseen">{texts.product}</h1>
-          <p class="quiet">{texts.files.loading}</p>
+          <h1 class="unseen">{messages.product}</h1>
+          <p class="quiet">{messages.files.loading}</p>
         </main>
       )}
       {state.kind === 'open' && <Desk page={page} />}
@@ -42,16 +42,16 @@ function Desk({ page }: { readonly page: Page }) {
       <header class="top">
         <span class="mark" aria-hidden="true" />
         <h1 class="product">
-          {texts.product} <span class="quiet">{words.title}</span>
+          {messages.product} <span class="quiet">{words.title}</span>
         </h1>
         <button
           type="button"
           class="button button-plain"
-          aria-label={texts.signIn.signOut}
+          aria-label={messages.signIn.signOut}
           onClick={() => void page.signOut()}
         >
           <Icon name="signOut" />
-          <span>{texts.signIn.signOut}</span>
+          <span>{messages.signIn.signOut}</span>
         </button>
       </header>
       <div class="columns">

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 
-const words = texts.operator.forms
+const words = messages.operator.forms
 
 export interface TextFieldProps {
   readonly label: string
@@ -36,7 +36,7 @@ export function TextField({ label, value, hint, type = 'text', onInput }: TextFi
   )
 }
 
-/** A size as it is typed; empty for none. */
+/** A size as typed; empty for none. */
 export interface TypedSize {
   readonly amount: string
   readonly unit: SizeUnit
@@ -48,7 +48,7 @@ type SizeUnit = keyof typeof UNITS
 
 export const NO_SIZE: TypedSize = { amount: '', unit: 'GiB' }
 
-/** Whole bytes; `undefined` when there is nothing that is a size. */
+/** In bytes; `undefined` if the text is not a size. */
 export function bytesOf({ amount, unit }: TypedSize): number | undefined {
   const bytes = Math.round(Number(amount) * UNITS[unit])
   return amount.trim() !== '' && Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : undefined

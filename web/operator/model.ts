@@ -25,7 +25,7 @@ export interface Device {
   readonly created_at: string
 }
 
-/** Any reason for capacity; devices are among them. */
+/** A grant of capacity, from a device or another source. */
 export interface Grant {
   readonly source: string
   readonly reference: string

@@ -3,14 +3,14 @@ import { createApi } from '../shared/api.ts'
 import { messageOf } from '../shared/error-message.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { watchPlace } from './route.ts'
 import { createServiceWatch } from './charts/service-watch.ts'
 import { createUserList } from './user-list.ts'
 
 export type Page = ReturnType<typeof createPage>
 
-/** Puts the parts of the operator's page together. `base` is its folder. */
+/** Composes the operator's page. `base` is its base URL. */
 export function createPage(base: string) {
   const toasts = createToasts()
   const place = watchPlace()
@@ -21,10 +21,10 @@ export function createPage(base: string) {
     ask: () => users.load(),
     member: 'admin_token',
     nobody: 'unauthorized',
-    words: texts.operator.signIn,
+    words: messages.operator.signIn,
     trustsLinks: false,
     onChanging: async () => undefined,
-    // What other tabs ask for next is refused, which tells them.
+    // Other tabs notice when their next request is refused.
     onChange: () => watch.clear(),
     onRefused: (reason) => toasts.show(reason),
   })
@@ -38,7 +38,7 @@ export function createPage(base: string) {
       await session.signOut()
       users.clear()
     } catch (error) {
-      toasts.show(texts.failed(messageOf(error)))
+      toasts.show(messages.failed(messageOf(error)))
     }
   }
 

@@ -1,9 +1,9 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 
-/** What of the service is looked at. */
+/** The current view. */
 export type Place = { readonly kind: 'users' } | { readonly kind: 'user'; readonly userId: string }
 
-/** The place that the address names behind `#`, so that it can be gone back to, reloaded and opened in another tab. */
+/** The view that the URL fragment names, so that history, reload and new tabs work. */
 export function watchPlace(): ReadonlySignal<Place> {
   const place = signal(placeOf(location.hash))
   addEventListener('hashchange', () => {
@@ -19,7 +19,7 @@ export function addressOf(userId: string): string {
 }
 
 function placeOf(hash: string): Place {
-  // Ids have no letter that an address would write in another way.
+  // User ids contain no character that URLs escape.
   const [, userId] = /^#\/users\/([\w-]{1,64})$/.exec(hash) ?? []
   return userId === undefined ? { kind: 'users' } : { kind: 'user', userId }
 }

@@ -3,17 +3,17 @@ import { type Api, ProblemError } from '../shared/api.ts'
 import type { Account, AccountPage } from './model.ts'
 
 export interface UserList {
-  /** In the order of their ids, as far as they have been read. */
+  /** The users read so far, ordered by id. */
   readonly users: ReadonlySignal<readonly Account[]>
   readonly hasMore: ReadonlySignal<boolean>
-  /** What the ids begin with. */
+  /** The current id prefix. */
   readonly prefix: ReadonlySignal<string>
-  /** Reads the first page anew. */
+  /** Reads the first page again. */
   load(): Promise<void>
-  /** Reads the first page of those that begin so. */
+  /** Reads the first page of ids with this prefix. */
   search(prefix: string): Promise<void>
   loadMore(): Promise<void>
-  /** Reads the first page anew where it is the only one, and where nothing else is being read. */
+  /** Reads the first page again, unless further pages are loaded or a read is running. */
   refresh(): Promise<void>
   clear(): void
 }
@@ -38,7 +38,7 @@ export function createUserList(api: Api): UserList {
     }
   }
 
-  /** What was asked for before something else was is not wanted any more. */
+  /** Only the result of the latest read counts. */
   async function read(after: string | null): Promise<void> {
     const query = new URLSearchParams({ limit: String(PAGE_USERS) })
     if (prefix.value !== '') query.set('prefix', prefix.value)
@@ -81,7 +81,7 @@ export function createUserList(api: Api): UserList {
   }
 }
 
-/** Nobody has an id that begins with what no id has in it. */
+/** The prefix contains a character that no id has, so no user matches. */
 function isImpossiblePrefix(error: unknown): boolean {
   return error instanceof ProblemError && error.facts['parameter'] === 'prefix'
 }

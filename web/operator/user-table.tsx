@@ -1,10 +1,10 @@
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import type { Account } from './model.ts'
 import { addressOf } from './route.ts'
 import { StatusBadge } from './status-badge.tsx'
 
-const words = texts.operator.users
+const words = messages.operator.users
 
 export function UserTable({ users }: { readonly users: readonly Account[] }) {
   return (
@@ -54,7 +54,7 @@ function UserRow({ account }: { readonly account: Account }) {
   )
 }
 
-/** The words say it all; the bar is for the eye. */
+/** The text has all figures; the bar is decorative. */
 function UseBar({ figures }: { readonly figures: Account['capacity'] }) {
   const { used, capacity, state } = figures
   const share = capacity === 0 ? Number(used > 0) : Math.min(1, used / capacity)

@@ -3,16 +3,16 @@ import { FormDialog } from '../shared/form-dialog.tsx'
 import { Icon } from '../shared/icon.tsx'
 import { messageOf } from '../shared/error-message.ts'
 import { Search } from '../shared/search.tsx'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { TextField } from './form-fields.tsx'
 import type { Account } from './model.ts'
 import type { Page } from './page.ts'
 import { addressOf } from './route.ts'
 import { UserTable } from './user-table.tsx'
 
-const words = texts.operator.users
+const words = messages.operator.users
 
-/** All users, a page of them at a time. */
+/** All users, page by page. */
 export function UsersView({ page }: { readonly page: Page }) {
   const { users, toasts } = page
   const [isMaking, setMaking] = useState(false)
@@ -20,14 +20,14 @@ export function UsersView({ page }: { readonly page: Page }) {
 
   async function read(work: () => Promise<void>): Promise<void> {
     setReading(true)
-    await work().catch((error: unknown) => toasts.show(texts.failed(messageOf(error))))
+    await work().catch((error: unknown) => toasts.show(messages.failed(messageOf(error))))
     setReading(false)
   }
 
-  /** The user of that id, or the only one whose id begins so. */
+  /** Opens the user with that id, or the only one whose id has that prefix. */
   async function open(text: string): Promise<void> {
     await users.search(text)
-    // Another letter asks for another list, and this one may have been overtaken.
+    // A later search may have replaced this one.
     if (text === '' || users.prefix.value !== text) return
     const [first, ...others] = users.users.value
     if (first?.user_id.startsWith(text) !== true) return
@@ -35,7 +35,7 @@ export function UsersView({ page }: { readonly page: Page }) {
   }
 
   useEffect(() => void read(() => users.load()), [])
-  // As often as the charts move. Who is signed out meanwhile sees that elsewhere.
+  // At the interval of the charts. A refused token is handled by the session.
   const moment = page.watch.samples.value.at(-1)?.at
   useEffect(() => void users.refresh().catch(() => undefined), [moment])
   return (

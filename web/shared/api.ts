@@ -1,13 +1,13 @@
 import { type Signal, signal } from '@preact/signals'
 import { backOffMs, pause } from './sleep.ts'
 
-/** What the service refused, and why. */
+/** A refusal or failure that the service reported. */
 export class ProblemError extends Error {
   readonly status: number
   readonly code: string
-  /** The figures that come with some codes. */
+  /** All members of the problem document, including the figures of some codes. */
   readonly facts: Readonly<Record<string, unknown>>
-  /** How long to wait before another try, where the service says so; else 0. */
+  /** From `Retry-After`; 0 without that header. */
   readonly retryAfterMs: number
 
   constructor(
@@ -23,7 +23,7 @@ export class ProblemError extends Error {
     this.retryAfterMs = Math.min(Number(/^\d+$/.exec(retryAfter ?? '')), MAX_RETRY_SECONDS) * 1000
   }
 
-  /** The code, or what the page calls one of several causes that a code has. */
+  /** The code, or a more specific name for one of its causes. */
   get reason(): string {
     const isTwo = this.code === 'access_token_invalid' && this.fact('access_tokens') > 1
     return isTwo ? TWO_TOKENS : this.code
@@ -37,10 +37,10 @@ export class ProblemError extends Error {
 
 const MAX_RETRY_SECONDS = 3600
 
-/** The browser has sent another access token beside its own. */
+/** The browser has sent two different access tokens. */
 export const TWO_TOKENS = 'two_access_tokens'
 
-/** Nobody answered. */
+/** The request got no response. */
 export class ConnectionError extends Error {
   constructor(cause: unknown) {
     super('No connection.', { cause })
@@ -52,27 +52,27 @@ export interface Call {
   readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly json?: object
   readonly headers?: Readonly<Record<string, string>>
-  /** Goes on when the page is left. */
+  /** Lets the request outlive the page. */
   readonly keepalive?: boolean
 }
 
 export interface Api {
-  /** Whether the last read was answered. */
+  /** Whether the last `read` got a response. */
   readonly isConnected: Signal<boolean>
-  /** The address of a path below the page. */
+  /** Resolves a path against the page's base URL. */
   urlOf(path: string): string
-  /** Reads, and tries again by itself until there is an answer. Rejects with a `ProblemError`. */
+  /** Reads JSON and retries until the service responds. Rejects with a `ProblemError`. */
   read<T>(path: string): Promise<T>
-  /** Does something once. Rejects with a `ProblemError` or a `ConnectionError`. */
+  /** Sends one request without retries. Rejects with a `ProblemError` or a `ConnectionError`. */
   call<T>(path: string, call: Call): Promise<T>
-  /** Reads what is no JSON, once. Rejects as `call` does. */
+  /** Reads a text response, without retries. Rejects as `call` does. */
   text(path: string): Promise<string>
 }
 
 export interface ApiOptions {
-  /** The folder of the page. */
+  /** The base URL of the page. */
   readonly base: string
-  /** The service does not know whoever asks, or no longer. */
+  /** Called when the service refuses the token of a request. */
   readonly onRefusedToken: (reason: string) => void
 }
 
@@ -80,7 +80,7 @@ const TOKEN_CODES = new Set([
   'access_token_missing',
   'access_token_invalid',
   'user_suspended',
-  // Of the admin token.
+  // For the admin token.
   'unauthorized',
 ])
 
@@ -88,7 +88,7 @@ export function isTokenCode(code: string): boolean {
   return TOKEN_CODES.has(code)
 }
 
-/** Asks the service in whose folder the page lies. */
+/** A client of the API that serves this page. */
 export function createApi({ base, onRefusedToken }: ApiOptions): Api {
   const isConnected = signal(true)
 
@@ -137,11 +137,11 @@ export function createApi({ base, onRefusedToken }: ApiOptions): Api {
 export interface Refusal {
   readonly status: number
   readonly text: string
-  /** The header of this name. */
+  /** The value of the header `Retry-After`. */
   readonly retryAfter: string | null
 }
 
-/** What a response says is wrong. A proxy's own answers are no problem documents. */
+/** Parses an error response. Responses of a proxy are not problem documents. */
 export function problemOf({ status, text, retryAfter }: Refusal): ProblemError {
   try {
     return new ProblemError(status, JSON.parse(text) as Record<string, unknown>, retryAfter)
@@ -150,7 +150,7 @@ export function problemOf({ status, text, retryAfter }: Refusal): ProblemError {
   }
 }
 
-/** Whether the same request may well work a moment later. */
+/** Whether a retry of the same request may succeed. */
 export function isPassing(error: unknown): boolean {
   return (
     error instanceof ConnectionError ||
@@ -158,13 +158,13 @@ export function isPassing(error: unknown): boolean {
   )
 }
 
-/** How long to wait before the same request is made again, after so many tries: not less than the service asks for. */
+/** Delay before the next retry: exponential backoff, but at least `Retry-After`. */
 export function retryMs(error: unknown, tries: number): number {
   const asked = error instanceof ProblemError ? error.retryAfterMs : 0
   return Math.max(asked, backOffMs(tries))
 }
 
-/** The path of an own file. */
+/** The path of a file. */
 export function pathOf(name: string, owner = 'me'): string {
   return `users/${owner}/repo/${encodeURIComponent(name.toWellFormed())}`
 }

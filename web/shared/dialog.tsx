@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { Icon } from './icon.tsx'
 
 export interface DialogProps {
   readonly title: string
-  /** Named below the title, such as the file that it is about. */
+  /** Subtitle, such as the name of the file. */
   readonly subject?: string
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
-/** A modal dialog: the browser keeps the focus in it, and gives it back to where it was. */
+/** A modal dialog: the browser traps the focus and restores it afterwards. */
 export function Dialog({ title, subject, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -29,14 +29,14 @@ export function Dialog({ title, subject, onClose, children }: DialogProps) {
       aria-labelledby={id}
       onClose={onClose}
       onClick={(event) => {
-        // On the backdrop, which is the dialog itself and none of what is in it.
+        // A click on the backdrop has the dialog itself as its target.
         if (event.target === dialog.current) onClose()
       }}
     >
       <div class="dialog-content">
         <header class="dialog-head">
           <h2 id={id}>{title}</h2>
-          <button type="button" class="icon-button" aria-label={texts.close} onClick={onClose}>
+          <button type="button" class="icon-button" aria-label={messages.close} onClick={onClose}>
             <Icon name="close" />
           </button>
         </header>

@@ -1,4 +1,4 @@
-/** What an error says, or in words whatever else was thrown. */
+/** The message of an error, or a string of any other thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

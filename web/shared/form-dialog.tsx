@@ -1,27 +1,27 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { Dialog } from './dialog.tsx'
 import { messageOf } from './error-message.ts'
 
 export interface FormDialogProps {
   readonly title: string
   readonly subject?: string
-  /** What the button says. */
+  /** Label of the submit button. */
   readonly action: string
-  /** Whether what it does is hard to undo. */
+  /** Whether the action is hard to undo. */
   readonly isGrave?: boolean
-  /** Whether there is something to do yet. */
+  /** Whether the form can be submitted. */
   readonly isReady?: boolean
-  /** What an error of `submit` says to whoever fills in the form; its own words when left out. */
+  /** The message for an error of `submit`; by default the error's own. */
   readonly problemOf?: (error: unknown) => string | undefined
-  /** Does it. The dialog closes when it resolves, and says why not when it rejects. */
+  /** The dialog closes when this resolves, and shows the error when it rejects. */
   readonly submit: () => Promise<void>
   readonly onClose: () => void
   readonly children?: ComponentChildren
 }
 
-/** A dialog that asks for something, or for a second thought, before it is done. */
+/** A dialog with a form, or with a confirmation, and a submit button. */
 export function FormDialog(props: FormDialogProps) {
   const { title, subject, action, isGrave = false, isReady = true, submit, onClose } = props
   const [problem, setProblem] = useState<string>()
@@ -33,7 +33,7 @@ export function FormDialog(props: FormDialogProps) {
       await submit()
       onClose()
     } catch (error) {
-      setProblem(props.problemOf?.(error) ?? texts.failed(messageOf(error)))
+      setProblem(props.problemOf?.(error) ?? messages.failed(messageOf(error)))
       setBusy(false)
     }
   }
@@ -55,7 +55,7 @@ export function FormDialog(props: FormDialogProps) {
         )}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>
-            {texts.cancel}
+            {messages.cancel}
           </button>
           <button
             type="submit"

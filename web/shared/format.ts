@@ -1,6 +1,6 @@
 import { LANGUAGE } from '../language.ts'
 
-// Made once: each takes longer than all that a row of a table has to format.
+// Created once: creating a formatter takes longer than formatting a table row.
 const NUMBER = new Intl.NumberFormat(LANGUAGE)
 const DAY = new Intl.DateTimeFormat(LANGUAGE, { year: 'numeric', month: 'short', day: 'numeric' })
 const MOMENT = new Intl.DateTimeFormat(LANGUAGE, {
@@ -12,12 +12,12 @@ const WHOLE = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: 'full', timeStyle: 
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
-/** A size for people, such as `1.5 GiB`; rounded down, so that nothing that is left looks like more. */
+/** A size such as `1.5 GiB`, rounded down, so that free space never looks larger than it is. */
 export function formatBytes(bytes: number): string {
   return format(bytes, Math.floor)
 }
 
-/** A size that is needed: rounded up, so that it is enough. */
+/** A required size, rounded up, so that it is enough. */
 export function formatNeed(bytes: number): string {
   return format(bytes, Math.ceil)
 }
@@ -47,7 +47,7 @@ export function formatWholeTime(time: string): string {
   return WHOLE.format(new Date(time))
 }
 
-/** A time for people: the hour of today, the day of any other. */
+/** The time of day for today, the date for other days. */
 export function formatTime(time: string): string {
   const date = new Date(time)
   return date.toDateString() === new Date().toDateString() ? MOMENT.format(date) : DAY.format(date)

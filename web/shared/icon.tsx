@@ -1,4 +1,4 @@
-/** Paths in a field of 24 by 24, drawn with a stroke. */
+/** Stroked paths in a 24 by 24 view box. */
 const PATHS = {
   upload: 'M12 16V5m0 0L7.5 9.5M12 5l4.5 4.5M5 15v3a2 2 0 0 0 2 2h10a2 2 0 0 0 2-2v-3',
   download: 'M12 4v11m0 0l-4.5-4.5M12 15l4.5-4.5M5 16v2a2 2 0 0 0 2 2h10a2 2 0 0 0 2-2v-2',
@@ -35,7 +35,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** A picture that says nothing by itself: the words are beside it or in a label. */
+/** A decorative icon; the text is beside it or in a label. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">

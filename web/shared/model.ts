@@ -29,7 +29,7 @@ export interface Grant {
   readonly ends_at: string | null
 }
 
-/** The figures that an upload answers too. */
+/** Figures that the response to an upload contains too. */
 export interface Figures {
   readonly capacity: number
   readonly used: number

@@ -4,16 +4,16 @@ import { Icon } from './icon.tsx'
 export interface SearchProps {
   readonly label: string
   readonly maxLength: number
-  /** What has been searched for when it is shown. */
+  /** The initial search text. */
   readonly initial?: string
-  /** Is called a moment after the last letter. */
+  /** Debounced. */
   readonly onSearch: (text: string) => void
   readonly onEnter?: (text: string) => void
 }
 
 const TYPING_MS = 200
 
-/** Where one types what the names of a list are to begin with. */
+/** A search field for a name prefix. */
 export function Search({ label, maxLength, initial = '', onSearch, onEnter }: SearchProps) {
   const [text, setText] = useState(initial)
   const searched = useRef(initial)

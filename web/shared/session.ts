@@ -1,12 +1,12 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { type Api, ProblemError, TWO_TOKENS } from './api.ts'
 import { messageOf } from './error-message.ts'
 
 export type SessionState =
   | { readonly kind: 'opening' }
   | { readonly kind: 'open' }
-  /** With a word why, where there is one to say, and whether signing out takes away what stands in the way. */
+  /** `hasLeftovers`: signing out removes the cookies that prevent signing in. */
   | {
       readonly kind: 'closed'
       readonly reason: string | undefined
@@ -15,47 +15,47 @@ export type SessionState =
 
 export interface Session {
   readonly state: ReadonlySignal<SessionState>
-  /** Whether there is a link that wants to sign somebody in, and has to be asked about. */
+  /** Whether a sign-in link waits for confirmation. */
   readonly hasLink: ReadonlySignal<boolean>
   /**
-   * Finds out whose page this is. A link's token signs in at once where the program itself prints such links and nobody is
-   * signed in. Else it could make somebody give files to whoever made the link, so it waits for `followLink`.
+   * Determines whether the user is signed in. With `trustsLinks`, and if nobody is signed in, the token of a link signs
+   * in at once. Otherwise it waits for `followLink`: a foreign link could make users upload to its author's account.
    */
   begin(token: string | undefined): Promise<void>
   followLink(): Promise<void>
   dismissLink(): void
   signIn(token: string): Promise<void>
   signOut(): Promise<void>
-  /** Another tab has signed in or out. */
+  /** Checks the session again, after another tab has signed in or out. */
   look(): Promise<void>
-  /** The service refused the token, for a reason as `ProblemError` has it. */
+  /** Ends the session after the service has refused the token; `reason` is that of the `ProblemError`. */
   refuse(reason: string): void
 }
 
 export interface SessionOptions {
   readonly api: () => Api
-  /** Asks for something that only whoever is signed in gets. */
+  /** A request that succeeds only while signed in. */
   readonly ask: () => Promise<unknown>
-  /** What the service calls the token. */
+  /** The JSON member that holds the token. */
   readonly member: 'access_token' | 'admin_token'
-  /** The code of what it refuses while nobody is signed in. */
+  /** The error code of a request without a token. */
   readonly nobody: string
-  /** `reasons` by the codes of refusals, and of a session that has `ended`; `notKept` of a cookie that the browser refused. */
+  /** `reasons`: by error code, or `ended`. `notKept`: the browser did not store the cookie. */
   readonly words: {
     readonly notKept: string
     readonly reasons: Readonly<Record<string, string> & { ended: string }>
   }
-  /** Whether links sign in at once. */
+  /** Whether links sign in without confirmation. */
   readonly trustsLinks: boolean
-  /** Before somebody signs in here: resolves when nothing is sent any more for whoever it was before. */
+  /** Called before a sign-in; resolves when nothing more is sent for the previous user. */
   readonly onChanging: () => Promise<void>
-  /** Somebody signed in or out here, or tried to. */
+  /** Called after a sign-in, an attempt, or a sign-out in this tab. */
   readonly onChange: () => void
-  /** The token of a link was refused, and whoever was signed in still is. */
+  /** Called when the token of a link was refused; the previous user is still signed in. */
   readonly onRefused: (reason: string) => void
 }
 
-/** Whose page this is. The token itself is in a cookie that no script can read, and nowhere else. */
+/** The sign-in state. The token is stored only in a cookie that scripts cannot read. */
 export function createSession(options: SessionOptions): Session {
   const { api, ask, member, nobody, words, trustsLinks, onChanging, onChange, onRefused } = options
   const { reasons } = words
@@ -102,7 +102,7 @@ export function createSession(options: SessionOptions): Session {
   }
 
   function reasonOf(error: unknown): string {
-    return wordOf(codeOf(error)) ?? texts.failed(messageOf(error))
+    return wordOf(codeOf(error)) ?? messages.failed(messageOf(error))
   }
 
   function wordOf(code: string): string | undefined {

@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import type { Session } from './session.ts'
 
-type Words = typeof texts.signIn
+type Words = typeof messages.signIn
 
 export interface SignInProps {
   readonly session: Session
-  /** Which token is asked for, and where it comes from. */
+  /** Names the token and says where it comes from. */
   readonly words: Pick<Words, 'title' | 'explanation' | 'label' | 'needed'>
   readonly placeholder?: string
   readonly reason: string | undefined
-  /** Offered where the browser has something left that signing out takes away. */
+  /** If set, offers to sign out, which removes leftover cookies. */
   readonly onSignOut?: (() => void) | undefined
-  /** What waits for whoever comes back. */
+  /** A note about uploads that continue after signing in. */
   readonly kept?: string | undefined
 }
 
@@ -21,7 +21,7 @@ export function SignIn({ session, words, placeholder, reason, onSignOut, kept }:
   const [isShown, setShown] = useState(false)
   const [isBusy, setBusy] = useState(false)
   const [isMissing, setMissing] = useState(false)
-  const { show, action } = texts.signIn
+  const { show, action } = messages.signIn
   const problem = isMissing ? words.needed : reason
 
   async function submit(): Promise<void> {
@@ -72,7 +72,7 @@ export function SignIn({ session, words, placeholder, reason, onSignOut, kept }:
         </button>
         {onSignOut !== undefined && (
           <button type="button" class="button" disabled={isBusy} onClick={onSignOut}>
-            {texts.signIn.signOut}
+            {messages.signIn.signOut}
           </button>
         )}
         <p id="token-explanation" class="quiet">

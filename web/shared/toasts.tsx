@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { Icon } from './icon.tsx'
 
 interface Toast {
@@ -9,15 +9,15 @@ interface Toast {
 }
 
 export interface Toasts {
-  /** Says something for a while. Returns what takes it away before. */
+  /** Shows a message for a while. Returns a function that removes it earlier. */
   show(text: string, action?: { readonly label: string; run(): void }): () => void
   readonly View: () => preact.JSX.Element
 }
 
-/** Longer than the time for second thoughts, which the button is for. */
+/** As long as a deletion can be undone. */
 const SHOWN_MS = 6_000
 
-/** Short messages at the lower edge, which screen readers say too. */
+/** Short messages at the lower edge, announced by screen readers. */
 export function createToasts(): Toasts {
   const toasts = signal<readonly Toast[]>([])
   let last = 0
@@ -54,7 +54,7 @@ export function createToasts(): Toasts {
             <button
               type="button"
               class="icon-button"
-              aria-label={texts.close}
+              aria-label={messages.close}
               onClick={() => take(id)}
             >
               <Icon name="close" />

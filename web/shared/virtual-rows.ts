@@ -2,16 +2,16 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 export interface RowWindow {
   readonly first: number
-  /** Behind the last one. */
+  /** Exclusive. */
   readonly end: number
 }
 
-/** Rows that are drawn beyond what is seen, on either side. */
+/** Extra rows rendered above and below the viewport. */
 const MARGIN_ROWS = 8
 
 const STEP_ROWS = 4
 
-/** Follows which of `count` rows of one height can be seen in a region that scrolls, which may come and go. */
+/** Tracks which of `count` rows of equal height are visible in a scroll region, which can mount and unmount. */
 export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: number) {
   const [region, setRegion] = useState<E | null>(null)
   const [view, setView] = useState({ top: 0, height: 800 })
@@ -19,7 +19,7 @@ export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: nu
     const element = region
     if (element === null) return undefined
     const measure = (): void => {
-      // In steps, so that most movements draw nothing anew.
+      // In steps, so that most scrolling renders nothing.
       const step = rowHeight * STEP_ROWS
       const top = Math.floor(element.scrollTop / step) * step
       const height = element.clientHeight
@@ -43,8 +43,8 @@ export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: nu
 }
 
 /**
- * Keys by which a row that stays keeps its elements. After a jump that leaves few, all elements stay where they are for
- * whichever rows are there now: a browser fills them anew for far less than it takes to make or move them.
+ * Keys with which a row that stays visible keeps its elements. After a jump that keeps few rows, all elements are
+ * reused in place: updating elements costs the browser far less than creating or moving them.
  */
 function useKeys({ first, end }: RowWindow): (row: number) => number {
   const last = useRef({ first, shift: 0 })

@@ -1,4 +1,4 @@
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
 import { CapacityPanel } from './capacity-panel.tsx'
@@ -15,7 +15,7 @@ export function App({ page }: { readonly page: Page }) {
       {!api.isConnected.value && (
         <p class="banner" role="alert">
           <Icon name="warning" />
-          {texts.connectionLost}
+          {messages.connectionLost}
         </p>
       )}
       {session.hasLink.value ? (
@@ -35,8 +35,8 @@ function View({ page }: { readonly page: Page }) {
     case 'opening':
       return (
         <main class="opening" aria-busy="true">
-          <h1 class="unseen">{texts.product}</h1>
-          <p class="quiet">{texts.files.loading}</p>
+          <h1 class="unseen">{messages.product}</h1>
+          <p class="quiet">{messages.files.loading}</p>
         </main>
       )
     case 'closed': {
@@ -44,11 +44,11 @@ function View({ page }: { readonly page: Page }) {
       return (
         <SignIn
           session={session}
-          words={texts.signIn}
+          words={messages.signIn}
           placeholder="crt_…"
           reason={state.reason}
           onSignOut={state.hasLeftovers === true ? () => void page.signOut() : undefined}
-          kept={kept > 0 ? texts.signIn.uploadsKept(kept) : undefined}
+          kept={kept > 0 ? messages.signIn.uploadsKept(kept) : undefined}
         />
       )
     }
@@ -63,18 +63,18 @@ function Repository({ page }: { readonly page: Page }) {
     <div class="shell">
       <header class="top">
         <span class="mark" aria-hidden="true" />
-        <h1 class="product">{texts.product}</h1>
+        <h1 class="product">{messages.product}</h1>
         <span class="user" title={user}>
           {user}
         </span>
         <button
           type="button"
           class="button button-plain"
-          aria-label={texts.signIn.signOut}
+          aria-label={messages.signIn.signOut}
           onClick={() => void page.signOut()}
         >
           <Icon name="signOut" />
-          <span>{texts.signIn.signOut}</span>
+          <span>{messages.signIn.signOut}</span>
         </button>
       </header>
       <div class="columns">
@@ -84,7 +84,7 @@ function Repository({ page }: { readonly page: Page }) {
       <UploadPanel uploads={page.uploads} />
       <div class="drop-hint" aria-hidden="true">
         <Icon name="upload" />
-        {texts.files.dropHere}
+        {messages.files.dropHere}
       </div>
     </div>
   )

@@ -4,9 +4,9 @@ import type { Capacity } from '../shared/model.ts'
 
 export interface CapacityFigures {
   readonly figures: ReadonlySignal<Capacity | undefined>
-  /** Reads them now. */
+  /** Reads the figures now. */
   read(): Promise<Capacity>
-  /** Reads them soon; what is asked for at once is read once. */
+  /** Reads the figures soon; concurrent calls share one read. */
   refresh(): void
 }
 
@@ -30,7 +30,7 @@ export function createCapacityFigures(api: Api): CapacityFigures {
       isDue = true
       setTimeout(() => {
         isDue = false
-        // Who is signed out sees that elsewhere.
+        // A refused token is handled by the session.
         read().catch(() => undefined)
       }, SOON_MS)
     },

@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks'
 import { formatBytes } from '../shared/format.ts'
 import { Icon, type IconName } from '../shared/icon.tsx'
 import type { Capacity, Grant } from '../shared/model.ts'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 
-const words = texts.capacity
+const words = messages.capacity
 
-/** How full the repository is, and which devices and other grants its capacity is made of. */
+/** The used capacity, and the devices and other grants that it consists of. */
 export function CapacityPanel({ capacity }: { readonly capacity: Capacity | undefined }) {
-  // Where there is room for it, that is.
+  // Open by default if the screen has room for it.
   const [isOpen, setOpen] = useState(matchMedia('(min-width: 60rem)').matches)
   if (capacity === undefined) return null
   const { used, grants } = capacity
@@ -100,7 +100,7 @@ function GrantRow({ grant, capacity }: { readonly grant: Grant; readonly capacit
   )
 }
 
-/** What happens when a grant leaves. */
+/** The effect of losing a grant. */
 function withoutIt(bytes: number, { capacity, used }: Capacity): string {
   const left = capacity - bytes - used
   return left >= 0 ? words.leaves(left) : words.leavesOver(-left)

@@ -1,10 +1,10 @@
 import type { FileEntry } from '../shared/model.ts'
 
-/** What one tab tells the others of the same browser. */
+/** Messages between the tabs of one browser. */
 export type TabMessage =
   | { readonly kind: 'put'; readonly file: FileEntry }
   | { readonly kind: 'drop'; readonly name: string }
-  /** Somebody is about to sign in. */
+  /** A tab is about to sign in. */
   | { readonly kind: 'session_changing' }
   | { readonly kind: 'session' }
 
@@ -13,11 +13,11 @@ export interface Tabs {
   listen(hear: (message: TabMessage) => void): void
 }
 
-/** Pages of one service, which is to say of one folder, hear one another. */
+/** Connects the tabs that have the same base URL, so of one service. */
 export function openTabs(base: string): Tabs {
   const channel = new BroadcastChannel(`cloud-repository ${base}`)
   return {
-    // A channel has no target but its own origin.
+    // A channel has no target origin: it never leaves its own.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     tell: (message) => channel.postMessage(message),
     listen(hear) {

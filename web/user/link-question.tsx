@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import type { Session } from '../shared/session.ts'
 
 export interface LinkQuestionProps {
   readonly session: Session
-  /** Who is signed in now. */
+  /** The user who is signed in now. */
   readonly user: string | undefined
 }
 
-/** Asks whether to sign in as a link says: whoever made it could be somebody else, who wants to be given files. */
+/** Asks for confirmation of a sign-in link, which an attacker could have made to receive the user's files. */
 export function LinkQuestion({ session, user }: LinkQuestionProps) {
   const [isBusy, setBusy] = useState(false)
-  const words = texts.signIn.link
+  const words = messages.signIn.link
   return (
     <main class="sign-in">
       <div class="card sign-in-card">
@@ -36,7 +36,7 @@ export function LinkQuestion({ session, user }: LinkQuestionProps) {
           disabled={isBusy}
           onClick={() => session.dismissLink()}
         >
-          {user === undefined ? texts.cancel : words.stay(user)}
+          {user === undefined ? messages.cancel : words.stay(user)}
         </button>
       </div>
     </main>

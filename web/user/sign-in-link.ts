@@ -1,5 +1,5 @@
 /**
- * The access token that a link to the page brings along. It is used once, and is gone from the address and the history
+ * Takes the access token from the link that opened the page. The token is removed from the address and the history
  * before anything else happens.
  */
 export function takeAccessToken(): string | undefined {
@@ -9,7 +9,7 @@ export function takeAccessToken(): string | undefined {
   return new URLSearchParams(hash.slice(1)).get('access_token') ?? undefined
 }
 
-/** Whether a host is the machine of whoever looks, where the program itself prints such links. */
+/** Whether the host is the user's own machine, where the service itself prints sign-in links. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }

@@ -2,23 +2,23 @@ import { type Api, pathOf, ProblemError } from '../shared/api.ts'
 import { messageOf } from '../shared/error-message.ts'
 import type { FileEntry } from '../shared/model.ts'
 import type { Toasts } from '../shared/toasts.tsx'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import type { FileList } from './files/file-list.ts'
 
 export interface RemovalsOptions {
   readonly api: Api
   readonly list: FileList
   readonly toasts: Toasts
-  /** The file is gone from the service. */
+  /** Called when the service has no such file any more. */
   readonly onRemoved: (name: string) => void
 }
 
 export interface Removals {
-  /** Hides the file at once, and deletes it after a time for second thoughts, or when the page is left. */
+  /** Hides the file at once. Deletes it after the undo period, or when the page is left. */
   remove(file: FileEntry): void
-  /** Deletes now what is to be deleted under that name. */
+  /** Runs the pending deletion of that name now, if any. */
   settle(name: string): Promise<void>
-  /** Deletes now all that is to be deleted. */
+  /** Runs all pending deletions now. */
   settleAll(): Promise<void>
 }
 
@@ -28,9 +28,9 @@ interface Pending {
   readonly takeToast: () => void
 }
 
-const SECOND_THOUGHTS_MS = 6_000
+const UNDO_MS = 6_000
 
-/** The service keeps nothing that was deleted, so what can be undone has not been asked of it yet. */
+/** The service cannot restore a deleted file, so the request is sent when the undo period ends. */
 export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions): Removals {
   const pending = new Map<string, Pending>()
 
@@ -61,8 +61,8 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
     if (code === 'not_found') {
       list.drop(name)
       onRemoved(name)
-    } else if (code === 'precondition_failed') toasts.show(texts.removal.changed(name))
-    else toasts.show(texts.failed(messageOf(error)))
+    } else if (code === 'precondition_failed') toasts.show(messages.removal.changed(name))
+    else toasts.show(messages.failed(messageOf(error)))
   }
 
   async function settleAll(): Promise<void> {
@@ -76,11 +76,14 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
       const { name } = file
       list.hide(name, true)
       const undo = (): void => {
-        // Else it has been asked for already, and its own end shows what became of the file.
+        // Otherwise the request was sent already, and its result updates the list.
         if (take(name) !== undefined) list.hide(name, false)
       }
-      const takeToast = toasts.show(texts.removal.pending(name), { label: texts.undo, run: undo })
-      const timer = setTimeout(() => void settle(name), SECOND_THOUGHTS_MS)
+      const takeToast = toasts.show(messages.removal.pending(name), {
+        label: messages.undo,
+        run: undo,
+      })
+      const timer = setTimeout(() => void settle(name), UNDO_MS)
       pending.set(name, { file, timer, takeToast })
     },
     settle,
@@ -88,7 +91,7 @@ export function createRemovals({ api, list, toasts, onRemoved }: RemovalsOptions
   }
 }
 
-/** Deletes exactly what was seen, and not what has taken its name since. */
+/** Deletes only the version that the user saw, not a later file of that name. */
 function send(api: Api, { name, etag }: FileEntry): Promise<void> {
   const headers = { 'if-match': `"${etag}"` }
   return api.call(pathOf(name), { method: 'DELETE', headers, keepalive: true })

@@ -4,7 +4,7 @@ import { messageOf } from '../shared/error-message.ts'
 import { pause } from '../shared/sleep.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
-import { texts } from '../messages.ts'
+import { messages } from '../messages.ts'
 import { createCapacityFigures } from './capacity-figures.ts'
 import { createFileList } from './files/file-list.ts'
 import { createRemovals } from './undo-delete.ts'
@@ -15,16 +15,16 @@ import { createUploads } from './uploads/queue.ts'
 
 export type Page = ReturnType<typeof createPage>
 
-/** How often the figures are read while something is being uploaded. */
+/** How often the figures are read during uploads. */
 const WATCH_MS = 2_000
 
-/** In which other tabs have heard what they were told. */
+/** Time for a message to reach the other tabs. */
 const HEARD_MS = 50
 
-/** A tab that said that somebody signs in, and has said nothing since, was closed. */
+/** A tab that announced a sign-in but has not reported it by then was closed. */
 const CHANGE_MS = 10_000
 
-/** Puts the parts of the page together. `base` is its folder, `target` where files can be dropped. */
+/** Composes the page. `base` is its base URL; files can be dropped on `target`. */
 export function createPage({
   base,
   target,
@@ -42,7 +42,7 @@ export function createPage({
     ask: () => capacity.read(),
     member: 'access_token',
     nobody: 'access_token_missing',
-    words: texts.signIn,
+    words: messages.signIn,
     trustsLinks: isLoopback(location.hostname),
     async onChanging() {
       tabs.tell({ kind: 'session_changing' })
@@ -78,7 +78,7 @@ export function createPage({
     if (session.state.value.kind === 'open') uploads.add(files)
   }
 
-  /** What one user has begun is not sent under the name of the next. */
+  /** Nothing that one user has started is sent as the next user. */
   async function hold(): Promise<void> {
     uploads.hold()
     await removals.settleAll()
@@ -106,7 +106,7 @@ export function createPage({
 
   let lastUser: string | undefined
 
-  /** What one user was uploading is none of the next one's business. */
+  /** Another user does not see the uploads of the previous one. */
   function welcome(): void {
     const user = capacity.figures.value?.user_id
     if (user !== lastUser) {
@@ -114,12 +114,12 @@ export function createPage({
       list.clear()
     }
     lastUser = user
-    // Who is signed out meanwhile sees that elsewhere.
+    // A refused token is handled by the session.
     list.reload().catch(() => undefined)
     uploads.resume()
   }
 
-  /** Who is thrown out may come back; who goes leaves nothing. */
+  /** Keeps uploads if the session ended, but not if the user signed out. */
   function part(mayReturn: boolean): void {
     list.clear()
     if (!mayReturn) uploads.remove(uploads.items.value)
@@ -130,7 +130,7 @@ export function createPage({
       await removals.settleAll()
       await session.signOut()
     } catch (error) {
-      toasts.show(texts.failed(messageOf(error)))
+      toasts.show(messages.failed(messageOf(error)))
     }
   }
 
@@ -154,7 +154,7 @@ export function createPage({
     addEventListener('beforeunload', (event) => {
       if (uploads.figures.value.active > 0) event.preventDefault()
     })
-    // A link that is pasted into the address of an open tab.
+    // A sign-in link that is pasted into the address bar of an open tab.
     addEventListener('hashchange', () => {
       const pasted = takeAccessToken()
       if (pasted !== undefined) void session.begin(pasted)

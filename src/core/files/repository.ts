@@ -7,10 +7,10 @@ import type { FileName } from './file-name.ts'
 import { type FilePosition, positionOf } from './listing.ts'
 import type {
   CapacityReport,
-  ChangeFile,
+  DeleteFile,
   FindFile,
   ListFiles,
-  RemoveFile,
+  UpdateFile,
 } from '../ledger/ledger.ts'
 import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
@@ -53,9 +53,9 @@ export interface OpenedFile {
   readonly release?: OpenedObject['release']
 }
 
-export type DeleteOwnFile = Omit<RemoveFile, 'garbageDelayMs'> & AuthorizedCaller
+export type DeleteOwnFile = Omit<DeleteFile, 'garbageDelayMs'> & AuthorizedCaller
 
-export type UpdateOwnFile = Omit<ChangeFile, 'garbageDelayMs'> & AuthorizedCaller
+export type UpdateOwnFile = Omit<UpdateFile, 'garbageDelayMs'> & AuthorizedCaller
 
 export interface Repository extends Uploads {
   /** A missing file, a hidden file and an unknown user give the same `not_found`. An inactive owner is told so. */
@@ -74,10 +74,10 @@ export interface Repository extends Uploads {
   /** See `Ledger.reportCapacity`; rejects with `access_token_invalid` for a deleted caller. */
   reportCapacity(caller: Caller): Promise<CapacityReport>
 
-  /** See `Ledger.removeFile`. Reverifies the caller first. Running downloads continue. */
+  /** See `Ledger.deleteFile`. Reverifies the caller first. Running downloads continue. */
   remove(file: DeleteOwnFile): Promise<void>
 
-  /** See `Ledger.changeFile`. Reverifies the caller first. Touches no object, so the file's size does not matter. */
+  /** See `Ledger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter. */
   change(change: UpdateOwnFile): Promise<File>
 }
 
@@ -147,11 +147,11 @@ export function createRepository(options: RepositoryOptions): Repository {
     },
     async remove({ reverify, ...file }) {
       await reverify()
-      await ledger.removeFile({ ...file, garbageDelayMs })
+      await ledger.deleteFile({ ...file, garbageDelayMs })
     },
     async change({ reverify, ...change }) {
       await reverify()
-      return await ledger.changeFile({ ...change, garbageDelayMs })
+      return await ledger.updateFile({ ...change, garbageDelayMs })
     },
   }
 }

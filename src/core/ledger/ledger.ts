@@ -88,13 +88,13 @@ export interface CommittedUpload {
   readonly usage: Usage
 }
 
-export interface RemoveFile extends Caller {
+export interface DeleteFile extends Caller {
   readonly name: FileName
   readonly precondition?: Precondition | undefined
   readonly garbageDelayMs: number
 }
 
-export interface ChangeFile extends RemoveFile {
+export interface UpdateFile extends DeleteFile {
   /** `undefined` keeps the name; the same holds for `visibility`. */
   readonly newName: FileName | undefined
   readonly visibility: Visibility | undefined
@@ -174,14 +174,14 @@ export interface Ledger extends SweepLedger {
   abort(upload: AbortUpload): Promise<UploadOutcome | undefined>
 
   /** Guarantees that the file is gone and its object garbage, or rejects: `not_found`, then `precondition_failed`. */
-  removeFile(file: RemoveFile): Promise<void>
+  deleteFile(file: DeleteFile): Promise<void>
 
   /**
    * Guarantees the new name and visibility, or changes nothing. Keeps version, object and `createdAt`, moves
    * `updatedAt`. With `overwrite`, atomically removes another file of the new name; without it, rejects with
-   * `file_exists`. Rejects first as `removeFile` does.
+   * `file_exists`. Rejects first as `deleteFile` does.
    */
-  changeFile(change: ChangeFile): Promise<File>
+  updateFile(change: UpdateFile): Promise<File>
 
   /**
    * A file that is not created, removed or moved while a client reads page after page is listed exactly once. The cost

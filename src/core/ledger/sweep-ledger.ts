@@ -113,16 +113,17 @@ export interface SweepLedger {
   measureJournal(cap: number): Promise<Journal>
 
   /**
-   * Whether the holder has the chore for `leaseMs` from now: it was free, its lease had ended, or the holder had it. It
-   * only saves work. Correctness must not depend on it: a late holder loses the chore without knowing.
+   * Acquires or renews the leader lease for `leaseMs` from now; resolves to `false` if another holder's lease is
+   * running. The lease only saves work. Correctness must not depend on it: a late holder loses it without knowing.
    */
-  holdChore(chore: Chore & { readonly leaseMs: number }): Promise<boolean>
+  acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>
 
-  leaveChore(chore: Chore): Promise<void>
+  /** Does nothing if the holder no longer has the lease. */
+  releaseLeaderLease(claim: LeaderLeaseClaim): Promise<void>
 }
 
-/** A task that one instance does for all. */
-export interface Chore {
+/** One candidate for the leader lease of a background job. */
+export interface LeaderLeaseClaim {
   readonly name: 'sweep'
   /** Unique to each candidate. */
   readonly holder: string

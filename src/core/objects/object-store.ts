@@ -17,14 +17,14 @@ export interface PutObject extends NamedObject {
 /** The memory budget for one body, lent to the store by the caller. */
 export interface BodyMemory {
   /**
-   * Yields `content` piece by piece and counts each piece as held. A piece without room waits; it fails with
+   * Yields `content` chunk by chunk and counts each chunk as held. A chunk without room waits; it fails with
    * `unavailable` when that takes too long or others need the room more. Called once.
    */
   hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>
   /** `bytes` of the yielded content have left the store's memory. */
   release(bytes: number): void
-  /** The store no longer reads the piece; the caller may free its memory at once. */
-  detach(piece: Uint8Array): void
+  /** The store no longer reads the chunk; the caller may free its memory at once. */
+  detach(chunk: Uint8Array): void
 }
 
 export interface HoldOptions {

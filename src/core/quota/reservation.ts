@@ -36,7 +36,7 @@ export async function reserve(options: ReserveOptions): Promise<Reservation> {
 
   async function grow(bytes: number): Promise<void> {
     try {
-      // Doubling keeps the calls few and reserves little for a small file; a single piece reserves only its size.
+      // Doubling keeps the calls few and reserves little for a small file; a single chunk reserves only its size.
       const step = covered === 0 ? 0 : Math.min(bytes, MAX_STEP)
       await extend(Math.min(bytes + step, Math.max(bytes, max)))
     } catch (error) {

@@ -1,45 +1,45 @@
 import { sleep } from '../async/sleep.ts'
-import type { Chore, SweepLedger } from '../ledger/sweep-ledger.ts'
+import type { LeaderLeaseClaim, SweepLedger } from '../ledger/sweep-ledger.ts'
 
-/** The lease of a chore that one instance does for all. */
+/** Lets one instance at a time run a background job. */
 export interface LeaderLease {
-  /** Returns whether the lease was acquired. With `onWait` it waits for the lease, and calls `onWait` once before. */
-  begin(options: {
+  /** Resolves to whether the lease was acquired. With `onWait`, calls it once if the lease is taken, and waits. */
+  acquire(options: {
     readonly signal: AbortSignal
     readonly onWait: (() => void) | undefined
   }): Promise<boolean>
   isHeld(): Promise<boolean>
-  /** Releases the lease. Never rejects. */
-  end(): Promise<void>
+  /** Never rejects. */
+  release(): Promise<void>
 }
 
-export interface LeaderLeaseOptions extends Chore {
+export interface LeaderLeaseOptions extends LeaderLeaseClaim {
   readonly ledger: SweepLedger
   readonly leaseMs: number
 }
 
 const ASK_AGAIN_MS = 1_000
 
-/** Renews the lease three times per term after `begin`. */
-export function keepLeaderLease({ ledger, leaseMs, ...chore }: LeaderLeaseOptions): LeaderLease {
+/** Once acquired, renews the lease three times per term. */
+export function createLeaderLease({ ledger, leaseMs, ...claim }: LeaderLeaseOptions): LeaderLease {
   let endsAt = 0
   let renewal: NodeJS.Timeout | undefined
   let renewing: Promise<unknown> = Promise.resolve()
 
   async function hold(): Promise<boolean> {
     const askedAt = performance.now()
-    const isHeld = await ledger.holdChore({ ...chore, leaseMs })
+    const isHeld = await ledger.acquireLeaderLease({ ...claim, leaseMs })
     endsAt = isHeld ? askedAt + leaseMs : 0
     return isHeld
   }
 
   function renew(): void {
-    // The next renewal repeats a failed one, and the chore checks `isHeld` before each step.
+    // The next renewal repeats a failed one, and the holder checks `isHeld` before each step.
     renewing = hold().catch(() => undefined)
   }
 
   return {
-    async begin({ signal, onWait }) {
+    async acquire({ signal, onWait }) {
       let isHeld = await hold()
       if (!isHeld && onWait === undefined) return false
       if (!isHeld) onWait?.()
@@ -53,11 +53,11 @@ export function keepLeaderLease({ ledger, leaseMs, ...chore }: LeaderLeaseOption
     async isHeld() {
       return performance.now() < endsAt || (await hold())
     },
-    async end() {
+    async release() {
       clearInterval(renewal)
       await renewing
       // If this fails, the lease expires.
-      await ledger.leaveChore(chore).catch(() => undefined)
+      await ledger.releaseLeaderLease(claim).catch(() => undefined)
     },
   }
 }

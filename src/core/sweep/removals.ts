@@ -67,7 +67,7 @@ function passWhenFull(error: unknown): void {
   if (!isDatabaseFull(error)) throw error
 }
 
-/** A page of a store that does not answer must fail within the chore's lease. */
+/** A page of a store that does not answer must fail within the leader lease. */
 const PAGE = 64
 
 const PARALLEL_REMOVALS = 8

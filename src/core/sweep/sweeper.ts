@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDatabaseFull } from '../errors.ts'
-import { keepLeaderLease, type LeaderLease } from './leader-lease.ts'
+import { createLeaderLease, type LeaderLease } from './leader-lease.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
@@ -95,13 +95,13 @@ export function createSweeper(options: SweeperOptions): Sweeper {
     async function sweepInTurn(): Promise<SweepReport> {
       const failures = createFailures(run)
       await failures.attempt(() => runUntilDone(expiry(run, failures), signal))
-      const chore = keepLeaderLease({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
+      const lease = createLeaderLease({ ledger, name: 'sweep', holder: randomUUID(), leaseMs })
       let end: SweepReport['end'] = 'elsewhere'
-      if (await chore.begin({ signal, onWait })) {
+      if (await lease.acquire({ signal, onWait })) {
         try {
-          end = await sweepAlone(run, { chore, failures })
+          end = await sweepAlone(run, { lease, failures })
         } finally {
-          await chore.end()
+          await lease.release()
         }
       }
       failures.throwFirst()
@@ -143,7 +143,7 @@ type Step = () => Promise<Progress>
 
 async function sweepAlone(
   run: SweepRun,
-  { chore, failures }: { readonly chore: LeaderLease; readonly failures: Failures },
+  { lease, failures }: { readonly lease: LeaderLease; readonly failures: Failures },
 ): Promise<SweepReport['end']> {
   const steps = [
     purge(run, failures),
@@ -153,7 +153,7 @@ async function sweepAlone(
   ]
   const ends: (Progress | undefined)[] = []
   for (const step of steps) {
-    const oneStep = async () => ((await chore.isHeld()) ? step() : 'lost')
+    const oneStep = async () => ((await lease.isHeld()) ? step() : 'lost')
     const end = await failures.attempt(() => runUntilDone(oneStep, run.signal))
     if (end === 'lost') return 'elsewhere'
     // Later steps run after `gave_up`: only the journal may hold objects that can't be removed.

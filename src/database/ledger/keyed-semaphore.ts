@@ -5,7 +5,7 @@ import { databaseUnavailable } from '../database.ts'
 export interface KeyedSemaphoreOptions {
   readonly atOnce: number
   /** Milliseconds to wait for a turn before `unavailable`. */
-  readonly patienceMs: number
+  readonly queueTimeoutMs: number
 }
 
 /** Runs `work` when its key has a free turn, in call order; settles as `work` does. */
@@ -14,7 +14,7 @@ export type KeyedSemaphore = <T>(key: string, work: () => Promise<T>) => Promise
 /** Without a limit, one user's changes would hold every connection while they wait for that user's row. */
 export function createKeyedSemaphore({
   atOnce,
-  patienceMs,
+  queueTimeoutMs,
 }: KeyedSemaphoreOptions): KeyedSemaphore {
   const lines = new Map<string, Line>()
 
@@ -22,7 +22,7 @@ export function createKeyedSemaphore({
     const line = lines.get(key) ?? { taken: 0, waiting: new Set() }
     lines.set(key, line)
     if (line.taken < atOnce) line.taken += 1
-    else await waitIn(line, patienceMs)
+    else await waitIn(line, queueTimeoutMs)
     try {
       return await work()
     } finally {
@@ -43,11 +43,11 @@ function pass(line: Line): void {
   else next()
 }
 
-function waitIn({ waiting }: Line, patienceMs: number): Promise<void> {
+function waitIn({ waiting }: Line, queueTimeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const deadline = new Deadline(patienceMs, () => {
+    const deadline = new Deadline(queueTimeoutMs, () => {
       waiting.delete(take)
-      reject(tooLate(patienceMs))
+      reject(tooLate(queueTimeoutMs))
     })
     const take = (): void => {
       deadline.clear()
@@ -58,6 +58,6 @@ function waitIn({ waiting }: Line, patienceMs: number): Promise<void> {
   })
 }
 
-export function tooLate(patienceMs: number): AppError {
-  return databaseUnavailable(new Error(`waited ${patienceMs} ms for a turn`))
+export function tooLate(queueTimeoutMs: number): AppError {
+  return databaseUnavailable(new Error(`waited ${queueTimeoutMs} ms for a turn`))
 }

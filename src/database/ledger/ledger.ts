@@ -39,10 +39,10 @@ import { listFiles } from './list.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
 import { growthOver, hasRoom, mayBegin, needOf, refusalReason } from './quota-rule.ts'
 import * as sweep from './sweep.ts'
-import { changeFile, removeFile } from './update-file.ts'
+import { deleteFile, updateFile } from './update-file.ts'
 
 /** Equals the default wait for a connection. */
-const TURN_PATIENCE_MS = 10_000
+const QUEUE_TIMEOUT_MS = 10_000
 
 /** The WHERE of an UPDATE decides, never an earlier read. The lock on the user's `quotas` row orders transactions. */
 export function createLedger(
@@ -52,8 +52,8 @@ export function createLedger(
   const { kysely, now, forUpdate, runBatch, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
   const common = { now, forUpdate, baseCapacity, capacity }
-  const patienceMs = TURN_PATIENCE_MS
-  const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, patienceMs })
+  const queueTimeoutMs = QUEUE_TIMEOUT_MS
+  const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })
   type Work<T> = (tx: LedgerTx) => Promise<T>
   const transaction = <T>(work: Work<T>): Promise<T> =>
     database.transaction((db) => work({ ...common, db }))
@@ -71,7 +71,7 @@ export function createLedger(
   }
   const inBatches = (run: RunBatch) => {
     const statements = uploadStatements(kysely, common)
-    return createUploadBatches({ statements, runBatch: run, userSemaphore, steps, patienceMs })
+    return createUploadBatches({ statements, runBatch: run, userSemaphore, steps, queueTimeoutMs })
   }
 
   return {
@@ -79,8 +79,8 @@ export function createLedger(
     extend: (upload) => change(upload.userId, (tx) => extend(tx, upload)),
     renew: (upload) => query((tx) => renew({ ...tx, db: tx.db.withPlugin(PREPARED) }, upload)),
     abort: (upload) => change(upload.userId, (tx) => abort(tx, upload)),
-    removeFile: (file) => change(file.userId, (tx) => removeFile(tx, file)),
-    changeFile: (file) => change(file.userId, (tx) => changeFile(tx, file)),
+    deleteFile: (file) => change(file.userId, (tx) => deleteFile(tx, file)),
+    updateFile: (file) => change(file.userId, (tx) => updateFile(tx, file)),
     listFiles: (page) => inOrder((tx) => listFiles(tx, page)),
     check: () => check(database),
     findFile: createFindFile(database),
@@ -102,8 +102,8 @@ export function createLedger(
     purgeDeletedUsers: (options) => transaction((tx) => purgeDeletedUsers(tx, options)),
     measureBacklog: (cap) => inOrder((tx) => measureBacklog(tx, cap)),
     measureJournal: (cap) => inOrder((tx) => measureJournal(tx, cap)),
-    holdChore: (chore) => query((tx) => sweep.holdChore(tx, chore)),
-    leaveChore: (chore) => query((tx) => sweep.leaveChore(tx, chore)),
+    acquireLeaderLease: (claim) => query((tx) => sweep.acquireLeaderLease(tx, claim)),
+    releaseLeaderLease: (claim) => query((tx) => sweep.releaseLeaderLease(tx, claim)),
   }
 }
 

@@ -125,10 +125,10 @@ export async function noteGarbageRemovals(
 
 const keysOf = (garbage: readonly Garbage[]) => garbage.map(({ objectKey }) => objectKey)
 
-/** The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the chore. */
-export async function holdChore(
+/** The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the lease. */
+export async function acquireLeaderLease(
   { db, now }: LedgerTx,
-  { name, holder, leaseMs }: Parameters<Ledger['holdChore']>[0],
+  { name, holder, leaseMs }: Parameters<Ledger['acquireLeaderLease']>[0],
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     INSERT INTO chores (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
@@ -139,9 +139,9 @@ export async function holdChore(
   return numAffectedRows === 1n
 }
 
-export async function leaveChore(
+export async function releaseLeaderLease(
   { db }: LedgerTx,
-  { name, holder }: Parameters<Ledger['leaveChore']>[0],
+  { name, holder }: Parameters<Ledger['releaseLeaderLease']>[0],
 ): Promise<void> {
   await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { fileNotFound, type File } from '../../core/files/file.ts'
-import type { ChangeFile, RemoveFile } from '../../core/ledger/ledger.ts'
+import type { DeleteFile, UpdateFile } from '../../core/ledger/ledger.ts'
 import type { FileRow } from '../schema.ts'
 import {
   assertPrecondition,
@@ -16,14 +16,14 @@ import {
 import { garbageBytes } from './quota-rule.ts'
 import { FILE_COLUMNS, toFile } from './rows.ts'
 
-export async function removeFile(tx: LedgerTx, request: RemoveFile): Promise<void> {
+export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<void> {
   await lockUser(tx, request.userId)
   const file = await demandedFile(tx, request)
   await releaseQuota(tx, { caller: request, file })
   await discard(tx, { file, garbageDelayMs: request.garbageDelayMs })
 }
 
-export async function changeFile(tx: LedgerTx, change: ChangeFile): Promise<File> {
+export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File> {
   const { userId, newName = change.name, garbageDelayMs } = change
   await lockUser(tx, userId)
   const file = await demandedFile(tx, change)
@@ -45,7 +45,7 @@ export async function changeFile(tx: LedgerTx, change: ChangeFile): Promise<File
   return toFile(rows[0])
 }
 
-async function demandedFile(tx: LedgerTx, request: RemoveFile): Promise<File> {
+async function demandedFile(tx: LedgerTx, request: DeleteFile): Promise<File> {
   const file = await fileNamed(tx, request)
   if (file === undefined) throw (await inactiveReason(tx, request)) ?? fileNotFound()
   await assertPrecondition(tx, { ...request, file })

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { createIndex, type SchemaMigration } from './index-definition.ts'
 
-/** Indexes the sweeper's work in due order and adds chore leases. Uploads aborted earlier are due at once. */
+/** Indexes the sweeper's work in due order and adds leader leases. Uploads aborted earlier are due at once. */
 export function sweepInOrder(bytewise: RawBuilder<unknown>): SchemaMigration {
   const name = sql`text COLLATE ${bytewise} NOT NULL`
   const statements = [

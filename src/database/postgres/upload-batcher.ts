@@ -15,7 +15,7 @@ export interface UploadBatchesOptions {
   readonly runBatch: RunBatch
   readonly userSemaphore: KeyedSemaphore
   /** Milliseconds in the queue before `unavailable`, checked when the next batch starts. */
-  readonly patienceMs: number
+  readonly queueTimeoutMs: number
 }
 
 /**
@@ -23,13 +23,13 @@ export interface UploadBatchesOptions {
  * is locked, because waiting would delay all others; their uploads wait in a transaction of their own.
  */
 export function createUploadBatches(options: UploadBatchesOptions): UploadLedger {
-  const { statements, steps, runBatch, userSemaphore, patienceMs } = options
+  const { statements, steps, runBatch, userSemaphore, queueTimeoutMs } = options
   const queues = new Map<UserId, BatchEntry[]>()
   /** Users with a running transaction; their further uploads would only wait for it. */
   const busy = new Set<UserId>()
   let running = 0
   // One key for all users: many locked rows must not occupy every connection.
-  const aloneSemaphore = createKeyedSemaphore({ atOnce: MAX_ALONE, patienceMs })
+  const aloneSemaphore = createKeyedSemaphore({ atOnce: MAX_ALONE, queueTimeoutMs })
 
   function join(userId: UserId, query: CompiledQuery): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
@@ -52,13 +52,13 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
 
   function next(): Map<UserId, readonly BatchEntry[]> {
     const batch = new Map<UserId, readonly BatchEntry[]>()
-    const oldest = performance.now() - patienceMs
+    const oldest = performance.now() - queueTimeoutMs
     let room = MAX_ENTRIES
     for (const [userId, queue] of queues) {
       if (room === 0) break
       for (let [first] = queue; first !== undefined && first.since < oldest; [first] = queue) {
         queue.shift()
-        first.reject(tooLate(patienceMs))
+        first.reject(tooLate(queueTimeoutMs))
       }
       if (busy.has(userId)) continue
       const entries = queue.splice(0, room)

@@ -15,13 +15,13 @@ export interface SqliteOptions {
   /** Milliseconds that an attempt may block a dedicated thread while the database is locked; 0 by default. */
   readonly busyTimeoutMs?: number
   /** Milliseconds to wait for the lock in all, for tests. */
-  readonly lockPatienceMs?: number
+  readonly lockTimeoutMs?: number
 }
 
 /** Guarantees that resolved transactions survive power loss. Rejects with `unavailable` if SQLite cannot ensure it. */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
-  const { lockPatienceMs } = options
-  const repeats = { classify, lockPatienceMs }
+  const { lockTimeoutMs } = options
+  const repeats = { classify, lockTimeoutMs }
   const connection = await withRepeats(async () => connect(options), repeats)
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(connection) })
   return createDatabase({
@@ -47,7 +47,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
         connection.prepare('VACUUM INTO ?').run(target)
       }, repeats),
     classify,
-    lockPatienceMs,
+    lockTimeoutMs,
     release: async () => {
       if (connection.isOpen) connection.close()
     },

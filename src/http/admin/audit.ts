@@ -13,5 +13,5 @@ export interface Access {
 /** Logs an audit event, whatever `LOG_LEVEL` is. */
 export function audit(request: FastifyRequest, event: Change | Access): void {
   const line = { audit: true, ...event, address: addressOf(request) }
-  request.log.child({}, { level: 'info' }).info(line, 'audit')
+  request.log.child({}, { level: 'info' }).info(line, 'audit event')
 }

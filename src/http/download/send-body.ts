@@ -29,7 +29,7 @@ export async function sendBody(reply: FastifyReply, options: SendBodyOptions): P
   try {
     await finished(body, { writable: false, signal })
   } catch (error) {
-    if (isAppError(error)) request.brokenBy ??= abortedBy(error)
+    if (isAppError(error)) request.abortedBy ??= abortedBy(error)
     if (!reply.sent && !raw.destroyed) throw error
     if (!signal.aborted && !raw.destroyed) request.log.error({ err: error }, 'download failed')
     raw.destroy()
@@ -115,14 +115,14 @@ export interface SlowReaderOptions {
 }
 
 /** Progress only shows after the client has drained much of the kernel's send buffer, up to megabytes. */
-const PATIENCE = 3
+const SLOW_READER_FACTOR = 3
 
 /** Ends the connection of a client that reads less than 1 KiB/s, so that it can't hold the source for ever. */
 export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowReaderOptions): void {
   if (reply.raw.destroyed) return
   const { socket } = reply.request.raw
   const pace = watchMinRate({
-    idleTimeoutMs: idleTimeoutMs * PATIENCE,
+    idleTimeoutMs: idleTimeoutMs * SLOW_READER_FACTOR,
     total: takenBytes.bind(undefined, socket),
     isWaiting: () => socket.writableLength > 0,
     onTooSlow: () => breakOff(reply, 'the content was taken too slowly'),
@@ -132,7 +132,7 @@ export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowRead
 
 export function breakOff({ raw, request }: FastifyReply, reason: string): void {
   request.reason = reason
-  request.brokenBy = 'timeout'
+  request.abortedBy = 'timeout'
   raw.destroy()
 }
 

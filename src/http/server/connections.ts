@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AppError, type ErrorCode } from '../../core/errors.ts'
-import { SECURITY_HEADERS } from './cors.ts'
+import { SECURITY_HEADERS } from '../headers/security-headers.ts'
 import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 export interface ConnectionsOptions {
@@ -172,7 +172,7 @@ function answerRefusal(connection: Connection, error: ParserError, socket: Socke
   const problem = problemOf(refusal, randomUUID())
   const { status, code, request_id } = problem
   const line = { request_id, status, code, reason: error.message, address: socket.remoteAddress }
-  options?.logger?.info(line, 'request that the parser refused')
+  options?.logger?.info(line, 'request refused by the HTTP parser')
   options?.meter?.refuse({ status, code })
   socket.end(messageOf(problem, { isHead: answer?.req.method === 'HEAD' }))
   // A client that keeps its side open would keep what its upload has reserved.

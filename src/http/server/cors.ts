@@ -1,25 +1,12 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { AppError } from '../../core/errors.ts'
+import { addVary } from '../headers/vary.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Of a fallback route: the methods that its path answers. */
     allowedMethods?: readonly HTTPMethods[]
   }
-}
-
-/** No sniffing, no scripts or loads, no frames, no other origins (except by CORS: `shareAnswer`), no referrer. */
-export const SECURITY_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-} as const
-
-export function addVary(reply: FastifyReply, ...names: readonly string[]): void {
-  const given = reply.getHeader('vary')
-  const known = given === undefined ? [] : String(given).split(', ')
-  void reply.header('vary', [...new Set([...known, ...names])].join(', '))
 }
 
 /** Beyond the CORS-safelisted response headers. */
@@ -91,36 +78,4 @@ export function answerPreflight({ request, reply, allowed }: CrossOrigin): boole
   }
   void reply.code(204).headers(headers).send()
   return true
-}
-
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
-
-/**
- * Throws `cross_site_request` for a write that another site's page made a browser send with its cookies: a multipart
- * form needs no preflight. Judges by `Sec-Fetch-Site`, else by `Origin`; a request with neither is not from a browser.
- */
-export function assertSameSite(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  allowed?: ReadonlySet<string>,
-): void {
-  if (SAFE_METHODS.has(request.method)) return
-  addVary(reply, 'Origin', 'Sec-Fetch-Site')
-  const { origin, 'sec-fetch-site': site } = request.headers
-  const isSameSite =
-    site === undefined
-      ? origin === undefined || ownOrigins(request).includes(origin.toLowerCase())
-      : site === 'same-origin' || site === 'none'
-  if (isSameSite || (origin !== undefined && allowed?.has(origin) === true)) return
-  throw new AppError('cross_site_request', 'Pages of other sites are not allowed to make changes.')
-}
-
-/**
- * Behind a trusted proxy, `http` pages, which anyone in the network can forge, may not write to `https`. Without one,
- * an unknown proxy may have terminated TLS, so `https`, which nobody can forge, is accepted too.
- */
-function ownOrigins({ protocol, host, ips }: FastifyRequest): readonly string[] {
-  // Fastify sets `ips` only if it trusts a proxy.
-  const schemes = protocol === 'http' && ips === undefined ? ['http', 'https'] : [protocol]
-  return schemes.map((scheme) => `${scheme}://${host.toLowerCase()}`)
 }

@@ -7,8 +7,9 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify'
 import { AppError } from '../../core/errors.ts'
+import { SECURITY_HEADERS } from '../headers/security-headers.ts'
 import { Connections } from './connections.ts'
-import { answerPreflight, SECURITY_HEADERS, shareAnswer } from './cors.ts'
+import { answerPreflight, shareAnswer } from './cors.ts'
 import { sendProblem } from './problem.ts'
 import { assertUnambiguous, requestIds } from './request-head.ts'
 import {

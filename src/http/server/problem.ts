@@ -13,7 +13,7 @@ declare module 'fastify' {
     /** For the log only, where the code does not say enough. */
     reason: string | null
     /** Set if known before the request ends. */
-    brokenBy: AbortedBy | null
+    abortedBy: AbortedBy | null
   }
 }
 
@@ -78,7 +78,7 @@ export function sendProblem(
   if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
   request.problem = problem.code
   request.reason = reasonOf(error)
-  request.brokenBy = error instanceof AppError ? abortedBy(error) : null
+  request.abortedBy = error instanceof AppError ? abortedBy(error) : null
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (problem.status === 429) void reply.header('retry-after', problem['retry_after'])
   if (problem.status === 416) void reply.header('content-range', `bytes */${problem['size']}`)

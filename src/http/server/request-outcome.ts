@@ -73,7 +73,7 @@ export interface OutcomeOptions {
 }
 
 export function decorateOutcome(app: FastifyInstance): void {
-  for (const name of ['problem', 'reason', 'brokenBy', 'trace']) app.decorateRequest(name, null)
+  for (const name of ['problem', 'reason', 'abortedBy', 'trace']) app.decorateRequest(name, null)
 }
 
 /** The log line names the route, never the path, since file names are private. */
@@ -109,7 +109,7 @@ export function followToEnd(
       user_id: userId,
       address: addressOf(request),
     }
-    request.log[routeOptions.config.isProbe === true ? 'debug' : 'info'](line, 'request')
+    request.log[routeOptions.config.isProbe === true ? 'debug' : 'info'](line, 'request finished')
   })
 }
 
@@ -117,16 +117,16 @@ export function followToEnd(
 const CLIENT_CLOSED_REQUEST = 499
 
 function outcomeOf(
-  { brokenBy }: FastifyRequest,
+  request: FastifyRequest,
   { raw }: FastifyReply,
   { isShutDown, isTimedOut }: { readonly isShutDown: boolean; readonly isTimedOut: boolean },
 ): Pick<RequestEnd, 'status' | 'abortedBy'> {
   const isAnswered = raw.writableFinished
   const closedBy = isTimedOut ? 'timeout' : 'client'
-  const breaker = isAnswered ? brokenBy : (brokenBy ?? closedBy)
+  const cause = isAnswered ? request.abortedBy : (request.abortedBy ?? closedBy)
   // After the grace period, the shutdown ended whatever was unfinished.
-  const isEnded = isShutDown && (breaker === 'service' || !isAnswered)
-  const abortedBy = isEnded ? 'shutdown' : breaker
+  const isEnded = isShutDown && (cause === 'service' || !isAnswered)
+  const abortedBy = isEnded ? 'shutdown' : cause
   const isSent = isAnswered || (raw.headersSent && abortedBy !== 'client')
   return { status: isSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, abortedBy }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
 import type { PageFile } from '../pages/static-assets.ts'
-import { SECURITY_HEADERS } from '../server/cors.ts'
+import { SECURITY_HEADERS } from '../headers/security-headers.ts'
 import type { Json } from '../openapi/json.ts'
 import type { Operation } from '../openapi/operation.ts'
 import { sendFile } from './page.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseIfNoneMatch } from '../headers/preconditions.ts'
-import { addVary } from '../server/cors.ts'
+import { addVary } from '../headers/vary.ts'
 import { CODINGS, type Coding, type PageFile, type WebPage } from '../pages/static-assets.ts'
 
 export interface PageOptions {

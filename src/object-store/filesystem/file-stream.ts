@@ -17,7 +17,7 @@ const openFile = promisify(open)
 /** Opens files as bodies. Fewer open files get larger chunks, since each read costs a thread-pool round trip. */
 export class FileBodies {
   readonly #memory: FileMemory = {
-    blocks: new BufferPool(),
+    pool: new BufferPool(),
     // In addition to the bytes that wait to be sent (`http/download/send-body.ts`).
     share: new FairShare({
       totalBytes: 16 * 1024 * 1024,
@@ -39,7 +39,7 @@ export class FileBodies {
 
   #release(chunk: Uint8Array): void {
     const { buffer } = chunk
-    if (buffer.byteLength === BUFFER_BYTES) this.#memory.blocks.giveBack(Buffer.from(buffer))
+    if (buffer.byteLength === BUFFER_BYTES) this.#memory.pool.giveBack(Buffer.from(buffer))
     else detachBuffer(chunk)
   }
 }
@@ -69,7 +69,7 @@ function closeAtOnce(file: number, done: (failure?: Error) => void): void {
 }
 
 interface FileMemory {
-  readonly blocks: BufferPool
+  readonly pool: BufferPool
   readonly share: FairShare
 }
 
@@ -84,7 +84,7 @@ interface FileBodyOptions extends FileMemory {
 
 /** Reads on demand, with callbacks: `FileHandle` costs a third more (bench/NOTES.md). Chunks share no `ArrayBuffer`. */
 function createFileBody(options: FileBodyOptions): Readable {
-  const { file, size, first, end, blocks, share } = options
+  const { file, size, first, end, pool, share } = options
   const part = share.join()
   let position = first
   let pushedAt: number | undefined
@@ -98,7 +98,7 @@ function createFileBody(options: FileBodyOptions): Readable {
       body.push(null)
       return
     }
-    const buffer = length === BUFFER_BYTES ? blocks.take() : Buffer.allocUnsafeSlow(length)
+    const buffer = length === BUFFER_BYTES ? pool.take() : Buffer.allocUnsafeSlow(length)
     isReading = true
     read(file, buffer, 0, length, position, (error, bytesRead) => {
       isReading = false

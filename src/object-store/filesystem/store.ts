@@ -12,7 +12,7 @@ import type {
   PutObject,
 } from '../../core/objects/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
-import { ensureFolder, hasCode, syncFolder } from './fsync-directory.ts'
+import { ensureDirectory, hasCode, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
 import { readMetadata, removeMetadata, writeMetadata } from './symlink-metadata.ts'
 import { consumeBody, type Source } from '../consume-body.ts'
@@ -20,7 +20,7 @@ import { storeError } from '../store-error.ts'
 
 /**
  * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
- * renames and fsyncs the folder: the object is whole, even after a power cut, or absent. Calls have no own deadline.
+ * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Calls have no own deadline.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
   return new FilesystemStore(resolve(options.directory))
@@ -63,14 +63,14 @@ class FilesystemStore implements ObjectStore {
     const path = this.#pathOf(key)
     await attempt(signal, async () => {
       await removeFiles(path)
-      await orMissing(syncFolder(dirname(path)))
+      await orMissing(syncDirectory(dirname(path)))
     })
   }
 
   async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
-    for await (const folder of this.#folders({ prefix, signal })) {
-      for await (const version of entriesOf(join(this.#directory, folder), signal)) {
-        const key = `${folder}${version}`
+    for await (const user of this.#userDirectories({ prefix, signal })) {
+      for await (const version of entriesOf(join(this.#directory, user), signal)) {
+        const key = `${user}${version}`
         if (!isObjectKey(key)) continue
         const stats = await attempt(signal, () => orMissing(lstat(this.#pathOf(key))))
         if (stats !== undefined) yield { key, size: stats.size }
@@ -78,21 +78,21 @@ class FilesystemStore implements ObjectStore {
     }
   }
 
-  /** A prefix that names a user reads one folder, however many users there are. */
-  async *#folders({ prefix, signal }: ListObjects): AsyncGenerator<string, void> {
+  /** Relative paths. A prefix that names a user reads one directory, however many users there are. */
+  async *#userDirectories({ prefix, signal }: ListObjects): AsyncGenerator<string, void> {
     if (isObjectKey(`${prefix}${ANY_VERSION}`)) {
       yield prefix
       return
     }
     for await (const userId of entriesOf(this.#users, signal)) {
-      const folder = `${OBJECT_KEY_PREFIX}${userId}/`
-      if (folder.startsWith(prefix)) yield folder
+      const directory = `${OBJECT_KEY_PREFIX}${userId}/`
+      if (directory.startsWith(prefix)) yield directory
     }
   }
 
   async prepare(signal: AbortSignal): Promise<void> {
     await attempt(signal, async () => {
-      await ensureFolder(this.#users, this.#directory)
+      await ensureDirectory(this.#users, this.#directory)
       await this.#access()
     })
   }
@@ -104,19 +104,19 @@ class FilesystemStore implements ObjectStore {
   async close(): Promise<void> {}
 
   async #access(): Promise<void> {
-    // Only a folder has a `.` entry.
+    // Only a directory has a `.` entry.
     await access(`${this.#users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
   async #write(path: string, writing: Writing): Promise<{ readonly size: number }> {
     const { metadata, source } = writing
-    await ensureFolder(dirname(path), this.#users)
+    await ensureDirectory(dirname(path), this.#users)
     const size = await writeFile(temporary(path), writing)
     // Before the rename, so that no object is visible without its metadata.
     if (metadata !== undefined) await writeMetadata(path, metadata)
     if (source.signal.aborted) throw source.signal.reason
     await rename(temporary(path), path)
-    await syncFolder(dirname(path))
+    await syncDirectory(dirname(path))
     return { size }
   }
 
@@ -164,8 +164,8 @@ async function removeFiles(path: string): Promise<void> {
   await rm(path, { force: true })
 }
 
-async function* entriesOf(folder: string, signal: AbortSignal): AsyncGenerator<string, void> {
-  const entries = await attempt(signal, () => orMissing(opendir(folder)))
+async function* entriesOf(directory: string, signal: AbortSignal): AsyncGenerator<string, void> {
+  const entries = await attempt(signal, () => orMissing(opendir(directory)))
   if (entries === undefined) return
   for await (const { name } of entries) {
     if (signal.aborted) throw storeError(signal.reason)

@@ -4,7 +4,7 @@ import { hasCode } from './fsync-directory.ts'
 
 type Metadata = ObjectHead['metadata']
 
-/** Stores JSON as the target of a dangling symbolic link, which is durable once `put` has synced the folder. */
+/** Stores JSON as the target of a dangling symbolic link, which is durable once `put` has synced the directory. */
 export async function writeMetadata(path: string, metadata: Metadata): Promise<void> {
   try {
     await symlink(JSON.stringify(metadata), linkOf(path))

@@ -8,8 +8,8 @@ import {
 export const CRC32_HEADER = 'x-amz-checksum-crc32'
 
 /** Base64 of the big-endian CRC-32 ("Checking object integrity" in the S3 guide). */
-export function crc32Of(pieces: readonly Uint8Array[]): string {
-  const sum = pieces.reduce((before, piece) => crc32(piece, before), 0)
+export function crc32Of(chunks: readonly Uint8Array[]): string {
+  const sum = chunks.reduce((before, chunk) => crc32(chunk, before), 0)
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(sum)
   return bytes.toString('base64')
@@ -60,5 +60,5 @@ const UNSUPPORTED: ReadonlySet<string> = new Set([
   'InvalidArgument',
 ])
 
-const NOT_CHECKED = 'the object store does not check parts by their CRC-32; asks again in 10 min'
-const REFUSED_ONCE = 'the object store refused once to check parts by their CRC-32'
+const NOT_CHECKED = 'object store does not support CRC-32 checksums of parts; retrying in 10 min'
+const REFUSED_ONCE = 'object store refused the CRC-32 checksums of one upload'

@@ -11,7 +11,7 @@ export interface DirectRequest {
   readonly key: ObjectKey
   readonly query?: Record<string, string>
   readonly headers?: Record<string, string> | undefined
-  readonly body?: { readonly byteLength: number; readonly pieces: readonly Uint8Array[] }
+  readonly body?: { readonly byteLength: number; readonly chunks: readonly Uint8Array[] }
   /** A checksum header covers the body, so the signature need not include its SHA-256. */
   readonly hasChecksum?: boolean
   readonly signal: AbortSignal
@@ -75,7 +75,7 @@ export class DirectS3 {
     let payload = EMPTY_SHA256
     if (body !== undefined) {
       headers['content-length'] = `${body.byteLength}`
-      payload = hasChecksum ? 'UNSIGNED-PAYLOAD' : payloadSha256(body.pieces)
+      payload = hasChecksum ? 'UNSIGNED-PAYLOAD' : payloadSha256(body.chunks)
     }
     const signed = signer.sign(
       { method, path, query, headers, payloadSha256: payload },
@@ -84,7 +84,7 @@ export class DirectS3 {
         now: Date.now() + this.#options.clock.skewMs,
       },
     )
-    return { protocol, hostname, port, method, path, query, headers: signed, body: body?.pieces }
+    return { protocol, hostname, port, method, path, query, headers: signed, body: body?.chunks }
   }
 
   async #resolveBase(): Promise<Base> {

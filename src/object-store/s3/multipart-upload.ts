@@ -92,7 +92,7 @@ export class MultipartUpload {
     const { partNumber, content: body } = part
     const query = { partNumber: `${partNumber}`, uploadId }
     const headers: Record<string, string> = hasChecksums
-      ? { [CRC32_HEADER]: crc32Of(body.pieces) }
+      ? { [CRC32_HEADER]: crc32Of(body.chunks) }
       : {}
     const request = { method: 'PUT', key, query, headers, body, hasChecksum: hasChecksums } as const
     const ms = deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)

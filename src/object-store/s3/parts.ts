@@ -10,7 +10,7 @@ export interface Part {
 export interface GatherOptions {
   /** Bytes. */
   readonly partSize: number
-  readonly blocks: BufferPool
+  readonly pool: BufferPool
   readonly memory?: BodyMemory | undefined
   readonly expectedSize?: number | undefined
 }
@@ -18,12 +18,12 @@ export interface GatherOptions {
 /** Yields at least one part; all but the last hold `partSize` bytes. Parts share no memory, so each is freed alone. */
 export async function* gatherParts(
   bytes: AsyncIterable<Uint8Array>,
-  { partSize, blocks, memory, expectedSize }: GatherOptions,
+  { partSize, pool, memory, expectedSize }: GatherOptions,
 ): AsyncGenerator<Part, void> {
   let partNumber = 1
-  let content = new PartBuffer(blocks, memory)
-  for await (const piece of memory?.hold(bytes, { partSize, expectedSize }) ?? bytes) {
-    let rest = piece
+  let content = new PartBuffer(pool, memory)
+  for await (const chunk of memory?.hold(bytes, { partSize, expectedSize }) ?? bytes) {
+    let rest = chunk
     // Only a byte beyond a full part proves that it is not the last.
     while (content.byteLength + rest.byteLength > partSize) {
       const missing = partSize - content.byteLength
@@ -31,76 +31,76 @@ export async function* gatherParts(
       rest = rest.subarray(missing)
       yield { partNumber, content, isLast: false }
       partNumber += 1
-      content = new PartBuffer(blocks, memory)
+      content = new PartBuffer(pool, memory)
     }
     content.add(rest)
-    // If this part is a copy, so are the earlier parts that took bytes of the piece.
-    if (content.isCopy) memory?.detach(piece)
+    // If this part is a copy, so are the earlier parts that took bytes of the chunk.
+    if (content.isCopy) memory?.detach(chunk)
   }
   yield { partNumber, content, isLast: true }
 }
 
-/** Smaller content stays in its original pieces: most files then need no block and hardly any copying. */
+/** Smaller content stays in its original chunks: most files then need no pooled buffer and hardly any copying. */
 const MAX_LOOSE_BYTES = 64 * 1024
-const MAX_LOOSE_PIECES = 16
+const MAX_LOOSE_CHUNKS = 16
 
-/** Content of one request. Copying into blocks frees pieces early, so that a few bytes do not pin a large buffer. */
+/** Content of one request. Copying into pooled buffers frees chunks early: a few bytes pin no large chunk. */
 export class PartBuffer {
   byteLength = 0
-  /** Whether all bytes so far were copied out of their pieces. */
+  /** Whether all bytes so far were copied out of their chunks. */
   isCopy = false
-  readonly #blocks: BufferPool
+  readonly #pool: BufferPool
   readonly #memory: BodyMemory | undefined
-  #pieces: Uint8Array[] = []
+  #chunks: Uint8Array[] = []
 
-  constructor(blocks: BufferPool, memory?: BodyMemory) {
-    this.#blocks = blocks
+  constructor(pool: BufferPool, memory?: BodyMemory) {
+    this.#pool = pool
     this.#memory = memory
   }
 
   /** In order; invalid after `giveBack`. */
-  get pieces(): readonly Uint8Array[] {
+  get chunks(): readonly Uint8Array[] {
     const filled = this.byteLength % BUFFER_BYTES
-    const last = this.#pieces.at(-1)
-    if (!this.isCopy || last === undefined || filled === 0) return this.#pieces
-    return [...this.#pieces.slice(0, -1), last.subarray(0, filled)]
+    const last = this.#chunks.at(-1)
+    if (!this.isCopy || last === undefined || filled === 0) return this.#chunks
+    return [...this.#chunks.slice(0, -1), last.subarray(0, filled)]
   }
 
-  add(piece: Uint8Array): void {
-    const isLarge = this.byteLength + piece.byteLength > MAX_LOOSE_BYTES
-    if (!this.isCopy && isLarge) this.#moveToBlocks()
+  add(chunk: Uint8Array): void {
+    const isLarge = this.byteLength + chunk.byteLength > MAX_LOOSE_BYTES
+    if (!this.isCopy && isLarge) this.#moveToBuffers()
     if (this.isCopy) {
-      this.#copy(piece)
+      this.#copy(chunk)
       return
     }
-    if (this.#pieces.length === MAX_LOOSE_PIECES) this.#pieces = [Buffer.concat(this.#pieces)]
-    this.#pieces.push(piece)
-    this.byteLength += piece.byteLength
+    if (this.#chunks.length === MAX_LOOSE_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)]
+    this.#chunks.push(chunk)
+    this.byteLength += chunk.byteLength
   }
 
   /** Frees the memory. Call at most once, when nothing reads it any more; else it is garbage-collected. */
   giveBack(): void {
-    const blocks = this.isCopy ? this.#pieces : []
-    this.#pieces = []
-    for (const block of blocks) this.#blocks.giveBack(block as Buffer)
+    const buffers = this.isCopy ? this.#chunks : []
+    this.#chunks = []
+    for (const buffer of buffers) this.#pool.giveBack(buffer as Buffer)
     this.#memory?.release(this.byteLength)
   }
 
-  #moveToBlocks(): void {
-    const loose = this.#pieces
+  #moveToBuffers(): void {
+    const loose = this.#chunks
     this.isCopy = true
-    this.#pieces = []
+    this.#chunks = []
     this.byteLength = 0
-    for (const piece of loose) this.#copy(piece)
+    for (const chunk of loose) this.#copy(chunk)
   }
 
-  #copy(piece: Uint8Array): void {
-    let rest = piece
+  #copy(chunk: Uint8Array): void {
+    let rest = chunk
     while (rest.byteLength > 0) {
       const filled = this.byteLength % BUFFER_BYTES
-      if (filled === 0) this.#pieces.push(this.#blocks.take())
+      if (filled === 0) this.#chunks.push(this.#pool.take())
       const taken = rest.subarray(0, BUFFER_BYTES - filled)
-      this.#pieces.at(-1)?.set(taken, filled)
+      this.#chunks.at(-1)?.set(taken, filled)
       rest = rest.subarray(taken.byteLength)
       this.byteLength += taken.byteLength
     }

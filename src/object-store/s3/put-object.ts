@@ -13,7 +13,7 @@ import { gatherParts, type Part, type PartBuffer } from './parts.ts'
 export interface UploadOptions {
   /** Bytes, at least 5 MiB. Large objects get larger parts. */
   readonly partSize: number
-  /** Parts in memory at a time, including the one being gathered; an upload holds these and one piece. */
+  /** Parts in memory at a time, including the one being gathered; an upload holds these and one chunk. */
   readonly queueSize: number
   /** The largest body without an `expectedSize`, in bytes. */
   readonly maxFileSize: number
@@ -22,13 +22,13 @@ export interface UploadOptions {
 export interface UploadObject {
   readonly object: PutObject
   readonly options: UploadOptions
-  readonly blocks: BufferPool
+  readonly pool: BufferPool
 }
 
 /** Implements the port's `put`. After a failure it cleans up within `cleanupMs` and rejects with the first cause. */
 export async function uploadObject(
   bucket: S3Bucket,
-  { object, options, blocks }: UploadObject,
+  { object, options, pool }: UploadObject,
 ): Promise<{ readonly size: number }> {
   const { key, metadata = {}, expectedSize, memory } = object
   const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
@@ -37,7 +37,7 @@ export async function uploadObject(
     return await consumeBody(object, async (source) => {
       const failed = new AbortController()
       const signal = AbortSignal.any([source.signal, failed.signal])
-      const parts = gatherParts(source.bytes, { partSize, blocks, memory, expectedSize })
+      const parts = gatherParts(source.bytes, { partSize, pool, memory, expectedSize })
       const { queueSize: concurrency } = options
       const upload = { bucket, key, metadata, partSize, concurrency, signal, parts, sent }
       try {
@@ -133,11 +133,11 @@ async function findOrThrow({ bucket, key, signal }: Upload, cause: unknown): Pro
 const MAX_DIGESTED_BYTES = 64 * 1024
 
 /** An ETag is the content's MD5 unless the store encrypts with its own key ("Object" in the S3 API reference). */
-function isMd5(etag: string, { byteLength, pieces }: PartBuffer): boolean {
+function isMd5(etag: string, { byteLength, chunks }: PartBuffer): boolean {
   if (byteLength > MAX_DIGESTED_BYTES) return false
   try {
     const md5 = createHash('md5')
-    for (const piece of pieces) md5.update(piece)
+    for (const chunk of chunks) md5.update(chunk)
     return etag === `"${md5.digest('hex')}"`
   } catch {
     // MD5 can be forbidden, as in FIPS mode.

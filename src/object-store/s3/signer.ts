@@ -76,9 +76,9 @@ export function formatQuery(query: Readonly<Record<string, string>>): string {
     .join('&')
 }
 
-export function payloadSha256(pieces: readonly Uint8Array[]): string {
+export function payloadSha256(chunks: readonly Uint8Array[]): string {
   const digest = createHash('sha256')
-  for (const piece of pieces) digest.update(piece)
+  for (const chunk of chunks) digest.update(chunk)
   return digest.digest('hex')
 }
 

@@ -49,7 +49,7 @@ class S3Store implements ObjectStore {
   readonly #readers: S3Bucket
   readonly #transports: S3Transport[] = []
   readonly #uploads: UploadOptions
-  readonly #blocks = new BufferPool()
+  readonly #pool = new BufferPool()
 
   constructor(options: S3StoreOptions) {
     const { bucket: name, partSize = DEFAULT_PART_SIZE, queueSize = 4, maxFileSize = 0 } = options
@@ -74,7 +74,7 @@ class S3Store implements ObjectStore {
   }
 
   put(object: PutObject): Promise<{ readonly size: number }> {
-    return uploadObject(this.#bucket, { object, options: this.#uploads, blocks: this.#blocks })
+    return uploadObject(this.#bucket, { object, options: this.#uploads, pool: this.#pool })
   }
 
   open(object: OpenObject): Promise<OpenedObject | undefined> {

@@ -46,7 +46,7 @@ export function createS3Transport(options: S3TransportOptions): S3Transport {
   return options.requestHandler ?? new UndiciTransport(options)
 }
 
-/** A single piece up to this size is sent together with the headers. */
+/** A single chunk up to this size is sent together with the headers. */
 const MAX_CORKED_BYTES = 64 * 1024
 
 class UndiciTransport implements S3Transport {
@@ -65,14 +65,14 @@ class UndiciTransport implements S3Transport {
     const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
     const query = formatQuery(request.query)
     const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
-    let pieces = request.body ?? []
+    let chunks = request.body ?? []
     // While a request waits for a connection, undici holds its body and ignores aborts.
-    const onAbort = (): void => void (pieces = [])
+    const onAbort = (): void => void (chunks = [])
     const answering = new S3ResponseHandler({ method, signal, onAbort })
-    const [first] = pieces
-    const isCorked = pieces.length === 1 && first && first.byteLength <= MAX_CORKED_BYTES
-    const inPieces: unknown = { [Symbol.iterator]: () => pieces.values() }
-    const body = isCorked ? first : (inPieces as Readable)
+    const [first] = chunks
+    const isCorked = chunks.length === 1 && first && first.byteLength <= MAX_CORKED_BYTES
+    const inChunks: unknown = { [Symbol.iterator]: () => chunks.values() }
+    const body = isCorked ? first : (inChunks as Readable)
     const sent = {
       method,
       path: query === '' ? path : `${path}?${query}`,

@@ -357,7 +357,7 @@ describe('a change of files', () => {
 
   it('that fails is unavailable, and changes nothing', async () => {
     await using core = await openTestCore()
-    const ledger = { removeFile: failing, changeFile: failing, listFiles: failing }
+    const ledger = { deleteFile: failing, updateFile: failing, listFiles: failing }
     const { faulty, read, stat, usage, caller } = await openOverwrite(core, { ledger })
     const before = await stat('a')
     const { repository } = faulty
@@ -390,12 +390,12 @@ describe('a change of files', () => {
 
   it('whose answer is lost has happened once: repeated, it finds no file', async () => {
     await using core = await openTestCore()
-    const removeFile: Ledger['removeFile'] = async (file) => {
-      await core.ledger.removeFile(file)
+    const deleteFile: Ledger['deleteFile'] = async (file) => {
+      await core.ledger.deleteFile(file)
       throw outage()
     }
     const { faulty, repository, usage, caller } = await openOverwrite(core, {
-      ledger: { removeFile },
+      ledger: { deleteFile },
     })
     await expect(faulty.repository.remove({ ...caller, name })).rejects.toMatchObject(unavailable)
     await expect(repository.remove({ ...caller, name })).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import {
   outcomeOf,
 } from './fixture.ts'
 
-/** The rules of `removeFile` and `changeFile`, one call at a time. */
+/** The rules of `deleteFile` and `updateFile`, one call at a time. */
 export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`files in the ledger on ${name}`, () => {
     let harness: LedgerHarness
@@ -92,7 +92,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
       expect(await harness.ledger.findFile({ ...own, userId, audience: 'owner' })).toEqual(own)
     })
 
-    describe('removeFile', () => {
+    describe('deleteFile', () => {
       it('takes the file away, frees its bytes and makes its object garbage', async () => {
         const { file } = await account.put('a', 60)
         await account.put('b', 30)
@@ -169,7 +169,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
       })
     })
 
-    describe('changeFile', () => {
+    describe('updateFile', () => {
       it('renames: all but name and time of change stays', async () => {
         const { file } = await account.put('a', 60, { visibility: 'users' })
         await harness.advance(5)

@@ -11,12 +11,12 @@ import type { File } from '../../../src/core/files/file.ts'
 import type { FailedAttemptStore } from '../../../src/core/auth/failed-attempt-store.ts'
 import type {
   BeginUpload,
-  ChangeFile,
   CommittedUpload,
   CommitUpload,
+  DeleteFile,
   Ledger,
   ListFiles,
-  RemoveFile,
+  UpdateFile,
   Usage,
 } from '../../../src/core/ledger/ledger.ts'
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
@@ -64,7 +64,7 @@ export interface Keys {
 }
 
 /** What a test says of a change; the rest stays as it is. */
-export interface Change extends Partial<Omit<ChangeFile, 'newName'>> {
+export interface Change extends Partial<Omit<UpdateFile, 'newName'>> {
   readonly newName?: string
 }
 
@@ -80,7 +80,7 @@ export interface Account extends Caller {
   put(name: string, size: number, options?: Partial<CommitUpload>): Promise<CommittedUpload>
   extend(version: Version, bytes: number): Promise<void>
   abort(version: Version): ReturnType<Ledger['abort']>
-  remove(name: string, options?: Partial<RemoveFile>): Promise<void>
+  remove(name: string, options?: Partial<DeleteFile>): Promise<void>
   change(name: string, change: Change): Promise<File>
   /** All files in the order of their names, unless `listing` says another. */
   list(listing?: Listing): Promise<readonly File[]>
@@ -134,14 +134,14 @@ export function accountOf(parts: {
     extend: (version, bytes) => ledger.extend({ ...caller, version, bytes, leaseMs: LONG_MS }),
     abort: (version) => ledger.abort({ userId, version }),
     remove: (name, options = {}) =>
-      ledger.removeFile({
+      ledger.deleteFile({
         ...caller,
         name: parseFileName(name),
         garbageDelayMs: LONG_MS,
         ...options,
       }),
     change: (name, { newName, ...change }) =>
-      ledger.changeFile({
+      ledger.updateFile({
         ...caller,
         name: parseFileName(name),
         newName: newName === undefined ? undefined : parseFileName(newName),

@@ -272,31 +272,34 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       })
     })
 
-    describe('chores', () => {
-      it('are had by one at a time, until it lets go', async () => {
+    describe('leader leases', () => {
+      it('have one holder at a time, until it releases the lease', async () => {
         const { ledger, other } = harness
-        const [mine, theirs] = [choreOf('mine'), choreOf('theirs')]
-        const both = await Promise.all([ledger.holdChore(mine), other.holdChore(theirs)])
+        const [mine, theirs] = [claimOf('mine'), claimOf('theirs')]
+        const both = await Promise.all([
+          ledger.acquireLeaderLease(mine),
+          other.acquireLeaderLease(theirs),
+        ])
         expect(both.filter(Boolean)).toHaveLength(1)
         const [had, missed] = both[0] ? [mine, theirs] : [theirs, mine]
-        expect(await ledger.holdChore(had)).toBe(true)
-        await ledger.leaveChore(missed)
-        expect(await other.holdChore(missed)).toBe(false)
-        await ledger.leaveChore(had)
-        expect(await other.holdChore(missed)).toBe(true)
-        expect(await ledger.holdChore(had)).toBe(false)
-        await ledger.leaveChore(missed)
+        expect(await ledger.acquireLeaderLease(had)).toBe(true)
+        await ledger.releaseLeaderLease(missed)
+        expect(await other.acquireLeaderLease(missed)).toBe(false)
+        await ledger.releaseLeaderLease(had)
+        expect(await other.acquireLeaderLease(missed)).toBe(true)
+        expect(await ledger.acquireLeaderLease(had)).toBe(false)
+        await ledger.releaseLeaderLease(missed)
       })
 
-      it('are free again when the lease of one that died has ended', async () => {
+      it('are free again when the lease of a dead holder has ended', async () => {
         const { ledger, other } = harness
-        const [mine, theirs] = [choreOf('mine', SOON_MS), choreOf('theirs')]
-        expect(await ledger.holdChore(mine)).toBe(true)
-        expect(await other.holdChore(theirs)).toBe(false)
+        const [mine, theirs] = [claimOf('mine', SOON_MS), claimOf('theirs')]
+        expect(await ledger.acquireLeaderLease(mine)).toBe(true)
+        expect(await other.acquireLeaderLease(theirs)).toBe(false)
         await harness.advance(SOON_MS + 20)
-        expect(await other.holdChore(theirs)).toBe(true)
-        expect(await ledger.holdChore(mine)).toBe(false)
-        await other.leaveChore(theirs)
+        expect(await other.acquireLeaderLease(theirs)).toBe(true)
+        expect(await ledger.acquireLeaderLease(mine)).toBe(false)
+        await other.releaseLeaderLease(theirs)
       })
     })
 
@@ -433,6 +436,6 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
   })
 }
 
-function choreOf(holder: string, leaseMs = LONG_MS): Parameters<Ledger['holdChore']>[0] {
+function claimOf(holder: string, leaseMs = LONG_MS): Parameters<Ledger['acquireLeaderLease']>[0] {
   return { name: 'sweep', holder, leaseMs }
 }

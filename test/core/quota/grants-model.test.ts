@@ -129,7 +129,7 @@ function deviceBytes({ model, bytes }: { model?: string; bytes?: number }): numb
   return bytes ?? (model === 'camera' ? CAMERA : DEVICE)
 }
 
-/** What the books say, read in both ways that there are. */
+/** What the ledger says, read by both of its methods. */
 async function seen({ ledger }: TestCore): Promise<unknown> {
   const report = await ledger.reportCapacity(alice)
   const account = await ledger.findAccount(alice)

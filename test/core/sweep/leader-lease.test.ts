@@ -16,7 +16,7 @@ import { createTestUser, openTestRepository } from '../../support/service/test-r
 import { countGarbage, countObjects, litter, watched } from './fixture.ts'
 
 /** How long a sweep is taken to be alive without a word. */
-const CHORE_LEASE_MS = 60_000
+const LEADER_LEASE_MS = 60_000
 
 const signal = (): AbortSignal => AbortSignal.timeout(10_000)
 
@@ -88,10 +88,10 @@ describe('a sweep', () => {
   it('does what one left that died, when the lease of that one has ended', async () => {
     await using core = await openTestCore()
     await litter(core, 3)
-    const dead = { name: 'sweep', holder: 'dead', leaseMs: CHORE_LEASE_MS } as const
-    await core.ledger.holdChore(dead)
+    const dead = { name: 'sweep', holder: 'dead', leaseMs: LEADER_LEASE_MS } as const
+    await core.ledger.acquireLeaderLease(dead)
     expect(await sweepOnce(core)).toMatchObject({ end: 'elsewhere' })
-    core.clock.now += CHORE_LEASE_MS
+    core.clock.now += LEADER_LEASE_MS
     expect(await sweepOnce(core)).toMatchObject({ end: 'complete', removedObjects: 3 })
   })
 
@@ -99,12 +99,12 @@ describe('a sweep', () => {
     await using core = await openTestCore()
     await litter(core, 200)
     const { sweeping, go } = await standingSweep(core)
-    core.clock.now += CHORE_LEASE_MS
-    const stolen = { name: 'sweep', holder: 'another', leaseMs: CHORE_LEASE_MS } as const
-    expect(await core.ledger.holdChore(stolen)).toBe(true)
+    core.clock.now += LEADER_LEASE_MS
+    const stolen = { name: 'sweep', holder: 'another', leaseMs: LEADER_LEASE_MS } as const
+    expect(await core.ledger.acquireLeaderLease(stolen)).toBe(true)
     const now = performance.now.bind(performance)
-    // It asks again whether the chore is its own when some of the lease is used up.
-    performance.now = () => now() + CHORE_LEASE_MS
+    // By this clock the lease has ended, so the sweep renews it before its next step.
+    performance.now = () => now() + LEADER_LEASE_MS
     try {
       go()
       expect(await sweeping).toMatchObject({ end: 'elsewhere' })
@@ -112,10 +112,10 @@ describe('a sweep', () => {
       Reflect.deleteProperty(performance, 'now')
     }
     expect(await countGarbage(core)).toBeGreaterThan(0)
-    expect(await core.ledger.holdChore({ ...stolen, holder: 'third' })).toBe(false)
+    expect(await core.ledger.acquireLeaderLease({ ...stolen, holder: 'third' })).toBe(false)
   })
 
-  it('lets go of the chore when it fails, and ends well when it can not', async () => {
+  it('releases the leader lease when it fails, and ends well when it cannot', async () => {
     await using core = await openTestCore()
     await litter(core, 1)
     const fail = async (): Promise<never> => {
@@ -124,7 +124,7 @@ describe('a sweep', () => {
     }
     const ledger: Ledger = { ...core.ledger, listGarbage: fail }
     await expect(sweepOnce({ ...core, ledger })).rejects.toThrow('a defect')
-    const mute: Ledger = { ...core.ledger, leaveChore: fail }
+    const mute: Ledger = { ...core.ledger, releaseLeaderLease: fail }
     expect(await sweepOnce({ ...core, ledger: mute })).toMatchObject({ end: 'complete' })
   })
 })
@@ -157,11 +157,11 @@ describe('a sweep on a full disk', () => {
     expect([await countObjects(core), await countGarbage(core)]).toEqual([0, 0])
   })
 
-  it('removes nothing without the chore when the database fails in another way', async () => {
+  it('removes nothing without the leader lease when the database fails in another way', async () => {
     await using core = await openTestCore()
     await litter(core, 3)
     const gone = new AppError('unavailable', 'The database does not answer.', { part: 'database' })
-    const ledger: Ledger = { ...core.ledger, holdChore: () => Promise.reject(gone) }
+    const ledger: Ledger = { ...core.ledger, acquireLeaderLease: () => Promise.reject(gone) }
     await expect(sweepOnce({ ...core, ledger })).rejects.toBe(gone)
     expect(await countObjects(core)).toBe(3)
   })
@@ -178,8 +178,8 @@ function fullLedger({ ledger }: TestCore, isFull = async (): Promise<boolean> =>
   return {
     ...ledger,
     abort: whenThereIsRoom((upload) => ledger.abort(upload)),
-    holdChore: whenThereIsRoom((chore) => ledger.holdChore(chore)),
-    leaveChore: whenThereIsRoom((chore) => ledger.leaveChore(chore)),
+    acquireLeaderLease: whenThereIsRoom((claim) => ledger.acquireLeaderLease(claim)),
+    releaseLeaderLease: whenThereIsRoom((claim) => ledger.releaseLeaderLease(claim)),
     forgetUploads: whenThereIsRoom((options) => ledger.forgetUploads(options)),
     purgeDeletedUsers: whenThereIsRoom((options) => ledger.purgeDeletedUsers(options)),
     noteAbortedRemovals: whenThereIsRoom((removals) => ledger.noteAbortedRemovals(removals)),

@@ -18,7 +18,7 @@ const SWEEP_INTERVAL_MS = 20_000
 
 /** The ledger as a sweeper has it that nobody keeps from sweeping beside another. */
 function unguarded(ledger: Ledger): Ledger {
-  return { ...ledger, holdChore: async () => true }
+  return { ...ledger, acquireLeaderLease: async () => true }
 }
 
 /** The ledger, and the longest list that it gave or was given. */
@@ -134,7 +134,7 @@ describe('a store that is down', () => {
 })
 
 describe('the purge of a user with many files', () => {
-  it('lets others have their turn, and holds a page of the books at a time', async () => {
+  it('lets others have their turn, and holds one page of rows at a time', async () => {
     await using core = await openTestCore()
     const userId = await createTestUser(core)
     await fill(core, 2_000)

@@ -129,7 +129,7 @@ describe('an upload for which there is no space', () => {
     await upload('a', 'x'.repeat(1_000))
   })
 
-  it('is refused before anything of it is on the books', async () => {
+  it('is refused before the ledger has anything of it', async () => {
     await using core = await openTestCore()
     const { upload, usage } = await openTestRepository(core, { space: shortSpace('assertRoom') })
     await expect(upload('a', 'hello')).rejects.toMatchObject(REFUSED)

@@ -14,7 +14,7 @@ import { createDatabase } from '../../support/servers/postgres.ts'
 const server = inject('postgres')
 
 /** How long a lock is waited for, in milliseconds. */
-const PATIENCE_MS = 1_000
+const LOCK_TIMEOUT_MS = 1_000
 
 describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL', () => {
   let own: Awaited<ReturnType<typeof createDatabase>>
@@ -23,7 +23,7 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
 
   beforeAll(async () => {
     own = await createDatabase(server ?? '')
-    database = await openPostgres({ url: own.url, timeoutMs: PATIENCE_MS })
+    database = await openPostgres({ url: own.url, timeoutMs: LOCK_TIMEOUT_MS })
     await migrate(database)
     ledger = createLedger(database, { baseCapacity: 1000 })
   })

@@ -2,11 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createKeyedSemaphore } from '../../../src/database/ledger/keyed-semaphore.ts'
 
-const PATIENCE_MS = 10_000
+const QUEUE_TIMEOUT_MS = 10_000
 
 /** `begin` asks for a turn, and answers how to end it. */
 function bed(atOnce: number) {
-  const userSemaphore = createKeyedSemaphore({ atOnce, patienceMs: PATIENCE_MS })
+  const userSemaphore = createKeyedSemaphore({ atOnce, queueTimeoutMs: QUEUE_TIMEOUT_MS })
   const begun: string[] = []
   const begin = (userId: string, name: string) => {
     const work = Promise.withResolvers<string>()
@@ -57,7 +57,7 @@ describe('the turns of users', () => {
     const first = begin('ann', 'a1')
     const late = begin('ann', 'a2')
     const refusal = late.done.catch((error: unknown) => error)
-    await vi.advanceTimersByTimeAsync(PATIENCE_MS - 1)
+    await vi.advanceTimersByTimeAsync(QUEUE_TIMEOUT_MS - 1)
     begin('ann', 'a3')
     await vi.advanceTimersByTimeAsync(1)
     expect(await refusal).toMatchObject({ code: 'unavailable' })

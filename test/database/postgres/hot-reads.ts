@@ -86,9 +86,9 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.noteGarbageRemovals({ userId, removed: [garbage], failed: [garbage], retryMs: 1 })
   await ledger.measureBacklog(10)
   await ledger.measureJournal(10)
-  const chore = { name: 'sweep', holder: 'hot' } as const
-  await ledger.holdChore({ ...chore, leaseMs: 1 })
-  await ledger.leaveChore(chore)
+  const claim = { name: 'sweep', holder: 'hot' } as const
+  await ledger.acquireLeaderLease({ ...claim, leaseMs: 1 })
+  await ledger.releaseLeaderLease(claim)
   await ledger.findUserToPurge(userId)
   await ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
 }

@@ -7,7 +7,7 @@ import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Batch } from '../../../src/database/postgres/connection.ts'
 import { createUploadBatches } from '../../../src/database/postgres/upload-batcher.ts'
 
-const PATIENCE_MS = 10_000
+const QUEUE_TIMEOUT_MS = 10_000
 
 interface Sent {
   /** Whose rows it locks; of one user alone where it waits for the row. */
@@ -25,7 +25,7 @@ function bed() {
   const sent: Sent[] = []
   const alone: number[] = []
   const uploads = createUploadBatches({
-    patienceMs: PATIENCE_MS,
+    queueTimeoutMs: QUEUE_TIMEOUT_MS,
     statements: {
       lock: ({ userId }) => CompiledQuery.raw('lock', [userId]),
       lockFree: ({ userIds }) => CompiledQuery.raw('lock free', [...userIds]),
@@ -243,7 +243,7 @@ describe('uploads', () => {
     const { begin, sent } = await stuckBed(onTestFinished)
     const late = Promise.allSettled([begin('ann', 2)])
     await settled()
-    vi.advanceTimersByTime(PATIENCE_MS + 1)
+    vi.advanceTimersByTime(QUEUE_TIMEOUT_MS + 1)
     void begin('bob', 3)
     await settled()
     expect(sent.map(({ users }) => users)).toEqual([['ann'], ['bob']])
@@ -255,7 +255,7 @@ describe('uploads', () => {
   }) => {
     const { begin, sent } = await stuckBed(onTestFinished)
     const late = Promise.allSettled([begin('ann', 2)])
-    vi.advanceTimersByTime(PATIENCE_MS)
+    vi.advanceTimersByTime(QUEUE_TIMEOUT_MS)
     void begin('ann', 3)
     vi.advanceTimersByTime(1)
     sent[0]?.take('ann')

@@ -106,7 +106,7 @@ describe('SQLite', () => {
   })
 
   it('F01 gives up on a lock that never comes back, changes nothing, and works again after', async () => {
-    const impatient = await openSqlite({ file, lockPatienceMs: 300 })
+    const impatient = await openSqlite({ file, lockTimeoutMs: 300 })
     onTestFinished(() => impatient.close())
     const users = createUserStore(impatient)
     const holder = new DatabaseSync(file)

@@ -98,7 +98,7 @@ describe('the audit log of the admin API', () => {
     expect(reply.status).toBeLessThan(300)
     expect(audits()).toMatchObject([
       {
-        msg: 'audit',
+        msg: 'audit event',
         action,
         user_id: path.slice(1),
         ...terms,
@@ -128,7 +128,7 @@ describe('the audit log of the admin API', () => {
     expect(audits()).toMatchObject(
       Object.entries({ 'session.open': opened, 'session.close': closed }).map(
         ([action, reply]) => ({
-          msg: 'audit',
+          msg: 'audit event',
           action,
           request_id: reply.headers['x-request-id'],
           address: '127.0.0.1',

@@ -5,7 +5,7 @@ import { RequestBody } from '../../../src/http/body/request-body.ts'
 import { createListener } from '../../../src/http/server/listener.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 
-it('what the bytes of a body bring about belongs to the request that they are of', async () => {
+it('a body is checked in the async context of its request', async () => {
   const active = new AsyncLocalStorage<string>()
   const app = await createListener({
     logger: undefined,

@@ -119,7 +119,7 @@ describe('an answer with content', () => {
     app = fastify({ logger: { level: 'warn', stream } })
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    app.decorateRequest('brokenBy', null)
+    app.decorateRequest('abortedBy', null)
     app.get('/', async (_request, reply) => {
       void reply
         .code(206)
@@ -273,7 +273,7 @@ describe('a reader who was quick', () => {
     const { destroyed } = answer
     answer.destroy()
     body.destroy()
-    return { destroyed, taken, brokenBy: reply.request.brokenBy }
+    return { destroyed, taken, abortedBy: reply.request.abortedBy }
   }
 
   it.each([CHUNK_BYTES, 256 * KIB])(
@@ -286,8 +286,8 @@ describe('a reader who was quick', () => {
   )
 
   it.each([0, KIB / 2])('and takes %d bytes/s loses it', async (bytesPerSecond) => {
-    const { destroyed, brokenBy } = await readerOf(bytesPerSecond, CHUNK_BYTES)
-    expect({ destroyed, brokenBy }).toEqual({ destroyed: true, brokenBy: 'timeout' })
+    const { destroyed, abortedBy } = await readerOf(bytesPerSecond, CHUNK_BYTES)
+    expect({ destroyed, abortedBy }).toEqual({ destroyed: true, abortedBy: 'timeout' })
   })
 })
 

@@ -48,7 +48,7 @@ export function quotaSuite(open: OpenService): void {
       const user = await service.createUser(size)
       const { createdAt = 0 } = (await service.users.findUser(user.userId)) ?? {}
       const caller = { userId: user.userId, userCreatedAt: createdAt }
-      // On the books alone: three versions of 60 MiB would take a while to send.
+      // In the ledger alone: three versions of 60 MiB would take a while to send.
       for (let versions = 0; versions < 3; versions += 1) {
         const version = createVersion()
         const begun = { ...caller, version, bytes: size, name: parseFileName('a') }

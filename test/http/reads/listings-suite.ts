@@ -234,7 +234,7 @@ function viewersSuite(open: OpenService): void {
   })
 }
 
-/** Writes empty files into the books alone, since so many uploads would take long. */
+/** Writes empty files into the ledger alone, since so many uploads would take long. */
 async function fill(
   { ledger, users }: TestService,
   { user: { userId }, names }: { user: TestUser; names: readonly string[] },

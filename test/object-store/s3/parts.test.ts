@@ -9,14 +9,14 @@ const PART = 10
 
 const PLAIN = new Uint8Array()
 
-/** A caller whose pieces nobody else reads. */
+/** A caller whose chunks nobody else reads. */
 const FREEING: BodyMemory = { hold: bytesOf, release: () => undefined, detach: detachBuffer }
 
 function gather(
-  pieces: readonly Uint8Array[],
-  { partSize = PART, blocks = new BufferPool(), ...options }: Partial<GatherOptions> = {},
+  chunks: readonly Uint8Array[],
+  { partSize = PART, pool = new BufferPool(), ...options }: Partial<GatherOptions> = {},
 ) {
-  return gatherParts(bytesOf(pieces), { partSize, blocks, ...options })
+  return gatherParts(bytesOf(chunks), { partSize, pool, ...options })
 }
 
 /** Chunks as they come on a connection, each with memory of its own. */
@@ -26,15 +26,15 @@ function chunksOf(lengths: readonly number[]): readonly Uint8Array[] {
 
 describe('gathering parts', () => {
   it.each([
-    { pieces: [], parts: [''] },
-    { pieces: ['abc'], parts: ['abc'] },
-    { pieces: ['01234', '56789'], parts: ['0123456789'] },
-    { pieces: ['01234', '56789', 'a'], parts: ['0123456789', 'a'] },
-    { pieces: ['01234567', '89abc', 'de'], parts: ['0123456789', 'abcde'] },
-    { pieces: ['0123456789abcdefghijklmno'], parts: ['0123456789', 'abcdefghij', 'klmno'] },
-  ])('makes $parts of $pieces', async ({ pieces, parts }) => {
-    const gathered = await Array.fromAsync(gather(pieces.map((text) => Buffer.from(text))))
-    expect(gathered.map(({ content }) => Buffer.concat(content.pieces).toString())).toEqual(parts)
+    { chunks: [], parts: [''] },
+    { chunks: ['abc'], parts: ['abc'] },
+    { chunks: ['01234', '56789'], parts: ['0123456789'] },
+    { chunks: ['01234', '56789', 'a'], parts: ['0123456789', 'a'] },
+    { chunks: ['01234567', '89abc', 'de'], parts: ['0123456789', 'abcde'] },
+    { chunks: ['0123456789abcdefghijklmno'], parts: ['0123456789', 'abcdefghij', 'klmno'] },
+  ])('makes $parts of $chunks', async ({ chunks, parts }) => {
+    const gathered = await Array.fromAsync(gather(chunks.map((text) => Buffer.from(text))))
+    expect(gathered.map(({ content }) => Buffer.concat(content.chunks).toString())).toEqual(parts)
     expect(gathered.map(({ partNumber }) => partNumber)).toEqual(parts.map((_, at) => at + 1))
     const last = gathered.map(({ isLast }) => isLast)
     expect(last).toEqual(parts.map((_, at) => at === parts.length - 1))
@@ -42,26 +42,26 @@ describe('gathering parts', () => {
 
   it('puts no byte of the next part into the memory of one', async () => {
     const partSize = 2 ** 20
-    const pieces = Array.from({ length: 5 }, () => randomBytes(partSize / 2 + 1))
-    const gathered = await Array.fromAsync(gather(pieces, { partSize }))
+    const chunks = Array.from({ length: 5 }, () => randomBytes(partSize / 2 + 1))
+    const gathered = await Array.fromAsync(gather(chunks, { partSize }))
     const memory = gathered.flatMap(({ content }) => [
-      ...new Set(content.pieces.map((it) => it.buffer)),
+      ...new Set(content.chunks.map((it) => it.buffer)),
     ])
     expect(gathered).toHaveLength(3)
     expect(new Set(memory).size).toBe(memory.length)
   })
 
   it('keeps what came of a few bytes as it is', async () => {
-    const piece = randomBytes(4096)
-    const [part] = await Array.fromAsync(gather([piece], { partSize: 2 ** 20 }))
-    expect(part?.content.pieces[0]).toBe(piece)
+    const chunk = randomBytes(4096)
+    const [part] = await Array.fromAsync(gather([chunk], { partSize: 2 ** 20 }))
+    expect(part?.content.chunks[0]).toBe(chunk)
   })
 
-  it('holds little more than was sent, however small the pieces are', async () => {
-    const pieces = Array.from({ length: 10_000 }, () => randomBytes(1))
-    const [part] = await Array.fromAsync(gather(pieces, { partSize: 2 ** 20 }))
-    expect(part?.content.pieces.length).toBeLessThanOrEqual(16)
-    expect(Buffer.concat(part?.content.pieces ?? []).equals(Buffer.concat(pieces))).toBe(true)
+  it('holds little more than was sent, however small the chunks are', async () => {
+    const chunks = Array.from({ length: 10_000 }, () => randomBytes(1))
+    const [part] = await Array.fromAsync(gather(chunks, { partSize: 2 ** 20 }))
+    expect(part?.content.chunks.length).toBeLessThanOrEqual(16)
+    expect(Buffer.concat(part?.content.chunks ?? []).equals(Buffer.concat(chunks))).toBe(true)
   })
 
   it('hands back a chunk that was copied', async () => {
@@ -69,7 +69,7 @@ describe('gathering parts', () => {
     const content = Buffer.concat(chunks)
     const options = { partSize: 2 ** 20, memory: FREEING }
     const [part] = await Array.fromAsync(gather(chunks, options))
-    expect(Buffer.concat(part?.content.pieces ?? []).equals(content)).toBe(true)
+    expect(Buffer.concat(part?.content.chunks ?? []).equals(content)).toBe(true)
     // The first was waiting for a second when it came.
     expect(chunks.map(({ byteLength }) => byteLength)).toEqual([60_000, 0, 0])
   })
@@ -89,13 +89,13 @@ describe('gathering parts', () => {
     const partSizes = fc.integer({ min: 1000, max: 700_000 })
     await fc.assert(
       fc.asyncProperty(sizes, partSizes, async (lengths, partSize) => {
-        const blocks = new BufferPool()
-        const pieces = chunksOf(lengths)
-        const content = Buffer.concat(pieces)
+        const pool = new BufferPool()
+        const chunks = chunksOf(lengths)
+        const content = Buffer.concat(chunks)
         const sent: Buffer[] = []
-        const options = { partSize, blocks, memory: FREEING }
-        for await (const { content } of gather(pieces, options)) {
-          sent.push(Buffer.concat(content.pieces))
+        const options = { partSize, pool, memory: FREEING }
+        for await (const { content } of gather(chunks, options)) {
+          sent.push(Buffer.concat(content.chunks))
           expect(content.byteLength).toBe(sent.at(-1)?.byteLength)
           content.giveBack()
         }
@@ -106,29 +106,29 @@ describe('gathering parts', () => {
   })
 })
 
-describe('blocks', () => {
+describe('the buffer pool', () => {
   it('are used again, and are never two at once', () => {
-    const blocks = new BufferPool()
-    const [one, two] = [blocks.take(), blocks.take()]
+    const pool = new BufferPool()
+    const [one, two] = [pool.take(), pool.take()]
     expect(one).not.toBe(two)
-    blocks.giveBack(one)
-    expect(blocks.take()).toBe(one)
-    expect(blocks.take()).not.toBe(one)
+    pool.giveBack(one)
+    expect(pool.take()).toBe(one)
+    expect(pool.take()).not.toBe(one)
   })
 
   it('that are not used for a while go back to the system', ({ onTestFinished }) => {
     vi.useFakeTimers()
     onTestFinished(() => void vi.useRealTimers())
-    const blocks = new BufferPool()
-    const block = blocks.take()
-    blocks.giveBack(block)
+    const pool = new BufferPool()
+    const buffer = pool.take()
+    pool.giveBack(buffer)
     vi.advanceTimersByTime(11_000)
-    expect(blocks.take()).not.toBe(block)
+    expect(pool.take()).not.toBe(buffer)
   })
 })
 
 async function* bytesOf(
-  pieces: readonly Uint8Array[] | AsyncIterable<Uint8Array>,
+  chunks: readonly Uint8Array[] | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void> {
-  yield* pieces
+  yield* chunks
 }

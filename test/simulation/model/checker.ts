@@ -11,8 +11,8 @@ import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { QuotaRow } from '../../../src/database/schema.ts'
 import type { FakeS3 } from '../../support/faults/fake-s3.ts'
-import { assertBooks, assertObjects } from './ledger-check.ts'
-import type { LedgerTx, BooksReader } from './ledger-state.ts'
+import { assertLedger, assertObjects } from './ledger-check.ts'
+import type { LedgerState, LedgerReader } from './ledger-state.ts'
 import { capacityOf, type Model, type ModelUser, usedBytes } from './model.ts'
 import type { Operation } from '../plan/operation.ts'
 import { MAX_FILES, MAX_UPLOADS } from '../plan/parameters.ts'
@@ -22,7 +22,7 @@ import { demand } from './violation.ts'
 
 export interface CheckerOptions {
   readonly model: Model
-  readonly books: BooksReader
+  readonly ledgerReader: LedgerReader
   readonly bucket: FakeS3
   readonly operations: readonly Operation[]
   /** The database's. */
@@ -36,8 +36,8 @@ export interface CheckerOptions {
  * the port promises for the state before it, and no state ever changes otherwise.
  */
 export function createChecker(options: CheckerOptions): Observer {
-  const { books, bucket, model, report } = options
-  let before = books.read()
+  const { ledgerReader, bucket, model, report } = options
+  let before = ledgerReader.read()
   const guarded = (check: () => void): void => {
     try {
       check()
@@ -50,14 +50,14 @@ export function createChecker(options: CheckerOptions): Observer {
     asked: (call) => noteAsked(operationOf(options, call.actor), call),
     applied: (call) =>
       guarded(() => {
-        const after = books.read()
+        const after = ledgerReader.read()
         apply({ ...options, before, after }, call)
-        assertBooks(after, model)
+        assertLedger(after, model)
         assertObjects(after.files, bucket)
         before = after
       }),
     removing: (removal) => guarded(() => assertRemovable(options, removal)),
-    stored: () => guarded(() => assertObjects(books.read().files, bucket)),
+    stored: () => guarded(() => assertObjects(ledgerReader.read().files, bucket)),
   }
 }
 
@@ -73,8 +73,8 @@ function noteAsked(operation: Operation | undefined, call: AskedCall): void {
 
 /** What a call found and what it left. */
 interface Applied extends CheckerOptions {
-  readonly before: LedgerTx
-  readonly after: LedgerTx
+  readonly before: LedgerState
+  readonly after: LedgerState
 }
 
 function apply(options: Applied, call: AppliedCall): void {
@@ -96,12 +96,12 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'commit':
       applyCommit(options, { upload: call.argument, answer: call.outcome.value, operation })
       break
-    case 'removeFile':
+    case 'deleteFile':
       noteEffect(operation)
       assertSameUser(options, operation)
       model.remove(call.argument.userId, call.argument.name)
       break
-    case 'changeFile':
+    case 'updateFile':
       noteEffect(operation)
       assertSameUser(options, operation)
       applyRename(options, call.argument)
@@ -134,8 +134,8 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'noteGarbageRemovals':
     case 'measureBacklog':
     case 'measureJournal':
-    case 'holdChore':
-    case 'leaveChore':
+    case 'acquireLeaderLease':
+    case 'releaseLeaderLease':
       break
   }
 }
@@ -200,7 +200,7 @@ function seenBy(model: Model, { userId, userCreatedAt }: Who): ModelUser {
 
 type Who = Pick<FindFile, 'userId' | 'userCreatedAt'>
 
-function applyRename({ model }: CheckerOptions, change: Parameters<Ledger['changeFile']>[0]): void {
+function applyRename({ model }: CheckerOptions, change: Parameters<Ledger['updateFile']>[0]): void {
   const { userId, name, newName = name } = change
   const { files } = model.user(userId)
   const file = files.get(name)
@@ -234,7 +234,7 @@ function assertRoom({ model, before, after }: Applied, userId: UserId): void {
 }
 
 function quotaOf(
-  { quotas }: LedgerTx,
+  { quotas }: LedgerState,
   userId: UserId,
 ): Pick<QuotaRow, 'used_bytes' | 'reserved_bytes'> {
   return quotas.find((row) => row.user_id === userId) ?? { used_bytes: 0, reserved_bytes: 0 }
@@ -247,7 +247,7 @@ function assertSlot({ before, clock }: Applied, userId: UserId): void {
 }
 
 function countUploads(
-  { uploads }: LedgerTx,
+  { uploads }: LedgerState,
   { userId, now }: { readonly userId: UserId; readonly now: number },
 ): number {
   return uploads.filter(
@@ -301,10 +301,10 @@ function assertListed(
 
 /** Nothing is removed that is, or may still become, a file's (I7). */
 function assertRemovable(
-  { books, operations }: CheckerOptions,
+  { ledgerReader, operations }: CheckerOptions,
   { key, actor }: { readonly key: string; readonly actor: Actor | undefined },
 ): void {
-  const { files, uploads } = books.read()
+  const { files, uploads } = ledgerReader.read()
   demand(!files.some((file) => file.object_key === key), 'I7', `removes ${key} of a file`)
   const state = uploads.find((upload) => upload.object_key === key)?.state
   const operation = actor?.operation === undefined ? undefined : operations[actor.operation]

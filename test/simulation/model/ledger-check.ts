@@ -1,13 +1,13 @@
 import type { FileRow } from '../../../src/database/schema.ts'
 import type { FakeS3 } from '../../support/faults/fake-s3.ts'
-import type { LedgerTx } from './ledger-state.ts'
+import type { LedgerState } from './ledger-state.ts'
 import type { Model } from './model.ts'
 import { digest } from '../plan/operation.ts'
 import { demand } from './violation.ts'
 
 /** The files are those of the model, and the figures are what the rows add up to (I1, I2, I4). */
-export function assertBooks(books: LedgerTx, model: Model): void {
-  const found = books.files.map((row) => line(`${row.user_id}/${row.name}`, row)).sort()
+export function assertLedger(state: LedgerState, model: Model): void {
+  const found = state.files.map((row) => line(`${row.user_id}/${row.name}`, row)).sort()
   const expected = model
     .userIds()
     .flatMap((userId) =>
@@ -19,15 +19,15 @@ export function assertBooks(books: LedgerTx, model: Model): void {
     'I1',
     `files are\n${found.join('\n')}\nbut should be\n${expected.join('\n')}`,
   )
-  for (const quota of books.quotas) {
-    const files = books.files.filter((row) => row.user_id === quota.user_id)
-    const pending = books.uploads.filter(
+  for (const quota of state.quotas) {
+    const files = state.files.filter((row) => row.user_id === quota.user_id)
+    const pending = state.uploads.filter(
       (row) => row.user_id === quota.user_id && row.state === 'pending',
     )
     assertEqual('used', quota.used_bytes, sum(files.map((row) => row.size)))
     assertEqual('file count', quota.file_count, files.length)
     assertEqual('reserved', quota.reserved_bytes, sum(pending.map((row) => row.reserved_bytes)))
-    const garbage = books.garbage.filter((row) => row.user_id === quota.user_id)
+    const garbage = state.garbage.filter((row) => row.user_id === quota.user_id)
     assertEqual('garbage', quota.garbage_bytes, sum(garbage.map((row) => Number(row.bytes))))
   }
 }

@@ -2,21 +2,21 @@ import { DatabaseSync } from 'node:sqlite'
 import type { FileRow, GarbageRow, QuotaRow, UploadRow } from '../../../src/database/schema.ts'
 
 /** All that the database holds of files, at one moment. */
-export interface LedgerTx {
+export interface LedgerState {
   readonly files: readonly FileRow[]
   readonly quotas: readonly QuotaRow[]
   readonly uploads: readonly UploadRow[]
   readonly garbage: readonly GarbageRow[]
 }
 
-export interface BooksReader extends Disposable {
-  read(): LedgerTx
+export interface LedgerReader extends Disposable {
+  read(): LedgerState
 }
 
 /** Looks into a database's file beside the service, by a connection of its own. */
-export function openBooks(file: string): BooksReader {
+export function openLedgerReader(file: string): LedgerReader {
   const connection = new DatabaseSync(file, { readOnly: true })
-  const select = (table: keyof LedgerTx) => connection.prepare(`SELECT * FROM ${table}`)
+  const select = (table: keyof LedgerState) => connection.prepare(`SELECT * FROM ${table}`)
   const statements = {
     files: select('files'),
     quotas: select('quotas'),

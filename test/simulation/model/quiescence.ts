@@ -65,8 +65,8 @@ function assertEverythingEnded({ operations, instances }: World): void {
   )
 }
 
-function assertNothingLeft({ bucket, books, strays }: World): void {
-  const { files, uploads, garbage, quotas } = books.read()
+function assertNothingLeft({ bucket, ledgerReader, strays }: World): void {
+  const { files, uploads, garbage, quotas } = ledgerReader.read()
   const referenced = new Set<string>(files.map((file) => file.object_key))
   const orphans = [...bucket.objects.keys()].filter((key) => !referenced.has(key))
   demand(orphans.length === 0, 'I8', `objects of no file: ${orphans.join()}`)

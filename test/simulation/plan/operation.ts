@@ -20,7 +20,7 @@ export interface Operation {
   readonly startedAt: number
   /** What its client was told: `unknown` when the service does not know, or the client was told nothing. */
   answer: 'none yet' | 'done' | 'refused' | 'unknown'
-  /** Whether it has had its effect on the books. */
+  /** Whether it has had its effect on the ledger. */
   isApplied: boolean
   /** Of an upload: whether the service has been told that the request ended well. */
   hasEnded: boolean

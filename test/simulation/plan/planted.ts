@@ -41,13 +41,13 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'lets in one upload too many': {
-    books: ({ ledger }) => ({
+    sharedLedger: ({ ledger }) => ({
       begin: (upload) => ledger.begin({ ...upload, maxUploads: upload.maxUploads + 1 }),
     }),
   },
 
   'counts uploads whose lease is over': {
-    books: ({ ledger, database }) => ({
+    sharedLedger: ({ ledger, database }) => ({
       async begin(upload) {
         const { rows } = await sql<{ readonly uploads: number }>`
           SELECT COUNT(*) AS uploads FROM uploads
@@ -62,7 +62,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'releases a reservation twice': {
-    books: ({ ledger, database }) => ({
+    sharedLedger: ({ ledger, database }) => ({
       async abort(upload) {
         const { version, userId } = upload
         const { rows } = await sql<{ readonly reserved_bytes: number }>`
@@ -97,7 +97,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'checks the capacity, then adds': {
-    books: ({ database }) => {
+    sharedLedger: ({ database }) => {
       const boundless = createLedger(database, { baseCapacity: 2 ** 40 })
       return {
         begin: (upload) => boundless.begin(upload),
@@ -117,7 +117,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
   },
 
   'commits after its lease was lost': {
-    books: ({ ledger, database }) => ({
+    sharedLedger: ({ ledger, database }) => ({
       async commit(upload) {
         const { version, userId } = upload
         const { rows } = await sql<{ readonly reserved_bytes: number }>`
@@ -154,13 +154,13 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'loses a decrement of the quota': {
     ledger: ({ ledger }, { database }) => ({
-      async removeFile(file) {
+      async deleteFile(file) {
         const { userId } = file
         const [usage, old] = [
           await ledger.usage(userId),
           await ledger.findFile({ ...file, audience: 'owner' }),
         ]
-        await ledger.removeFile(file)
+        await ledger.deleteFile(file)
         await sql`
           UPDATE quotas SET used_bytes = ${(usage?.used ?? 0) - (old?.size ?? 0)}
           WHERE user_id = ${userId}

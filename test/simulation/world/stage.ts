@@ -7,7 +7,7 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { FakeS3 } from '../../support/faults/fake-s3.ts'
-import { type BooksReader, openBooks } from '../model/ledger-state.ts'
+import { type LedgerReader, openLedgerReader } from '../model/ledger-state.ts'
 
 /** Where runs take place, one after the other. */
 export interface Stage extends AsyncDisposable {
@@ -17,7 +17,7 @@ export interface Stage extends AsyncDisposable {
 
 export interface StageDatabase extends AsyncDisposable {
   readonly database: Database
-  readonly books: BooksReader
+  readonly ledgerReader: LedgerReader
 }
 
 /** Sets up what all runs share, in memory where the machine has a file system for that. */
@@ -35,12 +35,12 @@ export async function openStage(): Promise<Stage> {
       const file = join(folder, `${(count += 1)}.sqlite`)
       await copyFile(template, file)
       const database = await openSqlite({ file, clock })
-      const books = openBooks(file)
+      const ledgerReader = openLedgerReader(file)
       return {
         database,
-        books,
+        ledgerReader,
         async [Symbol.asyncDispose]() {
-          books[Symbol.dispose]()
+          ledgerReader[Symbol.dispose]()
           await database.close()
           await Promise.all(['', '-wal', '-shm'].map((end) => rm(file + end, { force: true })))
         },

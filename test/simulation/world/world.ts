@@ -6,7 +6,7 @@ import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import type { FakeS3 } from '../../support/faults/fake-s3.ts'
-import type { BooksReader } from '../model/ledger-state.ts'
+import type { LedgerReader } from '../model/ledger-state.ts'
 import { type BucketGate, gateBucket } from './bucket-gate.ts'
 import { gateLedger } from './ledger-gate.ts'
 import type { Model } from '../model/model.ts'
@@ -30,7 +30,7 @@ export interface World extends Seam {
   /** What all instances share: the ledger on the database, without a network before it. */
   readonly ledger: Ledger
   readonly users: UserStore
-  readonly books: BooksReader
+  readonly ledgerReader: LedgerReader
   readonly bucket: FakeS3
   readonly model: Model
   readonly operations: Operation[]
@@ -48,7 +48,7 @@ export interface Ports {
 /** What a run replaces in order to plant a bug; nothing, in the service as it is. */
 export interface Variant {
   /** Replaces methods of the ledger on the database's side of the network. */
-  readonly books?: (world: World) => Partial<Ledger>
+  readonly sharedLedger?: (world: World) => Partial<Ledger>
   /** Replaces methods of the ledger on the service's side of the network. */
   readonly ledger?: (ports: Ports, world: World) => Partial<Ledger>
   readonly repository?: (repository: Repository) => Partial<Repository>
@@ -74,7 +74,7 @@ export function startInstance(world: World, process: Process): Instance {
     partSize: PART_SIZE,
     maxFileSize: MAX_FILE_SIZE,
   })
-  const shared = { ...world.ledger, ...variant.books?.(world) }
+  const shared = { ...world.ledger, ...variant.sharedLedger?.(world) }
   const gated = { ledger: gateLedger(shared, world), objects }
   const ports = { objects, ledger: { ...gated.ledger, ...variant.ledger?.(gated, world) } }
   const repository = createRepository({

@@ -1,6 +1,6 @@
 import type { Ports } from '../../../src/ports.ts'
 
-/** What reads, or keeps books of its own about who was here when. */
+/** Methods that read, or that only record who was here when. */
 const READ = /\.(find|list|usage|count|report|measure|head|open|check|record)/
 
 /** The calls of the ports of a service, or of all instances of one, in the order in which they began. */

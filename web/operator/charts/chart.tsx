@@ -1,7 +1,7 @@
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { Point } from './series.ts'
 
-const words = texts.operator.service
+const words = messages.operator.service
 
 const WIDTH = 300
 const HEIGHT = 64
@@ -10,11 +10,11 @@ export interface ChartProps {
   readonly title: string
   readonly points: readonly Point[]
   readonly format: (value: number) => string
-  /** More to say below. */
+  /** Text below the chart. */
   readonly note?: string | undefined
 }
 
-/** A line over time, with its last and its highest value in words, which is what a screen reader gets. */
+/** A line chart; screen readers get its last and highest values as text. */
 export function Chart({ title, points, format, note }: ChartProps) {
   const last = points.at(-1)
   const most = Math.max(0, ...points.map(({ value }) => value))
@@ -59,7 +59,7 @@ interface Field {
   readonly most: number
 }
 
-/** The latest is at the right; the line never touches the upper edge. */
+/** The latest point is at the right. The line never touches the upper edge. */
 function placeOf({ at, value }: Point, { points, most }: Field): string {
   const [from = at, to = at] = [points[0]?.at, points.at(-1)?.at]
   const x = to === from ? WIDTH : ((at - from) / (to - from)) * WIDTH

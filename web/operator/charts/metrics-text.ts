@@ -1,10 +1,10 @@
-/** What the service has counted up to a moment. Counts begin at its start. */
+/** Counters of the service at one moment, since its start. */
 export interface Sample {
-  /** Milliseconds, by the browser's clock that never goes back. */
+  /** Milliseconds, by the browser's monotonic clock. */
   readonly at: number
   readonly receivedBytes: number
   readonly sentBytes: number
-  /** That have made a file. */
+  /** Uploads that stored a file. */
   readonly uploads: number
   readonly uploadsRunning: number
   readonly uploadedBytes: number
@@ -14,7 +14,7 @@ export interface Sample {
 
 const PREFIX = 'cloud_repository_'
 
-// What the page itself asks for is none of the service's traffic.
+// Requests of this page do not count as traffic.
 const PUBLIC = 'listener="public"'
 
 const UPLOADED = [
@@ -23,7 +23,7 @@ const UPLOADED = [
   'status="200"',
 ] as const
 
-/** Reads what the charts show out of Prometheus' text format. */
+/** Reads the values of the charts from the Prometheus text format. */
 export function readSample(text: string, at: number): Sample {
   const lines = text.split('\n').filter((line) => line.startsWith(PREFIX))
   const sum = (name: string, ...labels: readonly (string | RegExp)[]): number =>
@@ -57,6 +57,6 @@ function has(line: string, label: string | RegExp): boolean {
 
 function valueOf(line: string): number {
   const value = Number(line.slice(line.lastIndexOf(' ') + 1))
-  // The format has NaN for what is not known.
+  // NaN stands for an unknown value.
   return Number.isFinite(value) ? value : 0
 }

@@ -1,12 +1,12 @@
 import type { Sample } from './metrics-text.ts'
 
-/** A value at a time, in milliseconds. */
+/** A value at a time in milliseconds. */
 export interface Point {
   readonly at: number
   readonly value: number
 }
 
-/** How fast a count has grown, in so many milliseconds. */
+/** Growth of a counter per `per` milliseconds. */
 export function rates(
   samples: readonly Sample[],
   { read, per }: { readonly read: (sample: Sample) => number; readonly per: number },
@@ -18,8 +18,8 @@ export function rates(
 }
 
 /**
- * By how much a count has grown in the last so many milliseconds, at each moment, as far as it was seen. What has grown
- * between two samples counts by the share of that time.
+ * Growth of a counter over the last `within` milliseconds, for each sample. Growth between two samples counts in
+ * proportion to the part of its interval that lies within.
  */
 export function growths(
   samples: readonly Sample[],
@@ -37,19 +37,19 @@ export function growths(
   })
 }
 
-/** By how much a count has grown in all. */
+/** Total growth of a counter. */
 export function growth(samples: readonly Sample[], read: (sample: Sample) => number): number {
   return steps(samples, read).reduce((total, { count }) => total + count, 0)
 }
 
-/** By how much a count has grown from one sample to the next. */
+/** Growth of a counter between two samples. */
 interface Step {
   readonly from: number
   readonly to: number
   readonly count: number
 }
 
-/** A service that was started anew counts from 0. */
+/** A restart of the service resets its counters to 0. */
 function steps(samples: readonly Sample[], read: (sample: Sample) => number): readonly Step[] {
   return samples.slice(1).flatMap((sample, index) => {
     const before = samples[index]

@@ -1,17 +1,17 @@
 import { formatCount } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { Chart } from './chart.tsx'
 import type { Sample } from './metrics-text.ts'
 import { growth, growths, rates } from './series.ts'
 import { type Health, type Part, PARTS, type ServiceWatch } from './service-watch.ts'
 
-const words = texts.operator.service
+const words = messages.operator.service
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 
-/** How the service is, and what it has been doing as long as it was watched, a quarter of an hour at most. */
+/** Health of the service, and charts of at most the last 15 minutes. */
 export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
   const samples = watch.samples.value
   return (
@@ -75,7 +75,7 @@ function stateOf(part: Part, health: Health): keyof typeof words.states {
   return health.parts.has(part) ? 'failing' : 'ok'
 }
 
-/** The code that most requests were refused with in that time. */
+/** The most frequent refusal code of that time. */
 function mostRefused(samples: readonly Sample[]): string | undefined {
   const codes = new Set(samples.flatMap(({ refusalsByCode }) => [...refusalsByCode.keys()]))
   const counts = [...codes].map((code) => ({

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { type Api, ConnectionError, ProblemError } from '../../shared/api.ts'
 import { readSample, type Sample } from './metrics-text.ts'
 
-/** How the parts of the service are. */
+/** Health of the service and its dependencies. */
 export type Health =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'ready' }
@@ -16,13 +16,13 @@ export const PARTS: readonly Part[] = ['database', 'object_store']
 
 export interface ServiceWatch {
   readonly health: ReadonlySignal<Health>
-  /** The oldest first. */
+  /** Oldest first. */
   readonly samples: ReadonlySignal<readonly Sample[]>
-  /** Asks now, where it is wanted. Never rejects. */
+  /** Takes a sample now, if wanted. Never rejects. */
   look(): Promise<void>
-  /** Asks every few seconds from now on. */
+  /** Takes a sample every few seconds from now on. */
   start(): void
-  /** Forgets what was seen. */
+  /** Discards all samples. */
   clear(): void
 }
 
@@ -33,10 +33,10 @@ export interface ServiceWatchOptions {
 
 const INTERVAL_MS = 3_000
 
-/** A quarter of an hour; charts are no archive. */
+/** 15 minutes. */
 const MAX_SAMPLES = 300
 
-/** Looks at the service from time to time, and keeps what it saw as long as the page is there. */
+/** Polls health and metrics, and keeps the samples while the page is open. */
 export function createServiceWatch({ api, isWanted }: ServiceWatchOptions): ServiceWatch {
   const health = signal<Health>({ kind: 'unknown' })
   const samples = signal<readonly Sample[]>([])
@@ -54,7 +54,7 @@ export function createServiceWatch({ api, isWanted }: ServiceWatchOptions): Serv
   async function look(): Promise<void> {
     if (isLooking || !isWanted()) return
     isLooking = true
-    // Who is signed out sees that elsewhere, and what fails is asked for again.
+    // A refused token is handled by the session; other failures are retried with the next sample.
     await ask().catch(() => undefined)
     isLooking = false
   }
@@ -82,7 +82,7 @@ async function askHealth(api: Api): Promise<Health> {
     return { kind: 'ready' }
   } catch (error) {
     if (error instanceof ConnectionError) return { kind: 'unreachable' }
-    // What anybody on the way to the service answers says nothing of its parts.
+    // A response of a proxy says nothing about the dependencies.
     if (!(error instanceof ProblemError) || error.code !== 'unavailable') return { kind: 'unknown' }
     const parts = new Set(PARTS.filter((part) => error.facts[part] === 'failing'))
     return parts.size === 0 ? { kind: 'stopping' } : { kind: 'failing', parts }

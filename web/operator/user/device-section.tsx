@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes, formatTime } from '../../shared/format.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { bytesOf, NO_SIZE, SizeField, TextField } from '../form-fields.tsx'
 import type { Device } from '../model.ts'
 import { Entry, SectionFrame, type SectionProps } from './section.tsx'
 
-const words = texts.operator.devices
+const words = messages.operator.devices
 
 export function DeviceSection(props: SectionProps) {
   const [isAdding, setAdding] = useState(false)

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes, formatTime } from '../../shared/format.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { bytesOf, NO_SIZE, SizeField, TextField } from '../form-fields.tsx'
 import type { Grant } from '../model.ts'
 import { Entry, SectionFrame, type SectionProps } from './section.tsx'
 
-const words = texts.operator.grants
+const words = messages.operator.grants
 
 export function GrantSection(props: SectionProps) {
   const [isAdding, setAdding] = useState(false)
@@ -71,7 +71,7 @@ function AddGrant({ page, path, onChange, onClose }: SectionProps & { onClose: (
   const bytes = bytesOf(size)
 
   async function add(): Promise<void> {
-    // The last second of that day here, where the operator is.
+    // The last second of that day in the operator's time zone.
     const json =
       end === '' ? { bytes } : { bytes, ends_at: new Date(`${end}T23:59:59`).toISOString() }
     const grant = { source: source.trim(), reference: reference.trim() }
@@ -122,7 +122,7 @@ function RevokeGrant({ page, path, grant, onChange, onClose }: RevokeGrantProps)
     >
       <p>
         {stateOf(grant) === 'in-force'
-          ? texts.operator.devices.removeText(formatBytes(grant.bytes))
+          ? messages.operator.devices.removeText(formatBytes(grant.bytes))
           : words.revokeIdle}
       </p>
     </FormDialog>

@@ -4,13 +4,13 @@ import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { Page } from '../page.ts'
 import type { UserRecord } from './user-record.ts'
 
-/** What a section of the record works with. */
+/** Properties common to all sections of the record. */
 export interface SectionProps {
   readonly page: Page
   readonly record: UserRecord
-  /** Of the user in the admin API. */
+  /** The user's path in the admin API. */
   readonly path: string
-  /** Something was changed, which is to be read anew. Nobody has to wait for that. */
+  /** Called after a change, to read the record again in the background. */
   readonly onChange: () => void
 }
 
@@ -19,11 +19,11 @@ export interface SectionFrameProps {
   readonly empty: string
   readonly add: string
   readonly onAdd: () => void
-  /** Rows of the list; the word for none when there are none. */
+  /** Rows of the list; `empty` is shown if there are none. */
   readonly children: readonly ComponentChildren[]
 }
 
-/** A list of what a user has, and the button that adds to it. */
+/** A list with a button that adds an entry. */
 export function SectionFrame({ title, empty, add, onAdd, children }: SectionFrameProps) {
   const id = useId()
   return (
@@ -44,7 +44,7 @@ export interface EntryProps {
   readonly name: string
   readonly details: readonly string[]
   readonly figure?: string
-  /** Takes it away; none when it is gone already. */
+  /** Removes the entry; omitted if it is removed already. */
   readonly remove?: { readonly label: string; readonly text: string; readonly run: () => void }
 }
 

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 import { Dialog } from '../../shared/dialog.tsx'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatTime } from '../../shared/format.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { TextField } from '../form-fields.tsx'
 import type { AccessToken } from '../model.ts'
 import { Entry, SectionFrame, type SectionProps } from './section.tsx'
 
-const words = texts.operator.tokens
+const words = messages.operator.tokens
 
 export function TokenSection(props: SectionProps) {
   const [isIssuing, setIssuing] = useState(false)
@@ -65,7 +65,7 @@ function detailsOf(token: AccessToken): readonly string[] {
 
 const DAY_SECONDS = 24 * 3600
 
-/** Days for which a token can be good; 0 for ever. */
+/** Offered validity in days; 0 means until revoked. */
 const TERMS = [1, 30, 365, 0] as const
 
 interface IssueTokenProps extends SectionProps {
@@ -83,7 +83,7 @@ function IssueToken({ page, path, onChange, onIssued, onClose }: IssueTokenProps
       method: 'POST',
       json,
     })
-    // Before anything else can fail: it is shown this once.
+    // First, before anything else can fail: the token is shown only once.
     onIssued(issued.access_token)
     onChange()
   }
@@ -109,7 +109,7 @@ function IssueToken({ page, path, onChange, onIssued, onClose }: IssueTokenProps
   )
 }
 
-/** The only time that anyone sees it. */
+/** Shows the token, once. */
 function IssuedToken({ secret, onClose }: { secret: string; onClose: () => void }) {
   const [said, setSaid] = useState('')
 
@@ -125,7 +125,7 @@ function IssuedToken({ secret, onClose }: { secret: string; onClose: () => void 
   return (
     <Dialog title={words.issued} onClose={onClose}>
       <p>{words.once}</p>
-      <label for="issued">{texts.signIn.label}</label>
+      <label for="issued">{messages.signIn.label}</label>
       <div class="link">
         <input
           id="issued"

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatCount } from '../../shared/format.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { TextField } from '../form-fields.tsx'
 import { ALL_USERS } from '../route.ts'
 import type { SectionProps } from './section.tsx'
 
-const words = texts.operator.user
+const words = messages.operator.user
 
-/** Suspends, lets in again, and deletes. */
+/** Suspend, reactivate and delete. */
 export function UserActions(props: SectionProps) {
   const [asked, setAsked] = useState<'status' | 'removal'>()
   const isActive = props.record.account.status === 'active'
@@ -31,7 +31,7 @@ type DialogProps = SectionProps & { readonly onClose: () => void }
 
 function StatusDialog({ page, record, path, onChange, onClose }: DialogProps) {
   const { account } = record
-  // What it was when it was asked for, whatever happens to it meanwhile.
+  // The status when the dialog opened, even if it changes meanwhile.
   const [isActive] = useState(account.status === 'active')
 
   async function change(): Promise<void> {

@@ -1,27 +1,27 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { type Api, ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { AccessToken, Account, Device, Grant } from '../model.ts'
 
-/** All that an operator can know of a user, whose files are their own. */
+/** All that an operator can see of a user, which excludes the files. */
 export interface UserRecord {
   readonly account: Account
   readonly devices: readonly Device[]
-  /** Without the devices. */
+  /** Without the grants of devices. */
   readonly grants: readonly Grant[]
   readonly tokens: readonly AccessToken[]
 }
 
 export interface WatchedRecord {
-  /** `null` when there is no such user. */
+  /** `null` if the user does not exist. */
   readonly record: ReadonlySignal<UserRecord | null | undefined>
-  /** Why it could not be read the last time. */
+  /** Why the last read failed. */
   readonly problem: ReadonlySignal<string | undefined>
   readonly path: string
-  /** Reads it anew. Never rejects. */
+  /** Reads the record again. Never rejects. */
   read(): Promise<void>
-  /** The same where it is not being read. */
+  /** As `read`, but does nothing during a read. */
   refresh(): Promise<void>
 }
 
@@ -48,7 +48,7 @@ export function createUserRecord(api: Api, userId: string): WatchedRecord {
     }
   }
 
-  /** An answer that others have overtaken is older than theirs. */
+  /** Only the result of the latest read counts. */
   async function read(): Promise<void> {
     lastAsked += 1
     const asked = lastAsked
@@ -59,7 +59,7 @@ export function createUserRecord(api: Api, userId: string): WatchedRecord {
       record.value = answer
       problem.value = undefined
     } catch (error) {
-      if (asked === lastAsked) problem.value = texts.failed(messageOf(error))
+      if (asked === lastAsked) problem.value = messages.failed(messageOf(error))
     } finally {
       pending -= 1
     }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { formatBytes, formatCount, formatTime } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { DeviceSection } from './device-section.tsx'
 import { GrantSection } from './grant-section.tsx'
 import type { Account } from '../model.ts'
@@ -13,14 +13,14 @@ import { UserActions } from './user-actions.tsx'
 import type { SectionProps } from './section.tsx'
 import { createUserRecord } from './user-record.ts'
 
-const words = texts.operator.user
+const words = messages.operator.user
 
-/** One user: the figures, and all that makes them. */
+/** One user with figures, devices, grants and access tokens. */
 export function UserView({ page, userId }: { readonly page: Page; readonly userId: string }) {
   const watched = useMemo(() => createUserRecord(page.api, userId), [userId])
   const record = watched.record.value
   const problem = watched.problem.value
-  // As often as the charts move, so that what users do is seen.
+  // At the interval of the charts, to show the user's activity.
   const moment = page.watch.samples.value.at(-1)?.at
   useEffect(() => void watched.refresh(), [watched, moment])
   return (
@@ -38,7 +38,7 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
             {problem}
           </p>
         )}
-        {record === null && <p class="notice">{texts.operator.users.none(userId)}</p>}
+        {record === null && <p class="notice">{messages.operator.users.none(userId)}</p>}
         {record !== null && record !== undefined && (
           <Record
             page={page}
@@ -52,7 +52,7 @@ export function UserView({ page, userId }: { readonly page: Page; readonly userI
   )
 }
 
-/** Where the focus goes when a link has led here. */
+/** Receives the focus after navigation by a link. */
 function Heading({ userId, account }: { userId: string; account: Account | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [userId])
@@ -101,7 +101,7 @@ function UserFigures({ account }: { readonly account: Account }) {
       <div
         class={`meter capacity-${state}`}
         role="img"
-        aria-label={texts.capacity.meter(used, reserved, available)}
+        aria-label={messages.capacity.meter(used, reserved, available)}
       >
         <span class="meter-used" style={{ width: `${(used / whole) * 100}%` }} />
         <span class="meter-reserved" style={{ width: `${(reserved / whole) * 100}%` }} />

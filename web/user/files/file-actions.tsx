@@ -5,7 +5,7 @@ import { Icon } from '../../shared/icon.tsx'
 import { messageOf } from '../../shared/error-message.ts'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
 import { VISIBILITIES } from '../../shared/model.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 
 export interface FileAction {
@@ -32,7 +32,7 @@ interface Change {
   readonly overwrite?: boolean
 }
 
-/** Changes a file, here and in the other tabs. */
+/** Updates a file in this tab and in the others. */
 async function change(page: Page, file: FileEntry, json: Change): Promise<FileEntry> {
   const { api, list, tabs, capacity } = page
   const changed = await api.call<FileEntry>(pathOf(file.name), { method: 'PATCH', json })
@@ -48,9 +48,9 @@ async function change(page: Page, file: FileEntry, json: Change): Promise<FileEn
 
 function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
   const { file } = action
-  const words = texts.files.actions
+  const words = messages.files.actions
   return (
-    <Dialog title={texts.files.more(file.name)} onClose={onClose}>
+    <Dialog title={messages.files.more(file.name)} onClose={onClose}>
       <div class="choices">
         <a
           class="button"
@@ -82,7 +82,7 @@ function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
 
 function RenameDialog({ page, action, onClose }: FileActionProps) {
   const { file } = action
-  const words = texts.rename
+  const words = messages.rename
   const [name, setName] = useState(file.name)
   const [problem, setProblem] = useState<string>()
   const [isTaken, setTaken] = useState(false)
@@ -132,7 +132,7 @@ function RenameDialog({ page, action, onClose }: FileActionProps) {
         )}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>
-            {texts.cancel}
+            {messages.cancel}
           </button>
           {isTaken ? (
             <button type="button" class="button button-bad" onClick={() => void rename(true)}>
@@ -150,13 +150,13 @@ function RenameDialog({ page, action, onClose }: FileActionProps) {
 }
 
 function renameProblem(code: string, { name, error }: { name: string; error: unknown }): string {
-  const words = texts.rename
+  const words = messages.rename
   if (code === 'file_exists') return words.taken(name)
   if (code === 'invalid_file_name') return words.invalid
-  return code === 'not_found' ? words.gone : texts.failed(messageOf(error))
+  return code === 'not_found' ? words.gone : messages.failed(messageOf(error))
 }
 
-/** Most want another name and the same extension. */
+/** Selects the name without its extension, which users rarely change. */
 function selectStem(input: HTMLInputElement | null): void {
   if (input === null || input.dataset['selected'] !== undefined) return
   input.dataset['selected'] = ''
@@ -169,7 +169,7 @@ function selectStem(input: HTMLInputElement | null): void {
 }
 
 function ShareDialog({ page, action, onClose }: FileActionProps) {
-  const words = texts.share
+  const words = messages.share
   const { file } = action
   const [chosen, setChosen] = useState(file.visibility)
   const [said, setSaid] = useState('')
@@ -183,7 +183,7 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
       await change(page, file, { visibility })
     } catch (error) {
       setChosen(chosen)
-      setSaid(texts.failed(messageOf(error)))
+      setSaid(messages.failed(messageOf(error)))
     }
     setBusy(false)
   }
@@ -210,8 +210,8 @@ function ShareDialog({ page, action, onClose }: FileActionProps) {
               onChange={() => void choose(visibility)}
             />
             <span>
-              <strong>{texts.visibility.names[visibility]}</strong>
-              <span class="quiet">{texts.visibility.explanations[visibility]}</span>
+              <strong>{messages.visibility.names[visibility]}</strong>
+              <span class="quiet">{messages.visibility.explanations[visibility]}</span>
             </span>
           </label>
         ))}

@@ -2,17 +2,17 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { type FileAction, FileActionDialog } from './file-actions.tsx'
 import { FileTable } from './file-table.tsx'
 import type { Page } from '../user-page.ts'
 import type { GatheredFile } from '../uploads/upload-item.ts'
 
-const words = texts.files
+const words = messages.files
 
 const ORDERS = Object.entries(words.orders) as [Order, string][]
 
-/** The list of files, with what finds, sorts, adds and changes them. */
+/** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
   const { list, uploads, removals } = page
   const [action, setAction] = useState<FileAction>()
@@ -75,7 +75,7 @@ function Pickers({ onPicked }: { readonly onPicked: (files: readonly GatheredFil
     onPicked(
       picked.map((content) => ({ content, path: content.webkitRelativePath || content.name })),
     )
-    // So that the same file can be chosen again.
+    // Lets the user choose the same file again.
     input.value = ''
   }
 
@@ -114,7 +114,7 @@ function Pickers({ onPicked }: { readonly onPicked: (files: readonly GatheredFil
   )
 }
 
-/** Takes files that are pasted anywhere but into a field. A picture from a screen has no name of its own. */
+/** Uploads files that are pasted outside of form fields. A pasted screenshot has no name of its own. */
 function usePaste(onPasted: (files: readonly GatheredFile[]) => void): void {
   const latest = useRef(onPasted)
   latest.current = onPasted
@@ -132,5 +132,5 @@ function usePaste(onPasted: (files: readonly GatheredFile[]) => void): void {
 
 function pastedName({ name }: File): string {
   const [, extension] = /^image(\.\w+)$/.exec(name) ?? []
-  return extension === undefined ? name : texts.uploads.pasted(new Date(), extension)
+  return extension === undefined ? name : messages.uploads.pasted(new Date(), extension)
 }

@@ -20,7 +20,7 @@ const KIND_OF = new Map(
   ),
 )
 
-/** What a name says that a file is; its content is never looked at. */
+/** The kind of a file by its extension. The content is not inspected. */
 export function kindOf(name: string): IconName {
   const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
   return KINDS[KIND_OF.get(extension) ?? ''] ?? 'document'

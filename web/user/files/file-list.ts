@@ -5,27 +5,27 @@ import type { FileEntry, FilePage, Order } from '../../shared/model.ts'
 export interface FileList {
   readonly order: Signal<Order>
   readonly prefix: Signal<string>
-  /** What has been read so far and is not about to be deleted. */
+  /** The files read so far, without those with a pending deletion. */
   readonly files: ReadonlySignal<readonly FileEntry[]>
   readonly isLoading: ReadonlySignal<boolean>
   readonly hasMore: ReadonlySignal<boolean>
-  /** Reads the first page anew. */
+  /** Reads the first page again. */
   reload(): Promise<void>
   loadMore(): Promise<void>
-  /** Forgets all of it; what is being read comes to nothing. */
+  /** Empties the list and ignores the result of a running read. */
   clear(): void
-  /** A file is there, or is another by now. */
+  /** Adds or replaces a file. */
   put(file: FileEntry): void
   drop(name: string): void
-  /** Shows a file no longer, or again. */
+  /** Hides a file, or shows it again. */
   hide(name: string, isHidden: boolean): void
-  /** The own file of that name, from the service. */
+  /** Asks the service for the user's file of that name. */
   find(name: string): Promise<FileEntry | undefined>
 }
 
 const PAGE_FILES = 500
 
-/** The user's files as far as they were looked at, kept up to date without reading them again. */
+/** The user's files, read page by page and updated without reading them again. */
 export function createFileList(api: Api): FileList {
   const order = signal<Order>('name')
   const prefix = signal('')
@@ -46,7 +46,7 @@ export function createFileList(api: Api): FileList {
     isLoading.value = true
     try {
       const page = await api.read<FilePage>(pathOfPage(after))
-      // Meanwhile another order or another search was asked for.
+      // A later read, with another order or search, has replaced this one.
       if (mine !== reading) return
       loaded.value = after === null ? page.files : [...loaded.value, ...page.files]
       cursor.value = page.next_cursor
@@ -85,7 +85,7 @@ export function createFileList(api: Api): FileList {
       loaded.value = others
       if (!file.name.startsWith(prefix.value)) return
       const at = placeOf(file, { files: others, order: order.value })
-      // Beyond what was read it comes with its page.
+      // It belongs to a page that is not read yet.
       if (at === others.length && cursor.value !== null) return
       loaded.value = others.toSpliced(at, 0, file)
     },
@@ -131,7 +131,7 @@ const COMPARISONS: Readonly<Record<Order, Comparison>> = {
   '-updated_at': (a, b) => byTime(b, a),
 }
 
-/** Where a file belongs among those that are in order. */
+/** The index at which a file belongs in the sorted list. */
 function placeOf(
   file: FileEntry,
   { files, order }: { readonly files: readonly FileEntry[]; readonly order: Order },
@@ -147,7 +147,7 @@ function placeOf(
   return low
 }
 
-/** The order of the UTF-8 of two texts, as the service has it. */
+/** Compares the UTF-8 bytes of two strings, as the service does. */
 function compareBytes(a: string, b: string): number {
   const [x, y] = [new TextEncoder().encode(a), new TextEncoder().encode(b)]
   for (let at = 0; at < Math.min(x.length, y.length); at += 1) {

@@ -2,24 +2,24 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon, type IconName } from '../../shared/icon.tsx'
 import type { FileEntry, Visibility } from '../../shared/model.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { FileAction } from './file-actions.tsx'
 import { kindOf } from './file-kind.ts'
 
-const words = texts.files
+const words = messages.files
 
 export interface FileRowProps {
   readonly file: FileEntry
   readonly url: string
-  /** From 0, among all files. */
+  /** From 0, in the whole list. */
   readonly index: number
-  /** Whether the tabulator key leads here. */
+  /** Whether the Tab key focuses this row. */
   readonly isCurrent: boolean
   readonly onFocus: () => void
   readonly onAct: (kind: FileAction['kind'], file: FileEntry) => void
 }
 
-/** A file. Its name is text, whatever is in it. */
+/** One file. Its name is always rendered as text. */
 export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRowProps) {
   const { name, size, updated_at: changed, visibility } = file
   const tabIndex = isCurrent ? 0 : -1
@@ -107,7 +107,7 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
   )
 }
 
-/** Where another file is drawn after a jump, no key may reach it that was meant for the one before. */
+/** A reused row shows another file, which must not receive keys that were meant for the previous one. */
 function dropFocus(row: HTMLElement | null): void {
   const focused = document.activeElement
   if (focused instanceof HTMLElement && row?.contains(focused) === true) focused.blur()
@@ -125,7 +125,7 @@ function Badge({ visibility }: { readonly visibility: Visibility }) {
   return (
     <span class="badge">
       <Icon name={VISIBILITY_ICONS[visibility]} />
-      {texts.visibility.names[visibility]}
+      {messages.visibility.names[visibility]}
     </span>
   )
 }

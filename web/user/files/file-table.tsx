@@ -3,19 +3,19 @@ import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { useRowWindow } from '../../shared/virtual-rows.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { FileAction } from './file-actions.tsx'
 import { FileRow } from './file-row.tsx'
 import type { Page } from '../user-page.ts'
 
-const words = texts.files
+const words = messages.files
 
 const ROW_HEIGHT = 52
 
-/** Of what stays above the rows. */
+/** Height of the sticky header. */
 const HEAD_HEIGHT = 40
 
-/** The next page is read when so many rows are left below what is seen. */
+/** The next page is read when fewer rows are left below the rendered ones. */
 const AHEAD_ROWS = 200
 
 export interface FileTableProps {
@@ -24,7 +24,7 @@ export interface FileTableProps {
   readonly onAct: (kind: FileAction['kind'], file: FileEntry) => void
 }
 
-/** All files, of which only those that can be seen are drawn. Arrow keys move between them. */
+/** All files; only the visible rows are rendered. Arrow keys move between rows. */
 export function FileTable({ page, onSort, onAct }: FileTableProps) {
   const { list, api } = page
   const files = list.files.value
@@ -33,13 +33,13 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
     ROW_HEIGHT,
   )
   const [current, setCurrent] = useState(0)
-  // Also where the current one was scrolled away, the tabulator key leads to one of those that are drawn.
+  // If the current row is not rendered, the Tab key focuses one that is.
   const active = Math.max(window.first, Math.min(current, window.end - 1))
   const isNearEnd = window.end + AHEAD_ROWS >= files.length
   useEffect(() => {
-    // Who is signed out meanwhile sees that elsewhere.
+    // A refused token is handled by the session.
     if (isNearEnd && list.hasMore.value) list.loadMore().catch(() => undefined)
-    // Not by how many there are: those of another order may be as many.
+    // Depends on the list itself: a list in another order can have the same length.
   }, [isNearEnd, files])
 
   function move(event: KeyboardEvent): void {
@@ -54,7 +54,7 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
 
   function act(kind: FileAction['kind'], file: FileEntry): void {
     onAct(kind, file)
-    // The row takes the focus along, which would begin at the top again.
+    // Removing the focused row would reset the focus to the top of the page.
     if (kind !== 'remove') return
     requestAnimationFrame(() => focusRow(region, Math.min(active, list.files.value.length - 1)))
   }
@@ -104,7 +104,7 @@ interface Place {
   readonly region: HTMLElement | null
 }
 
-/** Which row a key leads to. */
+/** The row that a key moves to. */
 function targetOf(key: string, { current, count, region }: Place): number | undefined {
   const page = Math.max(1, Math.floor((region?.clientHeight ?? 0) / ROW_HEIGHT) - 1)
   const steps: Readonly<Record<string, number>> = {
@@ -177,7 +177,7 @@ function Head({
   )
 }
 
-/** Fingers drop nothing onto a page. */
+/** Touch devices have no drag and drop of files. */
 function canDrop(): boolean {
   return !matchMedia('(pointer: coarse)').matches
 }
@@ -204,7 +204,7 @@ function Empty({ page }: { readonly page: Page }) {
       )}
       {prefix === '' && free !== undefined && (
         <p class="quiet">
-          {texts.capacity.free}: {formatBytes(free)}
+          {messages.capacity.free}: {formatBytes(free)}
         </p>
       )}
     </div>

@@ -1,7 +1,7 @@
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
 import { type Api, pathOf, retryMs } from '../../shared/api.ts'
 import { pause } from '../../shared/sleep.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { Sender, UploadReply } from './uppy-transport.ts'
 import { createUploadCheck, fullState, type UploadCheckOptions } from './upload-check.ts'
 import { hasChanged, stateAfter } from './upload-failure.ts'
@@ -23,30 +23,30 @@ export interface UploadsOptions extends UploadCheckOptions {
 
 export interface Uploads {
   readonly items: ReadonlySignal<readonly UploadItem[]>
-  /** Changes with every change of an item. */
+  /** Updated, throttled, when an item changes. */
   readonly figures: ReadonlySignal<UploadFigures>
   add(files: readonly GatheredFile[]): void
-  /** Takes an item off the list, and breaks off what of it is under way. */
+  /** Removes items from the list and aborts their uploads. */
   remove(items: readonly UploadItem[]): void
   retry(items: readonly UploadItem[]): void
   replace(items: readonly UploadItem[]): void
   keepBoth(item: UploadItem): void
-  /** Begins nothing more, until it is known who is signed in. */
+  /** Starts no further upload until `resume`. */
   hold(): void
-  /** Whoever was signed out is back, or is still there. */
+  /** Continues after a sign-in, or if the user is still signed in. */
   resume(): void
 }
 
-/** A browser has six connections to a host, and lists and figures want some. */
+/** Browsers open six connections per host; lists and figures need some of them. */
 const AT_ONCE = 3
 
-/** Of an upload, after the first, before the user has to ask for more. */
+/** Automatic retries of an upload, before the user has to retry. */
 const MAX_TRIES = 8
 
-/** Many a second come in; nobody can read as many. */
+/** Progress events arrive faster than anyone can read. */
 const SHOW_MS = 150
 
-/** The queue of uploads: which is sent when, and what becomes of those that were refused or broke off. */
+/** Schedules the uploads, and handles refusals and lost connections. */
 export function createUploads(options: UploadsOptions): Uploads {
   const { api, capacity, onUploaded } = options
   const check = createUploadCheck(options)
@@ -109,7 +109,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       {
         content: item.content,
         url: api.urlOf(pathOf(item.name)),
-        // Whoever was faster keeps what they have.
+        // Never overwrites a version that another client has written meanwhile.
         headers:
           replaced === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${replaced.etag}"` },
         onProgress(sent) {
@@ -133,23 +133,23 @@ export function createUploads(options: UploadsOptions): Uploads {
     else set(item, state)
   }
 
-  /** Gives its place to others, and comes back by itself. */
+  /** Lets other uploads run, and retries after a delay. */
   function later(item: UploadItem, kind: 'lost' | 'paused', error: unknown): void {
     const ms = retryMs(error, item.tries)
     item.tries += 1
-    // Without a network it is not the service that fails.
+    // While the browser is offline, lost connections do not count.
     if (item.tries > MAX_TRIES && (kind === 'paused' || navigator.onLine)) {
-      set(item, { kind: 'refused', text: texts.uploads.refusals.given_up })
+      set(item, { kind: 'refused', text: messages.uploads.refusals.given_up })
       return
     }
     set(item, { kind })
-    void comeBack(item, ms)
+    void retryAfter(item, ms)
   }
 
-  async function comeBack(item: UploadItem, ms: number): Promise<void> {
+  async function retryAfter(item: UploadItem, ms: number): Promise<void> {
     const { state } = item
     await pause(ms)
-    // The user may have been faster.
+    // The user may have retried already.
     if (item.state === state) set(item, { kind: 'waiting' })
     pump()
   }
@@ -162,7 +162,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     pump()
   }
 
-  // What did not fit says what is so by now.
+  // Updates the missing space of uploads that did not fit.
   effect(() => {
     const available = capacity.figures.value?.available
     if (available === undefined) return
@@ -178,7 +178,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
     add(files) {
       const added = files.map((file) => createItem((lastId += 1), file))
-      // A list of what was done before says nothing of these.
+      // Replaces a list of finished uploads.
       const isOver = items.value.every(({ state }) => state.kind === 'done')
       items.value = isOver ? added : [...items.value, ...added]
       pump()

@@ -1,4 +1,4 @@
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
 import { nextName, type UploadItem, type UploadState } from './upload-item.ts'
@@ -6,11 +6,11 @@ import { nextName, type UploadItem, type UploadState } from './upload-item.ts'
 export interface UploadCheckOptions {
   readonly list: FileList
   readonly capacity: CapacityFigures
-  /** Before a name is written to: deletes what is to be deleted under it. */
+  /** Runs the pending deletion of that name before an upload to it. */
   readonly settle: (name: string) => Promise<void>
 }
 
-/** Says what of an upload is known to be refused, before a byte of it is sent; and finds a name for it where that is wanted. */
+/** Finds a known reason for a refusal before any byte is sent, and a free name if the user keeps both files. */
 export type UploadCheck = (
   item: UploadItem,
   signal: AbortSignal,
@@ -19,7 +19,7 @@ export type UploadCheck = (
 export function createUploadCheck({ list, capacity, settle }: UploadCheckOptions): UploadCheck {
   return async (item, signal) => {
     if (!isFileName(item.name)) {
-      return { kind: 'refused', text: texts.uploads.refusals.invalid_file_name }
+      return { kind: 'refused', text: messages.uploads.refusals.invalid_file_name }
     }
     await settle(item.name)
     for (;;) {
@@ -33,13 +33,13 @@ export function createUploadCheck({ list, capacity, settle }: UploadCheckOptions
     if (needed <= 0) return undefined
     const known = capacity.figures.value?.available ?? 0
     if (needed <= known) return undefined
-    // What is known may be old.
+    // The known figures may be outdated.
     const { available } = await capacity.read()
     return needed <= available ? undefined : fullState(item, available)
   }
 }
 
-/** What is said of an upload that does not fit, or did not, while so much is free. */
+/** The state of an upload that needs more than the available space, or did. */
 export function fullState(item: UploadItem, available: number): UploadState {
   return { kind: 'full', missing: Math.max(0, neededBy(item) - available), available }
 }
@@ -49,8 +49,8 @@ function neededBy({ size, replaced }: UploadItem): number {
 }
 
 /**
- * Whether the file that has the name is one that the user lets go, or what an upload made of whose end nobody heard: of the
- * same size, and no older than the upload.
+ * Whether the existing file may be replaced: the user has agreed, or it is probably the result of an earlier attempt
+ * whose response was lost (it has the same size and is not older than the upload).
  */
 function isAllowed(item: UploadItem, file: { size: number; updated_at: string }): boolean {
   if (item.mayReplace) return true
@@ -58,7 +58,7 @@ function isAllowed(item: UploadItem, file: { size: number; updated_at: string })
   return isOwn && file.size === item.size
 }
 
-/** How far the clocks of browser and service may differ. */
+/** Tolerated difference between the clocks of browser and service. */
 const CLOCKS_MS = 5_000
 
 const MAX_NAME_BYTES = 255

@@ -1,11 +1,11 @@
 import { ConnectionError, isPassing, isTokenCode, ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { UploadItem, UploadState } from './upload-item.ts'
 
-/** What becomes of an upload that failed. `lost` and `paused` are tried again. */
+/** The state of a failed upload. `lost` and `paused` are retried. */
 export async function stateAfter(error: unknown, item: UploadItem): Promise<UploadState> {
-  const { refusals } = texts.uploads
+  const { refusals } = messages.uploads
   if (!(error instanceof ProblemError)) {
     const isLost = error instanceof ConnectionError && (await isReadable(item.content))
     return isLost ? { kind: 'lost' } : { kind: 'refused', text: refusals.unreadable }
@@ -15,7 +15,7 @@ export async function stateAfter(error: unknown, item: UploadItem): Promise<Uplo
   return { kind: 'refused', text: refusalText(error) }
 }
 
-/** Whether the service has found something else than was found before: what it is, is found out as before. */
+/** Whether file or capacity have changed since the check, so that a retry must check again. */
 export function hasChanged(error: unknown): boolean {
   return error instanceof ProblemError && CHANGED.has(error.code)
 }
@@ -23,7 +23,7 @@ export function hasChanged(error: unknown): boolean {
 const CHANGED = new Set(['precondition_failed', 'capacity_exceeded'])
 
 function refusalText(error: ProblemError): string {
-  const { refusals } = texts.uploads
+  const { refusals } = messages.uploads
   switch (error.code) {
     case 'file_count_exceeded':
     case 'invalid_file_name':
@@ -31,11 +31,11 @@ function refusalText(error: ProblemError): string {
     case 'file_too_large':
       return refusals.file_too_large(error.fact('max_file_size'))
     default:
-      return texts.failed(messageOf(error))
+      return messages.failed(messageOf(error))
   }
 }
 
-/** A browser says of a file that it can't read no more than of a connection that it lost. */
+/** Browsers report an unreadable file and a lost connection as the same error. */
 async function isReadable(content: Blob): Promise<boolean> {
   try {
     await content.slice(0, 1).arrayBuffer()

@@ -3,14 +3,14 @@ import type { UploadItem } from './upload-item.ts'
 export interface UploadFigures {
   readonly all: number
   readonly done: number
-  /** That will go on by themselves, or are going on. */
+  /** Uploads in progress, and those that continue without the user. */
   readonly active: number
   readonly bytes: number
   readonly sent: number
   readonly bytesPerSecond: number
 }
 
-/** What is so of all of them together. */
+/** Totals of all uploads. */
 export function figuresOf(items: readonly UploadItem[], bytesPerSecond: number): UploadFigures {
   const counted = { all: items.length, done: 0, active: 0, bytes: 0, sent: 0, bytesPerSecond }
   for (const { state, size, sent } of items) {

@@ -1,6 +1,6 @@
 import type { FileEntry } from '../../shared/model.ts'
 
-/** Where an upload stands. Those from `exists` on wait for the user, `lost`, `paused` and `signed_out` go on by themselves. */
+/** `exists`, `full` and `refused` wait for the user; `lost`, `paused` and `signed_out` continue without one. */
 export type UploadState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'checking' }
@@ -10,34 +10,34 @@ export type UploadState =
   | { readonly kind: 'signed_out' }
   | { readonly kind: 'done' }
   | { readonly kind: 'exists' }
-  /** Nothing is missing any more when there has come to be room. */
+  /** `missing` is 0 when there is enough space again. */
   | { readonly kind: 'full'; readonly missing: number; readonly available: number }
   | { readonly kind: 'refused'; readonly text: string }
 
-/** One file on its way. It changes in place; whoever shows it is told apart from it. */
+/** One upload. It changes in place; views are notified separately. */
 export interface UploadItem {
   readonly id: number
   readonly content: Blob
   readonly size: number
   name: string
   state: UploadState
-  /** Bytes that have left. */
+  /** Bytes sent. */
   sent: number
-  /** Tries that failed since the user last asked for one. */
+  /** Failed attempts since the user last started one. */
   tries: number
-  /** When the first try began, in milliseconds since 1970; 0 before. */
+  /** Start of the first attempt, in milliseconds since 1970; 0 before. */
   startedAt: number
-  /** Whether a file that has the name may be replaced. */
+  /** Whether an existing file may be replaced. */
   mayReplace: boolean
-  /** Whether another name is to be found when this one is taken. */
+  /** Whether to find another name if this one is taken. */
   findsName: boolean
-  /** Of the file that has the name. */
+  /** The existing file of that name. */
   replaced: FileEntry | undefined
 }
 
 export interface GatheredFile {
   readonly content: Blob
-  /** With the folders that it was in, from the one that was chosen on. */
+  /** Relative path from the chosen folder. */
   readonly path: string
 }
 
@@ -57,17 +57,17 @@ export function createItem(id: number, { content, path }: GatheredFile): UploadI
   }
 }
 
-/** A repository has no folders, so a file's name begins with theirs, and a search for a folder's name finds what was in it. */
+/** A repository has no folders, so file names are prefixed with them. A search for a folder's name finds its files. */
 function nameOf(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   return segments.join(' - ').replace(UNNAMEABLE, '_').toWellFormed()
 }
 
-/** What no name of a file may hold. */
+/** Characters that file names must not contain. */
 // oxlint-disable-next-line no-control-regex
 const UNNAMEABLE = /[\\\u0000-\u001f\u007f]/g
 
-/** `photo.jpg`, `photo (2).jpg`, `photo (3).jpg` and so on. What cannot be counted up exactly is no number. */
+/** `photo.jpg`, `photo (2).jpg`, `photo (3).jpg` and so on. Numbers of more than nine digits count as text. */
 export function nextName(name: string): string {
   const [, stem = name, extension = ''] = /^(.+?)(\.[^.]*)?$/s.exec(name) ?? []
   const [, base = stem, number = '1'] = /^(.*) \((\d{1,9})\)$/s.exec(stem) ?? []

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
 import { useRowWindow } from '../../shared/virtual-rows.ts'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'
 import { UploadRow } from './upload-row.tsx'
 import type { Uploads } from './queue.ts'
 
-const words = texts.uploads
+const words = messages.uploads
 
 const ROW_HEIGHT = 84
 
-/** All uploads of this visit: how far they are, and what wants a decision. */
+/** All uploads of this visit, with their progress and the decisions that they need. */
 export function UploadPanel({ uploads }: { readonly uploads: Uploads }) {
   const [isOpen, setOpen] = useState(true)
   const figures = uploads.figures.value
@@ -102,7 +102,7 @@ function percentOf({ bytes, sent }: UploadFigures): number {
   return bytes === 0 ? 0 : Math.floor((sent / bytes) * 100)
 }
 
-/** What several uploads want at once. */
+/** Decisions for several uploads at once. */
 function Decisions({
   uploads,
   shown,
@@ -138,7 +138,7 @@ function Decisions({
   )
 }
 
-/** What is missing for all of them; each has what it lacks in its own row. */
+/** The space missing for all of them together; each row shows its own. */
 function FullNotice({ full }: { readonly full: readonly UploadItem[] }) {
   const available = Math.min(
     ...full.map(({ state }) => (state.kind === 'full' ? state.available : 0)),
@@ -178,7 +178,7 @@ function Rows({ uploads }: { readonly uploads: Uploads }) {
 
 const SPOKEN_PERCENT = 25
 
-/** What a screen reader says: the beginning, each quarter and the end, and no more. */
+/** Announces only the start, each quarter and the end to screen readers. */
 function useSpoken(figures: UploadFigures, items: readonly UploadItem[]): string {
   const [spoken, setSpoken] = useState('')
   const last = useRef('')

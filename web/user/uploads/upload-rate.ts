@@ -4,9 +4,9 @@ interface Sample {
 }
 
 export interface UploadRate {
-  /** So many bytes have left in all, up to now. */
+  /** Records the total of bytes sent so far. */
   note(sent: number): void
-  /** Bytes a second, lately. */
+  /** Bytes per second over the last seconds. */
   perSecond(): number
   reset(): void
 }

@@ -1,19 +1,19 @@
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
-import { texts } from '../../messages.ts'
+import { messages } from '../../messages.ts'
 import { kindOf } from '../files/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'
 import type { Uploads } from './queue.ts'
 
-const words = texts.uploads
+const words = messages.uploads
 
 export interface UploadRowProps {
   readonly item: UploadItem
   readonly uploads: Uploads
-  /** Where it lies in the list, in pixels. */
+  /** Offset in the list, in pixels. */
   readonly top: number
-  /** Items change in place; another one of these says that they did. */
+  /** Items change in place; a new value triggers a render. */
   readonly shown: UploadFigures
 }
 
@@ -70,7 +70,7 @@ function Choices({ item, uploads }: Pick<UploadRowProps, 'item' | 'uploads'>) {
           type="button"
           class="icon-button"
           aria-label={words.retry(name)}
-          title={texts.retry}
+          title={messages.retry}
           onClick={() => uploads.retry([item])}
         >
           <Icon name="retry" />
@@ -80,7 +80,7 @@ function Choices({ item, uploads }: Pick<UploadRowProps, 'item' | 'uploads'>) {
         type="button"
         class="icon-button"
         aria-label={isOver ? words.dismiss(name) : words.cancel(name)}
-        title={isOver ? texts.close : texts.cancel}
+        title={isOver ? messages.close : messages.cancel}
         onClick={() => uploads.remove([item])}
       >
         <Icon name="close" />

@@ -10,7 +10,7 @@ export interface UploadReply extends FileEntry {
 }
 
 export interface SenderOptions {
-  /** Where files are dropped. */
+  /** Files can be dropped here. */
   readonly target: HTMLElement
   readonly onDropped: (files: readonly GatheredFile[]) => void
 }
@@ -24,8 +24,8 @@ export interface Sending {
 
 export interface Sender {
   /**
-   * Sends a file. Rejects with a `ProblemError`, with a `ConnectionError`, or with the reason of `signal`. Many may be
-   * under way at once.
+   * Sends a file. Rejects with a `ProblemError`, a `ConnectionError`, or the reason of `signal`. Several calls can run
+   * at once.
    */
   send(sending: Sending, signal: AbortSignal): Promise<UploadReply>
 }
@@ -37,8 +37,8 @@ type Body = Record<string, never>
 const SOURCE = 'queue'
 
 /**
- * Uppy, as far as it is used: it finds what is in dropped folders, and sends contents with progress, read from the disk as
- * they go. Which file is sent when is decided by `queue.ts`, so Uppy holds only those that are under way.
+ * Uses Uppy to read dropped folders, and to send files with progress events, streamed from the disk. `queue.ts` decides
+ * which file is sent when, so Uppy holds only the uploads in progress.
  */
 export function createSender({ target, onDropped }: SenderOptions): Sender {
   const uppy = new Uppy<Meta, Body>({ logger: SILENT })
@@ -73,10 +73,10 @@ const SILENT = { debug: () => undefined, warn: () => undefined, error: () => und
 
 interface SendOptions {
   readonly uppy: Uppy<Meta, Body>
-  /** By the id of their file. */
+  /** By Uppy's file id. */
   readonly sendings: Map<string, Sending>
   readonly sending: Sending
-  /** Another one for each. */
+  /** Unique per call. */
   readonly number: number
   readonly signal: AbortSignal
 }
@@ -86,7 +86,7 @@ function send({ uppy, sendings, sending, number, signal }: SendOptions): Promise
   const { promise, resolve, reject } = Promise.withResolvers<UploadReply>()
   const id = uppy.addFile({
     source: SOURCE,
-    // Unique, since the same content may be on its way under two names. Over plain HTTP a page has no `randomUUID`.
+    // Unique: the same content can be sent under two names. Pages over plain HTTP have no `randomUUID`.
     name: `${url} ${number}`,
     type: content.type,
     data: content,
@@ -124,7 +124,7 @@ function send({ uppy, sendings, sending, number, signal }: SendOptions): Promise
   })
 }
 
-/** Uppy hands on the request that failed. */
+/** `response` is the failed request, as Uppy passes it. */
 function errorOf(error: Error, response: unknown): ProblemError | ConnectionError {
   if (!(response instanceof XMLHttpRequest) || response.status === 0)
     return new ConnectionError(error)

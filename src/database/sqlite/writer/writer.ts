@@ -47,16 +47,16 @@ export class Writer {
       renew: write('renew'),
       commit: write('commit'),
       abort: write('abort'),
-      removeFile: write('removeFile'),
-      changeFile: write('changeFile'),
+      deleteFile: write('deleteFile'),
+      updateFile: write('updateFile'),
       check: write('check'),
       endLeases: write('endLeases'),
       noteAbortedRemovals: write('noteAbortedRemovals'),
       forgetUploads: write('forgetUploads'),
       noteGarbageRemovals: write('noteGarbageRemovals'),
       purgeDeletedUsers: write('purgeDeletedUsers'),
-      holdChore: write('holdChore'),
-      leaveChore: write('leaveChore'),
+      acquireLeaderLease: write('acquireLeaderLease'),
+      releaseLeaderLease: write('releaseLeaderLease'),
     }
     return { ...ledger, ...writes }
   }
@@ -97,14 +97,14 @@ export class Writer {
       .on('exit', () => this.#die(cause ?? new Error('The thread has ended.')))
   }
 
-  /** Resolves when the thread has answered all calls and ended, or after `PATIENCE_MS`. */
+  /** Resolves when the thread has answered all calls and ended, or after `CALL_TIMEOUT_MS`. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#worker === undefined || this.#death !== undefined) return
     const { promise: exited, resolve } = Promise.withResolvers<void>()
     this.#worker.once('exit', () => resolve())
     // A thread that hangs in a system call cannot be terminated either.
-    const deadline = new Deadline(PATIENCE_MS, resolve)
+    const deadline = new Deadline(CALL_TIMEOUT_MS, resolve)
     this.#outgoing.flush()
     this.#send('close')
     await exited
@@ -128,8 +128,8 @@ export class Writer {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const id = ++this.#lastId
     const giveUp = (): void => this.#take(id)?.reject(databaseUnavailable(tooLate()))
-    this.#waiting.set(id, { deadline: new Deadline(PATIENCE_MS, giveUp), resolve, reject })
-    this.#outgoing.add({ ...call, id, until: Date.now() + PATIENCE_MS })
+    this.#waiting.set(id, { deadline: new Deadline(CALL_TIMEOUT_MS, giveUp), resolve, reject })
+    this.#outgoing.add({ ...call, id, until: Date.now() + CALL_TIMEOUT_MS })
     return await promise
   }
 
@@ -176,10 +176,10 @@ interface Waiting {
 }
 
 /** Longer than a change waits for its turn and for the lock. */
-const PATIENCE_MS = 30_000
+const CALL_TIMEOUT_MS = 30_000
 
 function tooLate(): Error {
-  return new Error(`waited ${PATIENCE_MS} ms for the thread`)
+  return new Error(`waited ${CALL_TIMEOUT_MS} ms for the thread`)
 }
 
 /** With the extension of this file: source or build output. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { assertSameSite } from '../../server/cors.ts'
+import { assertSameSite } from '../../server/csrf.ts'
 import type { OperatorAuth } from '../operator-auth.ts'
 
 declare module 'fastify' {

@@ -17,7 +17,7 @@ import { breakOff, sendBody, watchSlowReader } from '../../download/send-body.ts
 import { clientAddressOf } from '../../server/request-head.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { selectRepresentation } from '../../headers/preconditions.ts'
-import { addVary } from '../../server/cors.ts'
+import { addVary } from '../../headers/vary.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 

@@ -199,17 +199,17 @@ describe('MemoryPool', () => {
       property(plan, ({ bytes, reserve, uploads, choices }) => {
         const choose = (): number => Number(choices.next().value)
         const pool = new MemoryPool({ bytes, keptForRequests: part, reserve })
-        const books = { taken: 0 }
+        const memoryUse = { taken: 0 }
         const all = uploads.map((left, at) => {
-          return new Gatherer(pool, { left, part, books, userId: `user-${at % 3}` })
+          return new Gatherer(pool, { left, part, memoryUse, userId: `user-${at % 3}` })
         })
         for (let steps = 0; all.some(({ isOver }) => !isOver); steps++) {
           const ready = all.filter(({ isStuck }) => !isStuck)
           const next = ready[choose() % ready.length]
           if (next === undefined || steps > 10_000) throw new Error('a standstill')
           next.step(choose())
-          expect(books.taken).toBeLessThanOrEqual(bytes + reserve.bytes)
-          expect(pool.taken).toBe(books.taken)
+          expect(memoryUse.taken).toBeLessThanOrEqual(bytes + reserve.bytes)
+          expect(pool.taken).toBe(memoryUse.taken)
         }
         expect(pool.free).toBe(bytes - part)
         expect(pool.taken).toBe(0)
@@ -223,7 +223,7 @@ interface GathererOptions {
   readonly part: number
   readonly userId: string
   /** What all of them together have. */
-  readonly books: { taken: number }
+  readonly memoryUse: { taken: number }
 }
 
 /** Gathers parts in steps of any size, the next one also while those before it are under way, and gives each back. */
@@ -282,13 +282,13 @@ class Gatherer {
 
   #add(bytes: number): void {
     this.#held += bytes
-    this.#options.books.taken += bytes
+    this.#options.memoryUse.taken += bytes
   }
 
   #giveBack(): void {
     const given = this.#underWay.shift()
     if (given === undefined) return
-    this.#options.books.taken -= given
+    this.#options.memoryUse.taken -= given
     this.#pool.give(this.#options.userId, given)
   }
 }

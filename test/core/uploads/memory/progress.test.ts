@@ -45,9 +45,9 @@ describe('uploads that gather parts', () => {
       asyncProperty(plan, async ({ count, size, seed, stores }) => {
         const random = createRandom(seed)
         const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
-        const books = { held: 0, max: 0 }
+        const memoryUse = { held: 0, max: 0 }
         const uploads = Array.from({ length: count }, (_, at) => {
-          return new Upload({ memory, size, userId: `user-${at % 3}`, books })
+          return new Upload({ memory, size, userId: `user-${at % 3}`, memoryUse })
         })
         for (;;) {
           await turn()
@@ -59,7 +59,7 @@ describe('uploads that gather parts', () => {
           random.pick([step, ...others])()
         }
         expect(uploads.filter(({ isOver }) => !isOver)).toHaveLength(0)
-        expect(books.max).toBeLessThanOrEqual(BUDGET / 2 + count * FIRST_BYTES)
+        expect(memoryUse.max).toBeLessThanOrEqual(BUDGET / 2 + count * FIRST_BYTES)
         await expectAllIsThere(memory)
       }),
       { numRuns: 5, endOnFailure: true, examples: [[ONCE_STUCK]] },
@@ -73,10 +73,10 @@ describe('an upload beside a crowd of another user', () => {
     ['that sends as much as it may', 100],
   ])('%s, comes in within a minute', async (_crowd, pieceMs) => {
     const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
-    const books = { held: 0, max: 0 }
-    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'crowd', books })
+    const memoryUse = { held: 0, max: 0 }
+    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'crowd', memoryUse })
     for (let ms = 0; ms < 15_000; ms += pieceMs) await crowd.pass(pieceMs)
-    const ann = new Upload({ memory, size: 20 * MIB, userId: 'ann', books })
+    const ann = new Upload({ memory, size: 20 * MIB, userId: 'ann', memoryUse })
     let waitedMs = 0
     for (; !ann.isOver && waitedMs < 600_000; waitedMs += pieceMs) {
       for (await turn(); ann.sendPiece !== undefined; await turn()) ann.sendPiece()
@@ -89,8 +89,8 @@ describe('an upload beside a crowd of another user', () => {
 
   it('of the same one takes nothing from it while it is just not slow', async () => {
     const memory = new UploadMemory({ budget: BUDGET, partSize: PART })
-    const books = { held: 0, max: 0 }
-    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', books })
+    const memoryUse = { held: 0, max: 0 }
+    const crowd = new Crowd({ memory, size: 64 * MIB, userId: 'ann', memoryUse })
     for (let ms = 0; ms < 40_000; ms += 900) await crowd.pass(900)
     expect(crowd.turnedAway).toBe(0)
   })
@@ -123,10 +123,16 @@ class Crowd {
 
 /** All of the room, and no more, can be had for parts that are never sent. */
 async function expectAllIsThere(memory: UploadMemory): Promise<void> {
-  const books = { held: 0, max: 0 }
-  const upload = new Upload({ memory, size: BUDGET, userId: 'last', books, senders: BUDGET / PART })
+  const memoryUse = { held: 0, max: 0 }
+  const upload = new Upload({
+    memory,
+    size: BUDGET,
+    userId: 'last',
+    memoryUse,
+    senders: BUDGET / PART,
+  })
   for (await turn(); upload.sendPiece !== undefined; await turn()) upload.sendPiece()
-  expect(books.held).toBe(BUDGET / 2 + FIRST_BYTES)
+  expect(memoryUse.held).toBe(BUDGET / 2 + FIRST_BYTES)
 }
 
 interface UploadOptions {
@@ -134,7 +140,7 @@ interface UploadOptions {
   readonly size: number
   readonly userId: string
   /** What all of them together hold, and held at most. */
-  readonly books: { held: number; max: number }
+  readonly memoryUse: { held: number; max: number }
   readonly senders?: number
 }
 
@@ -162,7 +168,7 @@ class Upload {
     using allocation = await memory.admit({ userId, signal: new AbortController().signal })
     const parts = gatherParts(this.#counted(allocation), {
       partSize: PART,
-      blocks: new BufferPool(),
+      pool: new BufferPool(),
     })
     const sent = Array.from({ length: senders }, () => this.#send(parts, allocation))
     const taken = once(allocation.taken, 'abort').then(() => allocation.taken.throwIfAborted())
@@ -174,7 +180,7 @@ class Upload {
       await new Promise<void>((resolve) => {
         const done = (): void => {
           this.underWay = this.underWay.filter((other) => other !== done)
-          this.#options.books.held -= content.byteLength
+          this.#options.memoryUse.held -= content.byteLength
           allocation.release(content.byteLength)
           resolve()
         }
@@ -184,10 +190,10 @@ class Upload {
   }
 
   async *#counted(allocation: MemoryAllocation): AsyncGenerator<Uint8Array, void> {
-    const { books } = this.#options
+    const { memoryUse } = this.#options
     for await (const piece of allocation.hold(this.#client(), { partSize: PART })) {
-      books.held += piece.byteLength
-      books.max = Math.max(books.max, books.held)
+      memoryUse.held += piece.byteLength
+      memoryUse.max = Math.max(memoryUse.max, memoryUse.held)
       yield piece
     }
   }

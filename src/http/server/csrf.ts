@@ -1,0 +1,35 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../core/errors.ts'
+import { addVary } from '../headers/vary.ts'
+
+/**
+ * Throws `cross_site_request` for a write that another site's page made a browser send with its cookies: a multipart
+ * form needs no preflight. Judges by `Sec-Fetch-Site`, else by `Origin`; a request with neither is not from a browser.
+ */
+export function assertSameSite(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  allowed?: ReadonlySet<string>,
+): void {
+  if (SAFE_METHODS.has(request.method)) return
+  addVary(reply, 'Origin', 'Sec-Fetch-Site')
+  const { origin, 'sec-fetch-site': site } = request.headers
+  const isSameSite =
+    site === undefined
+      ? origin === undefined || ownOrigins(request).includes(origin.toLowerCase())
+      : site === 'same-origin' || site === 'none'
+  if (isSameSite || (origin !== undefined && allowed?.has(origin) === true)) return
+  throw new AppError('cross_site_request', 'Pages of other sites are not allowed to make changes.')
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Behind a trusted proxy, `http` pages, which anyone in the network can forge, may not write to `https`. Without one,
+ * an unknown proxy may have terminated TLS, so `https`, which nobody can forge, is accepted too.
+ */
+function ownOrigins({ protocol, host, ips }: FastifyRequest): readonly string[] {
+  // Fastify sets `ips` only if it trusts a proxy.
+  const schemes = protocol === 'http' && ips === undefined ? ['http', 'https'] : [protocol]
+  return schemes.map((scheme) => `${scheme}://${host.toLowerCase()}`)
+}
