@@ -1,5 +1,5 @@
 // The back end of a product: serves page.html, and signs users in to the product and to Cloud Repository at once.
-//   ADMIN_TOKEN=... node back-end.ts
+//   ADMIN_TOKEN=... node back-end.ts (Node.js 24 or newer)
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'

@@ -41,7 +41,7 @@ reference. [openapi.json](../api/openapi.json) is the input for code generators.
 - **429 and 503: retry after \`Retry-After\` seconds**, not earlier. Also retry after 408 and after a lost connection.
   An upload is safe to repeat, even if the service stored it and the answer was lost: the file is the same afterwards.
 - **Give up eventually.** The programs try five times, and stop at once if they would have to wait for more than a
-  minute. A user who has replaced or deleted much may have to wait for the operator's \`GARBAGE_DELAY\`, which can be
+  minute. A user who has replaced or deleted a lot may have to wait for the operator's \`GARBAGE_DELAY\`, which can be
   days. Show such a refusal to the user instead of waiting.
 - **Overwrite conditionally** if several clients write the same file. Send the \`etag\` of the last answer as
   \`If-Match\`, and the upload replaces only that version. 412 \`precondition_failed\` means that another client was
@@ -61,13 +61,17 @@ connection is lost, and says why an upload is refused, for example because the r
 the cookie. To try it, start the service with the admin API:
 
     export ADMIN_TOKEN=$(openssl rand -hex 20); echo "export ADMIN_TOKEN=$ADMIN_TOKEN"
-    ALLOWED_ORIGINS=http://127.0.0.1:8000 npm start
+    BASE_CAPACITY=8MiB ALLOWED_ORIGINS=http://127.0.0.1:8000 npm start
 
-Paste the first line that it prints into a second shell, and start the back end there:
+The first command prints \`export ADMIN_TOKEN=...\`. Paste that line into a second shell, and start the back end there
+with the Node.js that \`npm start\` has installed, since an older one does not run TypeScript:
 
     node_modules/.bin/node test/clients/back-end.ts
 
-Open <http://127.0.0.1:8000> and sign in with any user id.
+Open <http://127.0.0.1:8000> and sign in with a user id: 1 to 64 characters of
+\`A-Z a-z 0-9 _ -\`, such as \`alice\`. Each user has 8 MiB here, so a second file of 5 MiB is refused. If port 3000, 3001
+or 8000 is taken, change \`PORT\` and \`ADMIN_PORT\` of the service, \`PORT\` and \`ADMIN_URL\` of the back end,
+\`ALLOWED_ORIGINS\`, and \`SERVICE\` in \`test/clients/page.html\`.
 
 1. The user signs in to your product. The back end issues an access token with the [admin
    API](administration.md#the-admin-api) and sets it as the cookie \`access_token\`. No script on the page can read it
@@ -80,7 +84,7 @@ Open <http://127.0.0.1:8000> and sign in with any user id.
 4. \`fetch\` downloads the file into memory and resumes after a lost connection. For a file that may not fit into
    memory, link to its URL instead: the answer is an attachment, and the browser saves it to the disk.`
 
-const BACK_END = `The back end of the example. A production back end checks a password, uses HTTPS with the cookie
+const BACK_END = `This is the back end of the example. A production back end checks a password, uses HTTPS with the cookie
 \`__Host-access_token\` (or \`access_token\` with a \`Domain\`, see [cors.md](cors.md)), and revokes the token when
 the user signs out: \`DELETE /admin/users/{user_id}/access-tokens/{token_id}\`.`
 

@@ -190,7 +190,7 @@ export interface Ledger extends SweepLedger {
    */
   listFiles(page: ListFiles): Promise<readonly File[]>
 
-  /** The database's clock, ms since 1970. Once a write finds the disk full, rejects until a trial write succeeds. */
+  /** The database's clock, ms since 1970. After a write has found the disk full, rejects until a trial write succeeds. */
   check(): Promise<number>
 
   /** The file if the audience may see it. Files of suspended and deleted users are not found. */

@@ -64,7 +64,7 @@ export interface SweepLedger {
   }): Promise<readonly AbortedUpload[]>
 
   /**
-   * Forgets the uploads whose last removal succeeded; returns how many. Each other one is due again when the time since
+   * Forgets the uploads whose last removal succeeded; returns how many. Every other upload is due again when the time since
    * its abort has doubled (at least `recheckMs` later), or right after the retention if that is sooner.
    */
   noteAbortedRemovals(

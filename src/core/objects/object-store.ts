@@ -90,7 +90,7 @@ export interface ObjectStore {
    */
   put(object: PutObject): Promise<{ readonly size: number }>
 
-  /** `undefined` when the store reports no object. This is no proof of loss: a cluster missing nodes can deny one. */
+  /** `undefined` when the store reports no object. That does not prove a loss: a cluster with nodes down can fail to find an object that it has. */
   open(object: OpenObject): Promise<OpenedObject | undefined>
 
   /** Size and metadata without the content; `undefined` as for `open`. */
@@ -102,7 +102,7 @@ export interface ObjectStore {
   /** Yields the objects under `prefix` (ends in `/`), unordered, in bounded memory, without unfinished uploads. */
   list(options: ListObjects): AsyncIterable<ListedObject>
 
-  /** Guarantees that the store can take objects, and creates bucket or folder if missing; or says why not. */
+  /** Guarantees that the store can take objects, creating the bucket or folder if it is missing; otherwise rejects with the reason. */
   prepare(signal: AbortSignal): Promise<void>
 
   /** Guarantees that the store answers now and that bucket or folder exists. Changes nothing. */

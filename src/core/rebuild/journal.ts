@@ -61,10 +61,10 @@ export interface RebuildJournal {
   ): Promise<void>
 
   /**
-   * Settles up to `limit` objects of one user after a position: the newest of a name becomes a private file, older ones
-   * become garbage, removed after `garbageDelayMs`. Creates a missing user. The user's figures change in the same
-   * transaction (I4). Skips a name whose newest object has no digest. Returns the settled objects; none if nothing is
-   * left to settle after the position.
+   * Settles up to `limit` of one user's objects after a position: the newest object of each name becomes a private
+   * file; older ones become garbage, to be removed after `garbageDelayMs`. Creates a missing user. The user's figures
+   * change in the same transaction (I4). Skips a name whose newest object has no digest. Returns the settled objects;
+   * none if nothing is left to settle after the position.
    */
   settle(options: {
     readonly after: RebuildPosition | undefined

@@ -6,7 +6,7 @@ export type UserStatus = 'active' | 'suspended' | 'deleted'
 export interface User {
   readonly userId: UserId
   readonly status: UserStatus
-  /** Milliseconds since 1970, database clock. Differs between users of one id: a delete and a purge lie between. */
+  /** Milliseconds since 1970 by the database's clock. Differs between successive users of one id. */
   readonly createdAt: number
 }
 
@@ -96,7 +96,7 @@ export interface UserStore {
   /** Guarantees that every later read finds that status. Takes the user's lock. */
   setUserStatus(userId: UserId, status: 'active' | 'suspended'): Promise<User>
 
-  /** Guarantees that no token or file of the user is found again. The sweeper purges them; idempotent until then. */
+  /** Guarantees that no token or file of the user is found again. The sweeper purges the user later. Until it has, repeating the call changes nothing. */
   deleteUser(userId: UserId): Promise<void>
 
   /** Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's now. */

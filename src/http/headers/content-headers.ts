@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { FileName } from '../../core/files/file-name.ts'
@@ -108,4 +109,11 @@ function malformed(): AppError {
     'The Repr-Digest header must be a dictionary whose sha-256 is 32 bytes in base64: sha-256=:...:',
     { facts: { parameter: 'Repr-Digest' } },
   )
+}
+
+/** Adds names that `Vary` does not have yet. */
+export function addVary(reply: FastifyReply, ...names: readonly string[]): void {
+  const given = reply.getHeader('vary')
+  const known = given === undefined ? [] : String(given).split(', ')
+  void reply.header('vary', [...new Set([...known, ...names])].join(', '))
 }

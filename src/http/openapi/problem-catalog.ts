@@ -110,7 +110,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   cross_site_request: {
     meaning: 'A page of another site sent the request.',
-    detail: 'Pages of other sites are not allowed to make changes.',
+    detail: 'Pages on other sites are not allowed to make changes.',
   },
   not_found: {
     meaning: 'The resource does not exist, or the caller may not see it.',

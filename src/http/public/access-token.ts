@@ -5,7 +5,7 @@ import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { AuthorizedCaller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { shownValues, addressOf } from '../server/request-head.ts'
-import { addVary } from '../headers/vary.ts'
+import { addVary } from '../headers/content-headers.ts'
 import { assertSameSite } from '../server/csrf.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { AppError } from '../../core/errors.ts'
-import { addVary } from '../headers/vary.ts'
+import { addVary } from '../headers/content-headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -66,7 +66,7 @@ export function answerPreflight({ request, reply, allowed }: CrossOrigin): boole
   if (!allowed.has(origin)) {
     throw new AppError(
       'cross_site_request',
-      'Pages of this origin are not allowed to use this service.',
+      'Pages from this origin are not allowed to use this service.',
     )
   }
   const { allowedMethods } = request.routeOptions.config

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
-import { addVary } from '../headers/vary.ts'
+import { addVary } from '../headers/content-headers.ts'
 
 /**
  * Throws `cross_site_request` for a write that another site's page made a browser send with its cookies: a multipart
@@ -19,7 +19,7 @@ export function assertSameSite(
       ? origin === undefined || ownOrigins(request).includes(origin.toLowerCase())
       : site === 'same-origin' || site === 'none'
   if (isSameSite || (origin !== undefined && allowed?.has(origin) === true)) return
-  throw new AppError('cross_site_request', 'Pages of other sites are not allowed to make changes.')
+  throw new AppError('cross_site_request', 'Pages on other sites are not allowed to make changes.')
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])

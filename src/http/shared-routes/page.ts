@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseIfNoneMatch } from '../headers/preconditions.ts'
-import { addVary } from '../headers/vary.ts'
+import { addVary } from '../headers/content-headers.ts'
 import { CODINGS, type Coding, type PageFile, type WebPage } from '../pages/static-assets.ts'
 
 export interface PageOptions {

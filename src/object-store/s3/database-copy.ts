@@ -160,7 +160,7 @@ export async function downloadCopy(copy: CopyDatabase): Promise<void> {
     if (stated !== undefined && stated !== hash.digest('hex')) {
       throw new AppError(
         'digest_mismatch',
-        'The copy is damaged: its SHA-256 is not the one that was stored with it.',
+        'The copy is damaged: its SHA-256 does not match the one stored with it.',
       )
     }
   })

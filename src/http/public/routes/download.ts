@@ -5,6 +5,7 @@ import type { File } from '../../../core/files/file.ts'
 import type { ReadFile, Selection } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
 import {
+  addVary,
   contentDisposition,
   formatReprDigest,
   wantsReprDigest,
@@ -17,8 +18,8 @@ import { breakOff, sendBody, watchSlowReader } from '../../download/send-body.ts
 import { clientAddressOf } from '../../server/request-head.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { selectRepresentation } from '../../headers/preconditions.ts'
-import { addVary } from '../../headers/vary.ts'
 import { discardBody } from '../../body/discard-body.ts'
+import { isUnread } from '../../server/unread-body.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 
 export interface DownloadOptions extends FileRouteOptions {
@@ -46,7 +47,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const signal = requestSignal(reply, shutdown)
     const target = wanted(request, request.params)
     // Before the answer, which bypasses the hook that would drain the rest.
-    await discardBody({ request, reply }, discarding)
+    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
     const { userId } = request.user ?? {}
     // A client that left while its token was verified would never release a slot.
     signal.throwIfAborted()
@@ -70,7 +71,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
   // Fastify's own HEAD route would read the whole object.
   app.head(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const target = wanted(request, request.params)
-    await discardBody({ request, reply }, discarding)
+    if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
     const file = await repository.stat(target)
     describe(reply, { file, selection: selectRepresentation(request, file) })
     return reply.send()
