@@ -12,7 +12,7 @@ const postgres = inject('postgres')
 const INITIAL = '2026-11-21-initial'
 
 /** Less than the migrations of these tests take. */
-const REQUEST_TIMEOUT_MS = 500
+const REQUEST_TIMEOUT_MS = 1_500
 
 describe.skipIf(postgres === undefined)('with a real server', () => {
   migrateSuite('PostgreSQL', async () => {
@@ -33,13 +33,13 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
       await own.drop()
     })
 
-    async function open(): Promise<Database> {
-      const database = await openPostgres({ url: own.url, timeoutMs: REQUEST_TIMEOUT_MS })
+    async function open(timeoutMs?: number): Promise<Database> {
+      const database = await openPostgres({ url: own.url, ...(timeoutMs && { timeoutMs }) })
       opened.push(database)
       return database
     }
-    async function openOlder(): Promise<Database> {
-      const database = await open()
+    async function openOlder(timeoutMs?: number): Promise<Database> {
+      const database = await open(timeoutMs)
       await runMigrations(database, only(database, INITIAL))
       return database
     }
@@ -51,14 +51,14 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
     }
 
     it('ends, though it takes longer than a request may', async () => {
-      const database = await openOlder()
-      const slow = { ...only(database, INITIAL), '9999-slow': { up: sleep(1) } }
+      const database = await openOlder(REQUEST_TIMEOUT_MS)
+      const slow = { ...only(database, INITIAL), '9999-slow': { up: sleep(2) } }
       expect(await runMigrations(database, slow)).toEqual(['9999-slow'])
     })
 
     it('is waited for by the other instances that start', async () => {
-      const [first, second] = [await openOlder(), await open()]
-      const slow = { ...only(first, INITIAL), '9999-slow': { up: sleep(1) } }
+      const [first, second] = [await openOlder(REQUEST_TIMEOUT_MS), await open(REQUEST_TIMEOUT_MS)]
+      const slow = { ...only(first, INITIAL), '9999-slow': { up: sleep(2) } }
       const both = await Promise.all([first, second].map((each) => runMigrations(each, slow)))
       expect(both.flat()).toEqual(['9999-slow'])
     })

@@ -84,8 +84,12 @@ describeInBrowser('the files', (browser) => {
       Number(await page.evaluate(`document.querySelector('.rows').scrollTop`))
     for (let turn = 1; turn < 5; turn += 1) {
       const before = await scrolled()
-      await page.mouse.wheel(0, 1200)
-      await expect.poll(scrolled).toBeGreaterThan(before)
+      const scroll = async () => {
+        // At the end of the loaded files the list moves only once the next ones have come.
+        await page.mouse.wheel(0, 1200)
+        return await scrolled()
+      }
+      await expect.poll(scroll).toBeGreaterThan(before)
       await page.keyboard.press('Delete')
     }
     expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
