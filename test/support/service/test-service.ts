@@ -242,7 +242,7 @@ export async function openIn(place: TestPlace, options?: TestServiceOptions): Pr
   return { ...service, stop }
 }
 
-/** Two instances of one service. The end of the last one that stops takes along what they share. */
+/** Two instances of one service, in either order of their ends. The place ends once both have stopped. */
 export type TwinServices = readonly [TestService, TestService]
 
 export async function openTwinsIn(
@@ -250,6 +250,17 @@ export async function openTwinsIn(
   options?: TestServiceOptions,
 ): Promise<TwinServices> {
   const shared = { ...options, calls: new PortCalls() }
-  const last = await openIn(place, shared)
-  return [await startTestService(place, shared), last]
+  const [here, there] = [
+    await startTestService(place, shared),
+    await startTestService(place, shared),
+  ]
+  const running = new Set([here, there])
+  const withPlace = (twin: TestService): TestService => ({
+    ...twin,
+    async stop() {
+      await twin.stop()
+      if (running.delete(twin) && running.size === 0) await place.remove()
+    },
+  })
+  return [withPlace(here), withPlace(there)]
 }
