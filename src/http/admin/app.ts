@@ -9,14 +9,13 @@ import { takeJson } from '../body/json-body.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import { otherMethods } from '../shared-routes/method-not-allowed.ts'
-import { assertSameSite } from '../server/csrf.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
-import { pageRoutes } from '../shared-routes/page.ts'
+import { pageScope } from '../shared-routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { ADMIN_API } from './api.ts'
-import { type AdminSessions, createAdminSessions } from './admin-session.ts'
-import { createOperatorAuth, type OperatorAuth } from './operator-auth.ts'
+import { createAdminSessions } from './admin-session.ts'
+import { createOperatorAuth } from './operator-auth.ts'
 import { bearerPlugin } from './plugins/bearer.ts'
 import { accessTokenRoutes } from './routes/access-tokens.ts'
 import { deviceRoutes } from './routes/devices.ts'
@@ -63,30 +62,17 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   await app.register(grantRoutes, options)
   await app.register(metricsRoutes, options)
   if (page !== undefined && sessions !== undefined) {
-    await app.register((scope) => pageScope(scope, { page, operatorAuth, sessions }))
+    await app.register(async (scope) => {
+      scope.addHook('onRoute', (route) => {
+        route.config = { ...route.config, needsNoToken: true }
+      })
+      const session = async (inner: FastifyInstance) =>
+        void inner.register(sessionRoutes, { operatorAuth, sessions })
+      await scope.register(pageScope, { page, session })
+    })
   }
   await app.register(others)
   return app
-}
-
-async function pageScope(
-  app: FastifyInstance,
-  options: {
-    readonly page: WebPage
-    readonly operatorAuth: OperatorAuth
-    readonly sessions: AdminSessions
-  },
-): Promise<void> {
-  app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, needsNoToken: true }
-  })
-  const others = otherMethods(app)
-  await app.register(pageRoutes, options)
-  await app.register(async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply))
-    await scope.register(sessionRoutes, options)
-  })
-  await app.register(others)
 }
 
 // Bodies are small, so a slow one gets no extra time.

@@ -7,7 +7,6 @@ import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
 import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
-import { assertSameSite } from '../server/csrf.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
@@ -16,7 +15,7 @@ import { otherMethods } from '../shared-routes/method-not-allowed.ts'
 import { healthRoutes } from '../shared-routes/health.ts'
 import { listRoutes } from './routes/list.ts'
 import { openApiRoutes } from '../shared-routes/openapi.ts'
-import { pageRoutes } from '../shared-routes/page.ts'
+import { pageScope } from '../shared-routes/page.ts'
 import { deleteRoutes } from './routes/delete.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { uploadRoutes } from './routes/upload.ts'
@@ -65,26 +64,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await app.register(openApiRoutes, { document, docs, credentials: 'none', prefix })
   }
   await app.register((scope) => usersScope(scope, { ...options, downloads }), { prefix })
-  const { page } = options
+  const { page, allowedOrigins } = options
   if (page !== undefined) {
-    await app.register((scope) => pageScope(scope, { ...options, page }), { prefix })
+    const session = async (scope: FastifyInstance) => void scope.register(sessionRoutes, options)
+    await app.register(pageScope, { page, session, allowedOrigins, prefix })
   }
   await app.register(others)
   return app
-}
-
-async function pageScope(
-  app: FastifyInstance,
-  options: AppOptions & { readonly page: WebPage },
-): Promise<void> {
-  const others = otherMethods(app)
-  await app.register(pageRoutes, options)
-  await app.register(async (scope) => {
-    const allowed = new Set(options.allowedOrigins)
-    scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply, allowed))
-    await scope.register(sessionRoutes, options)
-  })
-  await app.register(others)
 }
 
 async function usersScope(

@@ -2,10 +2,16 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import { parseIfNoneMatch } from '../headers/preconditions.ts'
 import { addVary } from '../headers/content-headers.ts'
+import { assertSameSite } from '../server/csrf.ts'
+import { otherMethods } from './method-not-allowed.ts'
 import { CODINGS, type Coding, type PageFile, type WebPage } from '../pages/static-assets.ts'
 
 export interface PageOptions {
   readonly page: WebPage
+  /** The routes of `/session`, which pages on other sites may not use. */
+  readonly session: FastifyPluginAsync
+  /** Origins whose pages may use them nonetheless. */
+  readonly allowedOrigins?: readonly string[]
 }
 
 /** Only own scripts, styles, images and requests; no text becomes script, and no frames. */
@@ -31,8 +37,20 @@ const DOCUMENT_HEADERS = {
 
 const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 
+/** A web page, its session, and 405 for other methods on their paths. */
+export const pageScope: FastifyPluginAsync<PageOptions> = async (app, options) => {
+  const allowed = new Set(options.allowedOrigins)
+  const others = otherMethods(app)
+  await app.register(pageRoutes, options)
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply, allowed))
+    await scope.register(options.session)
+  })
+  await app.register(others)
+}
+
 /** `GET /` and `GET /assets/{name}`, from memory; 404 without a build. */
-export const pageRoutes: FastifyPluginAsync<PageOptions> = async (app, { page }) => {
+const pageRoutes: FastifyPluginAsync<PageOptions> = async (app, { page }) => {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',

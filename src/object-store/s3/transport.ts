@@ -1,5 +1,7 @@
-import { Readable } from 'node:stream'
-import { type Dispatcher, Pool } from 'undici'
+import { addAbortListener } from 'node:events'
+import type { Readable } from 'node:stream'
+import { Pool } from 'undici'
+import { settledUnlessAborted } from '../../core/async/deadline.ts'
 import { formatQuery } from './signer.ts'
 
 export interface S3Request {
@@ -49,6 +51,9 @@ export function createS3Transport(options: S3TransportOptions): S3Transport {
 /** A single chunk up to this size is sent together with the headers. */
 const MAX_CORKED_BYTES = 64 * 1024
 
+/** Content up to this size is read whole. */
+const MAX_HELD_BYTES = 64 * 1024
+
 class UndiciTransport implements S3Transport {
   readonly #options: S3TransportOptions
   readonly #pools = new Map<string, Pool>()
@@ -61,37 +66,44 @@ class UndiciTransport implements S3Transport {
     request: S3Request,
     { abortSignal }: { readonly abortSignal?: unknown } = {},
   ): Promise<{ readonly response: S3Response }> {
-    const { protocol, hostname, port, method, path, headers } = request
+    const { protocol, hostname, port, method, path } = request
     const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
     const query = formatQuery(request.query)
     const signal = abortSignal instanceof AbortSignal ? abortSignal : new AbortController().signal
+    signal.throwIfAborted()
     let chunks = request.body ?? []
     // While a request waits for a connection, undici holds its body and ignores aborts.
-    const onAbort = (): void => void (chunks = [])
-    const answering = new S3ResponseHandler({ method, signal, onAbort })
+    using _ = addAbortListener(signal, () => void (chunks = []))
     const [first] = chunks
     const isCorked = chunks.length === 1 && first && first.byteLength <= MAX_CORKED_BYTES
     const inChunks: unknown = { [Symbol.iterator]: () => chunks.values() }
-    const body = isCorked ? first : (inChunks as Readable)
-    const sent = {
+    const answering = this.#poolOf(origin).request({
       method,
       path: query === '' ? path : `${path}?${query}`,
-      headers,
+      headers: request.headers,
       // undici accepts iterables, but its types do not say so.
-      body: request.body === undefined ? null : body,
+      body: request.body === undefined ? null : isCorked ? first : (inChunks as Readable),
       // Explicit, because undici otherwise closes the connection after HEAD, in case the server sends a body.
       reset: this.#options.keepAlive === false,
-    }
-    const pool = this.#pools.get(origin) ?? this.#connect(origin)
-    if (!signal.aborted) pool.dispatch(sent, answering)
-    return { response: await answering.response }
+      // No read-ahead while paused.
+      highWaterMark: 0,
+      signal,
+    })
+    const { statusCode, headers: stated, body } = await settledUnlessAborted(answering, signal)
+    // Only `Set-Cookie` is ever a list.
+    const headers = stated as S3Headers
+    const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_HELD_BYTES
+    const isHeld = isSmall || method === 'HEAD'
+    return { response: { statusCode, headers, body: isHeld ? await body.bytes() : body } }
   }
 
   destroy(): void {
     for (const pool of this.#pools.values()) void pool.destroy()
   }
 
-  #connect(origin: string): Pool {
+  #poolOf(origin: string): Pool {
+    const existing = this.#pools.get(origin)
+    if (existing !== undefined) return existing
     const {
       maxSockets = TRANSPORT_DEFAULTS.maxSockets,
       connectionMs = TRANSPORT_DEFAULTS.connectionMs,
@@ -108,98 +120,5 @@ class UndiciTransport implements S3Transport {
     })
     this.#pools.set(origin, pool)
     return pool
-  }
-}
-
-/** Smaller content is buffered whole: a stream would cost more. */
-const MAX_HELD_BYTES = 64 * 1024
-
-interface Answering {
-  /** An answer to HEAD has no content, whatever length it states. */
-  readonly method: string
-  readonly signal: AbortSignal
-  readonly onAbort: () => void
-}
-
-type Controller = Dispatcher.DispatchController
-
-/** Resolves `response` to the head with all of a small content, or a stream. `signal` ends the request at any stage. */
-class S3ResponseHandler implements Dispatcher.DispatchHandler {
-  readonly response: Promise<S3Response>
-  readonly #answering: Answering
-  readonly #answer = Promise.withResolvers<S3Response>()
-  readonly #abort = (): void => this.#giveUp()
-  #controller: Controller | undefined
-  #head: Pick<S3Response, 'statusCode' | 'headers'> | undefined
-  #held: Uint8Array[] = []
-  #body: Readable | undefined
-  #isOver = false
-
-  constructor(answering: Answering) {
-    this.#answering = answering
-    this.response = this.#answer.promise
-    answering.signal.addEventListener('abort', this.#abort)
-    if (answering.signal.aborted) this.#giveUp()
-  }
-
-  onRequestStart(controller: Controller): void {
-    this.#controller = controller
-    if (this.#answering.signal.aborted) this.#giveUp()
-  }
-
-  onResponseStart(controller: Controller, statusCode: number, stated: object): void {
-    if (statusCode < 200) return
-    // Only `Set-Cookie` is ever a list.
-    const headers = stated as S3Headers
-    this.#head = { statusCode, headers }
-    const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_HELD_BYTES
-    if (isSmall || this.#answering.method === 'HEAD') return
-    const body = new Readable({
-      // No read-ahead while paused.
-      highWaterMark: 0,
-      read: () => controller.resume(),
-      destroy: (error, done) => {
-        if (!this.#isOver)
-          controller.abort(error ?? new Error('The answer was not read to its end'))
-        this.#end()
-        done(error)
-      },
-    })
-    // The body can fail before the caller listens.
-    this.#body = body.on('error', () => undefined)
-    this.#answer.resolve({ statusCode, headers, body })
-  }
-
-  onResponseData(controller: Controller, chunk: Uint8Array): void {
-    if (this.#body === undefined) this.#held.push(chunk)
-    else if (!this.#body.push(chunk)) controller.pause()
-  }
-
-  onResponseEnd(): void {
-    this.#end()
-    const [first, ...others] = this.#held
-    const isOne = first !== undefined && others.length === 0
-    if (this.#body !== undefined) this.#body.push(null)
-    else if (this.#head !== undefined)
-      this.#answer.resolve({ ...this.#head, body: isOne ? first : Buffer.concat(this.#held) })
-  }
-
-  onResponseError(_controller: Controller, error: Error): void {
-    this.#end()
-    this.#answer.reject(error)
-    this.#body?.destroy(error)
-  }
-
-  #giveUp(): void {
-    const { signal, onAbort } = this.#answering
-    const reason: unknown = signal.reason
-    onAbort()
-    this.#answer.reject(reason)
-    this.#controller?.abort(reason instanceof Error ? reason : new Error('It was given up'))
-  }
-
-  #end(): void {
-    this.#isOver = true
-    this.#answering.signal.removeEventListener('abort', this.#abort)
   }
 }
