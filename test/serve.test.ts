@@ -16,6 +16,7 @@ import { openService, type Service } from '../src/compose.ts'
 import { outage } from './support/faults/faults.ts'
 import { send } from './crash/request.ts'
 import { createFolder } from './support/servers/local-server.ts'
+import { readUsage } from './support/read-usage.ts'
 
 const userId = parseUserId('alice')
 const UPLOADED = '/users/me/repo/file'
@@ -96,7 +97,7 @@ describe('the server', () => {
     opened.defer(() => again.close())
     const restarted = await serve({ config, service: again, logger: fastify().log })
     opened.defer(() => restarted.stop())
-    expect(await again.ledger.usage(userId)).toMatchObject({ reserved: 0 })
+    expect(await readUsage(again.ledger, userId)).toMatchObject({ reserved: 0 })
   })
 
   it('G02 starts although it cannot give back what a crash has left, as on a full disk, and warns', async () => {

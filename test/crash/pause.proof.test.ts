@@ -8,6 +8,7 @@ import { Instance } from './instances.ts'
 import { Journal, settle } from './settle.ts'
 import { Tally } from './tally.ts'
 import { openWorld, TIMES, type World, type WorldUser } from './world.ts'
+import { readUsage } from '../support/read-usage.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')
@@ -42,7 +43,7 @@ describe.skipIf(missing)('an instance that stands still in the middle of uploads
       const journal = new Journal(world)
       const user = world.users[1] ?? world.users[0]
       for (const { name } of UPLOADS) expect((await putOld(other, { user, name })).status).toBe(200)
-      const before = await world.service.ledger.usage(user.userId)
+      const before = await readUsage(world.service.ledger, user.userId)
 
       const resumed = Promise.withResolvers<void>()
       const uploads = UPLOADS.map((upload) => begin(pausing, { user, upload, go: resumed.promise }))
@@ -50,7 +51,7 @@ describe.skipIf(missing)('an instance that stands still in the middle of uploads
       await journal.look()
       pausing.pause()
       await expect.poll(() => statesOf(world), POLL).toEqual(states.flatMap((s) => [s, s, s]))
-      expect(await world.service.ledger.usage(user.userId)).toEqual(before)
+      expect(await readUsage(world.service.ledger, user.userId)).toEqual(before)
       pausing.resume()
       resumed.resolve()
 
@@ -60,7 +61,7 @@ describe.skipIf(missing)('an instance that stands still in the middle of uploads
       expect(await other.stop()).toBe(0)
       await settle({ world, tally, journal })
       expect(tally.violations).toEqual([])
-      expect(await world.service.ledger.usage(user.userId)).toEqual(before)
+      expect(await readUsage(world.service.ledger, user.userId)).toEqual(before)
     },
     900_000,
   )

@@ -4,6 +4,7 @@ import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import type { File } from '../../src/core/files/file.ts'
 import type { Tally } from './tally.ts'
 import { TIMES, type World, type WorldUser } from './world.ts'
+import { readUsage } from '../support/read-usage.ts'
 
 /** Collects the keys of all uploads that did not succeed, while the journal still has them. */
 export class Journal {
@@ -118,7 +119,7 @@ async function checkQuota(
   const { userId } = user
   const files = await filesOf(world, user)
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
-  const usage = await world.service.ledger.usage(userId)
+  const usage = await readUsage(world.service.ledger, userId)
   const expected = { used: bytes, reserved: 0, fileCount: files.length }
   const { capacity = 0, ...found } = usage ?? {}
   if (JSON.stringify(found) !== JSON.stringify({ ...found, ...expected })) {

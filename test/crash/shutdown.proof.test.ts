@@ -7,6 +7,7 @@ import { openService } from '../../src/compose.ts'
 import { uploadHead } from '../support/http/multipart-body.ts'
 import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
 import { type Piece, type RawExchange, rawRequest } from '../support/http/raw-http.ts'
+import { readUsage } from '../support/read-usage.ts'
 
 const SIZE = 50_000
 const userId = parseUserId('demo')
@@ -36,7 +37,7 @@ describe('SIGTERM', () => {
     const stopped = Promise.withResolvers<void>()
     const ending = numbers(10).map((n) => upload(client, { n, go: stopped.promise }))
     const endless = numbers(10).map((n) => upload(client, { n: 10 + n, go: undefined }))
-    const reserved = async () => (await service.ledger.usage(userId))?.reserved
+    const reserved = async () => (await readUsage(service.ledger, userId))?.reserved
     await expect.poll(reserved, { timeout: 20_000 }).toBe(20 * SIZE)
     process.kill('SIGTERM')
     await expect.poll(output).toContain('"stopping"')
@@ -51,7 +52,7 @@ describe('SIGTERM', () => {
     for (const { status } of await Promise.all(endless)) expect(status).toBe(503)
     expect(await exitOf(process)).toBe(0)
     const usage = { used: 10 * SIZE, reserved: 0, fileCount: 10 }
-    expect(await service.ledger.usage(userId)).toMatchObject(usage)
+    expect(await readUsage(service.ledger, userId)).toMatchObject(usage)
     const findings: Finding[] = []
     await service.verifier.verify({
       userId: undefined,

@@ -38,6 +38,13 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       if (audit === undefined) throw new Error('A SELECT without FROM has one row.')
       return audit
     },
+    runningUploads: async (userId) => {
+      const { rows } = await sql<{ readonly running: number }>`
+        SELECT COUNT(*) AS running FROM uploads
+        WHERE user_id = ${userId} AND state = 'pending' AND lease_until > ${database.now}
+      `.execute(database.kysely)
+      return rows[0]?.running ?? 0
+    },
     garbageBytes: async (userId) => {
       const { rows } = await sql<{ readonly recorded: number; readonly counted: number }>`
         SELECT garbage_bytes AS recorded, (

@@ -14,6 +14,7 @@ import {
   rawRequest,
 } from '../support/http/raw-http.ts'
 import type { TestService, TestServiceOptions, TestUser } from '../support/service/test-service.ts'
+import { readUsage } from '../support/read-usage.ts'
 
 /** Starts a service on adapters of its own; `stop` of it ends both. */
 export type OpenService = (options?: TestServiceOptions) => Promise<TestService>
@@ -299,7 +300,7 @@ export async function expectOnlyObjectsOf(
 }
 
 export async function usageOf(service: TestService, { userId }: TestUser): Promise<Usage> {
-  const usage = await service.ledger.usage(userId)
+  const usage = await readUsage(service.ledger, userId)
   if (usage === undefined) throw new Error('There is no such user.')
   return usage
 }

@@ -196,12 +196,6 @@ export interface Ledger extends SweepLedger {
   /** The file if the audience may see it. Files of suspended and deleted users are not found. */
   findFile(file: FindFile): Promise<File | undefined>
 
-  /** The user's figures, or `undefined` for an unknown or deleted user. */
-  usage(userId: UserId): Promise<Usage | undefined>
-
-  /** Uploads that count against `maxUploads` now. */
-  countUploads(userId: UserId): Promise<number>
-
   /** Rejects as `begin` would at this moment, and reserves nothing. */
   checkBegin(upload: CheckBegin): Promise<void>
 

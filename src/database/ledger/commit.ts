@@ -5,12 +5,12 @@ import type { UserId } from '../../core/users/user-id.ts'
 import {
   assertPrecondition,
   fileNamed,
+  findAccount,
   findUpload,
   type FoundUpload,
   type LedgerTx,
   lockUser,
   lostReason,
-  readUsage,
   uploadLost,
 } from './ledger-sql.ts'
 import { mayCommit, needOf, refusalReason } from './quota-rule.ts'
@@ -35,8 +35,8 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 }
 
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
-  const usage = await readUsage(tx, userId)
-  if (usage === undefined) throw uploadLost()
+  const { user, usage } = (await findAccount(tx, userId)) ?? {}
+  if (usage === undefined || user?.status === 'deleted') throw uploadLost()
   return { ...(JSON.parse(outcome) as Outcome), usage }
 }
 

@@ -4,7 +4,7 @@ import { type Caller, inactiveUser } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
-import type { Account, Usage } from '../../core/ledger/ledger.ts'
+import type { Account } from '../../core/ledger/ledger.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
@@ -86,18 +86,6 @@ export async function findAccount(
     WHERE users.id = ${userId}
   `.execute(db)
   return rows[0] && toAccount(rows[0])
-}
-
-export async function readUsage(tx: LedgerTx, userId: UserId): Promise<Usage | undefined> {
-  const account = await findAccount(tx, userId)
-  return account?.user.status === 'deleted' ? undefined : account?.usage
-}
-
-export async function countUploads({ db, now }: Clocked, userId: UserId): Promise<number> {
-  const { rows } = await sql<{ readonly uploads: number }>`
-    SELECT ${runningUploads(now)} AS uploads FROM quotas WHERE user_id = ${userId}
-  `.execute(db)
-  return rows[0]?.uploads ?? 0
 }
 
 interface Demand extends Caller {

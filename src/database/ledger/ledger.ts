@@ -25,14 +25,12 @@ import {
   assertPrecondition,
   bigint,
   capacityInForce,
-  countUploads,
   fileNamed,
   findAccount,
   findUpload,
   type LedgerTx,
   lockUser,
   lostReason,
-  readUsage,
   uploadLost,
 } from './ledger-sql.ts'
 import { listFiles } from './list.ts'
@@ -84,9 +82,7 @@ export function createLedger(
     listFiles: (page) => inOrder((tx) => listFiles(tx, page)),
     check: () => check(database),
     findFile: createFindFile(database),
-    countUploads: (userId) => query((tx) => countUploads(tx, userId)),
     checkBegin: (upload) => query((tx) => checkBegin(tx, upload)),
-    usage: (userId) => query((tx) => readUsage(tx, userId)),
     findAccount: (userId) => query((tx) => findAccount(tx, userId)),
     listAccounts: (page) => inOrder((tx) => listAccounts(tx, page)),
     reportCapacity: (userId, userCreatedAt) =>

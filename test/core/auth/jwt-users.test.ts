@@ -8,6 +8,7 @@ import { isUserId, parseUserId, parseUserIdPrefix } from '../../../src/core/user
 import { outage } from '../../support/faults/faults.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const alice = parseUserId('alice')
 const ADDRESS = parseClientAddress('192.0.2.7')
@@ -154,7 +155,7 @@ describe('where users appear by themselves', () => {
     await using core = await openTestCore()
     const tokens = openTokens(core, { createsUsers: true })
     const user = await tokens.verify('a.alice.b')
-    expect(await core.ledger.usage(alice)).toMatchObject({ used: 0, capacity: 1000 })
+    expect(await readUsage(core.ledger, alice)).toMatchObject({ used: 0, capacity: 1000 })
     expect(await tokens.verify('a.alice.c')).toEqual(user)
   })
 

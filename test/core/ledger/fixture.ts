@@ -22,6 +22,7 @@ import type {
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 /** What every user of a harness's ledgers has without a grant. */
 export const BASE_CAPACITY = 100
@@ -43,6 +44,8 @@ export interface LedgerHarness {
   advance(ms: number): Promise<void>
   /** What the rows add up to, counted afresh. */
   audit(userId: UserId): Promise<Audit>
+  /** Uploads of the user that are pending and whose lease runs. */
+  runningUploads(userId: UserId): Promise<number>
   /** Bytes of the user's garbage: as they are recorded, and what the rows add up to. */
   garbageBytes(userId: UserId): Promise<{ readonly recorded: number; readonly counted: number }>
   /** Keys that files of the user refer to, and those in `garbage`, with their times. */
@@ -162,7 +165,7 @@ export function accountOf(parts: {
       }),
     size: async (name) =>
       (await ledger.findFile({ userId, name: parseFileName(name), audience: 'owner' }))?.size,
-    usage: () => ledger.usage(userId),
+    usage: () => readUsage(ledger, userId),
     grant: async (reference, bytes) => {
       await users.putGrant({ ...grantOf(userId, reference), bytes })
     },

@@ -129,7 +129,7 @@ async function follow(harness: LedgerHarness, operations: readonly Operation[]):
     await step(world, operation)
     for (const { account, model } of owners) {
       expect(await account.usage()).toEqual(model.usage)
-      expect(await harness.ledger.countUploads(account.userId)).toBe(model.uploads)
+      expect(await harness.runningUploads(account.userId)).toBe(model.uploads)
       expect(model.usage).toMatchObject(await harness.audit(account.userId))
       await compareListings(account, model)
     }

@@ -51,7 +51,7 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
       const outcomes = await Promise.all(begins.map(outcomeOf))
       expect(count(outcomes, 'ok')).toBe(7)
       expect(count(outcomes, 'too_many_requests')).toBe(33)
-      expect(await harness.other.countUploads(account.userId)).toBe(7)
+      expect(await harness.runningUploads(account.userId)).toBe(7)
       await sums()
     })
 

@@ -70,7 +70,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const done = await account.begin('c', 5)
         await account.commit(done, 5)
         expect(await harness.ledger.endLeases()).toBeGreaterThanOrEqual(2)
-        expect(await harness.ledger.countUploads(account.userId)).toBe(0)
+        expect(await harness.runningUploads(account.userId)).toBe(0)
         expect([...(await expired())].sort()).toEqual([left, alive].sort())
         expect(await account.usage()).toMatchObject({ used: 5, reserved: 70 })
         // An owner who lives all the same goes on, until the upload is aborted.

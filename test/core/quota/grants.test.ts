@@ -4,6 +4,7 @@ import { createGrants, type Grants, type PutGrant } from '../../../src/core/quot
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const alice = parseUserId('alice')
 
@@ -15,7 +16,7 @@ async function openGrants(core: TestCore): Promise<Grants> {
 }
 
 async function capacity({ ledger }: TestCore, userId: UserId = alice): Promise<number | undefined> {
-  return (await ledger.usage(userId))?.capacity
+  return (await readUsage(ledger, userId))?.capacity
 }
 
 function device(deviceId: string, terms: { model?: string; bytes?: number } = {}) {

@@ -7,6 +7,7 @@ import { reserve, type Reservation } from '../../../src/core/quota/reservation.t
 import { outage } from '../../support/faults/faults.ts'
 import { LEASE_MS, openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const STEP = 8 * 2 ** 20
 
@@ -23,7 +24,7 @@ interface Options extends Sizes {
 }
 
 async function reserved(core: TestCore): Promise<number | undefined> {
-  return (await core.ledger.usage(await createTestUser(core)))?.reserved
+  return (await readUsage(core.ledger, await createTestUser(core)))?.reserved
 }
 
 /** Reserves for a new file of the user `alice`; the test must stop what it gets. */

@@ -17,6 +17,7 @@ import { callerNamed } from '../../support/caller.ts'
 import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
 import { openAccount } from '../ledger/fixture.ts'
 import { countGarbage, litter } from './fixture.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 async function abandonedUpload(core: TestCore, user: string): Promise<UserId> {
   const [userId, version] = [await createTestUser(core, user), createVersion()]
@@ -41,7 +42,7 @@ async function drift({ database }: TestCore, userId: UserId): Promise<void> {
 }
 
 async function reserved({ ledger }: TestCore, userId: UserId): Promise<number | undefined> {
-  return (await ledger.usage(userId))?.reserved
+  return (await readUsage(ledger, userId))?.reserved
 }
 
 describe('a user whose uploads can not be aborted', () => {

@@ -14,6 +14,7 @@ import {
 } from '../../support/service/test-core.ts'
 import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
 import { countGarbage, countObjects, litter, watched } from './fixture.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 /** How long a sweep is taken to be alive without a word. */
 const LEADER_LEASE_MS = 60_000
@@ -51,7 +52,7 @@ describe('of two sweeps at once', () => {
     const userId = await expiredUpload(core)
     const second = await sweepOnce(core)
     expect(second).toMatchObject({ end: 'elsewhere', expiredUploads: 1, removedObjects: 0 })
-    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 0 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 0 })
     go()
     expect(await sweeping).toMatchObject({ end: 'complete', removedObjects: 200 })
   })
@@ -202,7 +203,7 @@ describe('what an aborted upload may have left', () => {
     }
     expect(ages).toEqual([0, 20, 40, 80, 160, 320, 640, 920])
     expect(await core.database.kysely.selectFrom('uploads').selectAll().execute()).toEqual([])
-    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 0 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 0 })
   })
 
   it('and can not be removed keeps no other upload in the journal', async () => {

@@ -12,6 +12,7 @@ import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
 import { createDatabase } from '../../support/servers/postgres.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const postgres = inject('postgres')
 
@@ -55,7 +56,7 @@ describe.skipIf(postgres === undefined)('a sweep on PostgreSQL', () => {
       code: 'unavailable',
       message: expect.stringContaining('ada') as string,
     })
-    expect(await ledger.usage(bob)).toMatchObject({ reserved: 0 })
+    expect(await readUsage(ledger, bob)).toMatchObject({ reserved: 0 })
     await holder.end()
     expect(await sweeper.sweep({ signal })).toMatchObject({ expiredUploads: 1, end: 'complete' })
   })

@@ -25,6 +25,7 @@ import {
   type TestCore,
 } from '../../support/service/test-core.ts'
 import { createTestUser, openTestRepository } from '../../support/service/test-repository.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const NOTHING_DONE = {
   expiredUploads: 0,
@@ -97,7 +98,7 @@ describe('sweep', () => {
     core.clock.now += LEASE_MS
     expect(await sweepOnce(core)).toEqual({ ...NOTHING_DONE, expiredUploads: 1, removedObjects: 1 })
     expect(await has(core, key)).toBe(false)
-    expect(await core.ledger.usage(userId)).toMatchObject({ used: 0, reserved: 0 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({ used: 0, reserved: 0 })
   })
 
   it('leaves an upload alone whose lease still runs (I7)', async () => {
@@ -106,7 +107,7 @@ describe('sweep', () => {
     core.clock.now += LEASE_MS - 1
     expect(await sweepOnce(core)).toEqual(NOTHING_DONE)
     expect(await has(core, key)).toBe(true)
-    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 5 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 5 })
   })
 
   it('E14 removes again what an aborted upload writes late', async () => {
@@ -266,7 +267,7 @@ describe('a sweep beside others', () => {
     const ledger = { ...core.ledger, listExpiredUploads }
     expect(await sweepOnce({ ...core, ledger })).toEqual(NOTHING_DONE)
     expect(await has(core, key)).toBe(true)
-    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 5 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 5 })
   })
 
   it('G06 releases each reservation exactly once, however many sweepers run', async () => {
@@ -275,7 +276,7 @@ describe('a sweep beside others', () => {
     core.clock.now += LEASE_MS
     const { userId } = await crashedUpload(core, { bytes: 7 })
     await Promise.all(Array.from({ length: 4 }, () => sweepOnce(core)))
-    expect(await core.ledger.usage(userId)).toMatchObject({ reserved: 7 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({ reserved: 7 })
     expect((await journalled(core)).filter((state) => state === 'aborted')).toHaveLength(20)
   })
 
@@ -363,7 +364,11 @@ describe('a deleted user', () => {
     await settle(core)
     expect(await core.users.findUser(bob)).toMatchObject({ status: 'active' })
     expect((await core.users.createUser(userId)).created).toBe(true)
-    expect(await core.ledger.usage(userId)).toMatchObject({ used: 0, reserved: 0, fileCount: 0 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({
+      used: 0,
+      reserved: 0,
+      fileCount: 0,
+    })
   })
 })
 

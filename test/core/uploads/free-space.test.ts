@@ -8,6 +8,7 @@ import {
 import { incomingFile } from '../../support/http/incoming-file.ts'
 import { leftovers, NOTHING_LEFT, openTestCore } from '../../support/service/test-core.ts'
 import { openTestRepository } from '../../support/service/test-repository.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const REFUSED = { code: 'insufficient_storage' }
 
@@ -158,7 +159,7 @@ describe('an upload for which there is no space', () => {
       overwrite: false,
     })
     await repository.remove({ ...caller, name: parseFileName('b') })
-    expect(await core.ledger.usage(userId)).toMatchObject({ used: 0, fileCount: 0 })
+    expect(await readUsage(core.ledger, userId)).toMatchObject({ used: 0, fileCount: 0 })
   })
 })
 

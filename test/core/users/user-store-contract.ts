@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import { count, grantOf, type LedgerHarness, outcomeOf } from '../ledger/fixture.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 /** The rules of the port `UserStore`. */
 export function userStoreContract(name: string, open: () => Promise<LedgerHarness>): void {
@@ -31,7 +32,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         expect(Math.abs(user.createdAt - harness.now())).toBeLessThan(5_000)
         expect(await users.createUser(id)).toEqual({ user, created: false })
         expect(await users.findUser(id)).toEqual(user)
-        expect(await harness.ledger.usage(id)).toMatchObject({ used: 0, fileCount: 0 })
+        expect(await readUsage(harness.ledger, id)).toMatchObject({ used: 0, fileCount: 0 })
       })
 
       it('are made by one of many calls at once', async () => {
@@ -234,7 +235,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
             createdAt: first.grant.createdAt,
           },
         })
-        expect((await harness.ledger.usage(userId))?.capacity).toBe(120)
+        expect((await readUsage(harness.ledger, userId))?.capacity).toBe(120)
         expect(await users.listGrants({ userId })).toEqual([second.grant])
       })
 
@@ -242,7 +243,7 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         const grant = { ...grantOf(userId, 'gift'), bytes: 10 }
         const calls = await Promise.all(Array.from({ length: 10 }, () => users.putGrant(grant)))
         expect(calls.filter(({ created }) => created)).toHaveLength(1)
-        expect((await harness.ledger.usage(userId))?.capacity).toBe(110)
+        expect((await readUsage(harness.ledger, userId))?.capacity).toBe(110)
       })
 
       it('are gone once revoked, and new when they come back', async () => {
@@ -252,9 +253,9 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         await users.revokeGrant(grant)
         await users.revokeGrant(grantOf(userId, 'never'))
         expect(await users.listGrants({ userId })).toEqual([])
-        expect((await harness.ledger.usage(userId))?.capacity).toBe(100)
+        expect((await readUsage(harness.ledger, userId))?.capacity).toBe(100)
         expect((await users.putGrant(grant)).created).toBe(true)
-        expect((await harness.ledger.usage(userId))?.capacity).toBe(110)
+        expect((await readUsage(harness.ledger, userId))?.capacity).toBe(110)
       })
 
       it('are listed by source and reference, or of one source alone', async () => {

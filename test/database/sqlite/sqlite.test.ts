@@ -30,6 +30,7 @@ import { explainListings, fillWithFiles } from '../ledger/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
 import { explainSweeps, fillWithLeftovers } from '../ledger/sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './harness.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
 guessCountsContract('SQLite', openSqliteHarness)
@@ -211,7 +212,7 @@ describe('SQLite', () => {
       SELECT ${userId}, 'gift', n, ${MAX_BYTES}, 0 FROM numbers
     `.execute(database.kysely)
     const ledger = createLedger(database, { baseCapacity: 1 })
-    expect((await ledger.usage(userId))?.capacity).toBe(MAX_BYTES)
+    expect((await readUsage(ledger, userId))?.capacity).toBe(MAX_BYTES)
   })
 
   it('migrates once, whoever comes first', async () => {

@@ -52,7 +52,7 @@ export function parallelUploadsSuite(openTwins: OpenTwins): void {
         void reply.then((reply) => reply.status === 429 && refused.push(reply))
       }
       await expect.poll(() => refused.length, { timeout: 10_000 }).toBe(12 - MAX_UPLOADS)
-      expect(await here.ledger.countUploads(user.userId)).toBe(MAX_UPLOADS)
+      expect(await here.ledger.measureJournal(20)).toMatchObject({ reservations: MAX_UPLOADS })
       const reserved = MAX_UPLOADS * content.length
       expect(await usageOf(here, user)).toMatchObject({ used: 0, reserved, fileCount: 0 })
       resolve()

@@ -18,6 +18,7 @@ import {
   placeFile,
   upload,
 } from '../fixture.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const MALFORMED = { status: 400, code: 'format_error' } as const
 const form = fileBody('new')
@@ -235,7 +236,7 @@ export function parserErrorsSuite(open: OpenService): void {
       const head = `PUT ${pathOf('new.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n`
       client.on('error', () => undefined).resume()
       client.write(`${head}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n`)
-      const reserved = async () => (await service.ledger.usage(userId))?.reserved
+      const reserved = async () => (await readUsage(service.ledger, userId))?.reserved
       await expect.poll(reserved).toBeGreaterThan(0)
       client.write('not a chunk')
       // Its own deadline for a body that stops coming is 10 s.

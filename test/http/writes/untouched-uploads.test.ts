@@ -11,6 +11,7 @@ import {
   type TestUser,
 } from '../../support/service/test-service.ts'
 import type { Database } from '../../../src/database/database.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 const MIB = 2 ** 20
 
@@ -44,7 +45,7 @@ async function cutAfter(bytes: number, isSeen: () => Promise<boolean>): Promise<
 
 const journal = () => database.kysely.selectFrom('uploads').select(['state']).execute()
 const isBegun = async () => (await journal()).length === 1
-const reserved = async () => (await service.ledger.usage(user.userId))?.reserved
+const reserved = async () => (await readUsage(service.ledger, user.userId))?.reserved
 
 describe('an upload that is cut off', () => {
   it('costs the object store nothing, and leaves nothing to be swept, when nothing of it was sent there', async () => {

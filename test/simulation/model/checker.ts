@@ -121,9 +121,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'findAccount':
     case 'listAccounts':
     case 'reportCapacity':
-    case 'countUploads':
     case 'checkBegin':
-    case 'usage':
     case 'endLeases':
     case 'listExpiredUploads':
     case 'findUserToPurge':

@@ -8,6 +8,7 @@ import type { Version } from '../../../src/core/objects/object-key.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { LEASE_MS, RETENTION_MS } from './parameters.ts'
 import type { Variant } from '../world/world.ts'
+import { readUsage } from '../../support/read-usage.ts'
 
 /** Bugs that services of this kind have had, each as a variant of the sound one. The checker must find them all. */
 export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
@@ -107,7 +108,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
     },
     ledger: ({ ledger }) => ({
       async begin(upload) {
-        const usage = await ledger.usage(upload.userId)
+        const usage = await readUsage(ledger, upload.userId)
         if (usage !== undefined && upload.bytes > availableBytes(usage)) {
           throw capacityExceeded(usage, upload.bytes)
         }
@@ -157,7 +158,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
       async deleteFile(file) {
         const { userId } = file
         const [usage, old] = [
-          await ledger.usage(userId),
+          await readUsage(ledger, userId),
           await ledger.findFile({ ...file, audience: 'owner' }),
         ]
         await ledger.deleteFile(file)

@@ -15,6 +15,7 @@ import { bytesOf } from '../objects.ts'
 import { GARBAGE_DELAY_MS, LEASE_MS, type TestCore } from './test-core.ts'
 import type { UploadMemory } from '../../../src/core/uploads/memory/budget.ts'
 import { ampleMemory } from '../upload-memory.ts'
+import { readUsage } from '../read-usage.ts'
 
 export interface TestRepositoryOptions {
   /** Methods that stand in for those of the real ports. */
@@ -110,6 +111,6 @@ export async function openTestRepository(
       const request = { userId, name: parseFileName(name), ...seen }
       return (await bytesOf((await repository.open(request)).body)).toString()
     },
-    usage: () => core.ledger.usage(userId),
+    usage: () => readUsage(core.ledger, userId),
   }
 }

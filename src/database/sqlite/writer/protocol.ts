@@ -12,9 +12,7 @@ export interface WriterSettings {
 type LedgerRead =
   | 'listFiles'
   | 'findFile'
-  | 'countUploads'
   | 'checkBegin'
-  | 'usage'
   | 'findAccount'
   | 'listAccounts'
   | 'reportCapacity'

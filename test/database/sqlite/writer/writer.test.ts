@@ -29,6 +29,7 @@ import { ledgerRaceContract } from '../../../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../../../core/ledger/sweep-contract.ts'
 import { userStoreContract } from '../../../core/users/user-store-contract.ts'
 import { createFolder, openWriterHarness } from '../harness.ts'
+import { readUsage } from '../../../support/read-usage.ts'
 
 const NAME = 'SQLite that a thread writes'
 
@@ -92,7 +93,7 @@ describe('a writer', () => {
       Array.from({ length: 8 }, (_, index) => account.begin(`f${index}`, 1)),
     )
     await writer.close()
-    expect(await ports.direct.usage(account.userId)).toMatchObject({ reserved: 8 })
+    expect(await readUsage(ports.direct, account.userId)).toMatchObject({ reserved: 8 })
     expect(await begun).toHaveLength(8)
     expect(deaths).toEqual([])
   })
@@ -134,7 +135,7 @@ describe('a writer', () => {
     )
     const lost = settled.filter(({ status }) => status === 'rejected').length
     expect(committed.length).toBeLessThan(uploads.length)
-    const usage = await direct.usage(account.userId)
+    const usage = await readUsage(direct, account.userId)
     expect(usage).toMatchObject({ used: committed.length, fileCount: committed.length })
     // Of those whose begin is in doubt the lease will end.
     expect(usage?.reserved).toBeLessThanOrEqual(lost)
