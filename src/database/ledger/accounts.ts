@@ -1,29 +1,35 @@
 import { sql } from 'kysely'
-import type { Account, AccountPage, CapacityReport, FindFile } from '../../core/ledger/ledger.ts'
+import type {
+  Account,
+  AccountPage,
+  CapacityReport,
+  FindFile,
+  Usage,
+} from '../../core/ledger/ledger.ts'
 import { isInRange } from '../prefix-range.ts'
-import type { GrantRow, UserRow } from '../schema.ts'
+import type { GrantRow } from '../schema.ts'
 import { toGrant } from '../users/grants.ts'
 import { capacityInForce, createdAt, isInForce, type LedgerTx } from './ledger-sql.ts'
-import { toAccount, toUsage, type UsageRow } from './rows.ts'
+import { type AccountRow, toAccount, USAGE_COLUMNS, usageIn } from './rows.ts'
 
 /** Pages users before the LEFT JOIN: PostgreSQL might otherwise read all later quotas for a merge join. */
 export async function listAccounts(
   { db, capacity }: LedgerTx,
   { prefix, after, limit }: AccountPage,
 ): Promise<readonly Account[]> {
-  const { rows } = await sql<UserRow & UsageRow>`
+  const { rows } = await sql<AccountRow>`
     WITH page AS MATERIALIZED (
       SELECT * FROM users WHERE ${isInRange(sql`id`, { prefix, after: after ?? '' })}
       ORDER BY id LIMIT ${limit}
     )
-    SELECT page.*, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+    SELECT page.*, ${USAGE_COLUMNS}, ${capacity} AS capacity
     FROM page LEFT JOIN quotas ON quotas.user_id = page.id
     ORDER BY page.id
   `.execute(db)
   return rows.map(toAccount)
 }
 
-type ReportRow = UsageRow & { [column in keyof GrantRow]: GrantRow[column] | null }
+type ReportRow = Usage & { [column in keyof GrantRow]: GrantRow[column] | null }
 
 /** Reads the time once, so that the grants match the capacity. */
 export async function reportCapacity(
@@ -37,13 +43,13 @@ export async function reportCapacity(
       FROM moment CROSS JOIN quotas JOIN users ON users.id = quotas.user_id
       WHERE quotas.user_id = ${userId} AND status <> 'deleted' ${createdAt(userCreatedAt)}
     )
-    SELECT used_bytes, reserved_bytes, file_count, capacity, grants.*
+    SELECT ${USAGE_COLUMNS}, capacity, grants.*
     FROM figures LEFT JOIN grants
       ON grants.user_id = figures.user_id AND ${isInForce(sql`instant`)}
     ORDER BY source, reference
   `.execute(db)
   if (rows[0] === undefined) return undefined
-  return { usage: toUsage(rows[0]), baseCapacity, grants: rows.filter(hasGrant).map(toGrant) }
+  return { usage: usageIn(rows[0]), baseCapacity, grants: rows.filter(hasGrant).map(toGrant) }
 }
 
 function hasGrant(row: ReportRow): row is ReportRow & GrantRow {

@@ -14,7 +14,7 @@ import {
   uploadLost,
 } from './ledger-sql.ts'
 import { mayCommit, needOf, refusalReason } from './quota-rule.ts'
-import { INSERT_FILE, type Outcome, REPLACE_FILE, toUsage, type UsageRow } from './rows.ts'
+import { INSERT_FILE, type Outcome, REPLACE_FILE, USAGE_COLUMNS } from './rows.ts'
 import { discardObject } from './update-file.ts'
 
 export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<CommittedUpload> {
@@ -80,19 +80,19 @@ interface Move {
 async function moveQuota(tx: LedgerTx, { upload, replaced, ownReserved }: Move): Promise<Usage> {
   const { userId, size, maxFiles } = upload
   const newFiles = replaced === undefined ? 1 : 0
-  const { rows } = await sql<UsageRow>`
+  const { rows } = await sql<Usage>`
     UPDATE quotas
     SET used_bytes = used_bytes - ${replaced?.size ?? 0} + ${size},
         reserved_bytes = reserved_bytes - ${ownReserved},
         file_count = file_count + ${newFiles}
     WHERE user_id = ${userId} AND ${mayCommit(tx, needOf(upload, { size, replaced, ownReserved }))}
-    RETURNING used_bytes, reserved_bytes, file_count, ${tx.capacity} AS capacity
+    RETURNING ${USAGE_COLUMNS}, ${tx.capacity} AS capacity
   `.execute(tx.db)
   if (rows[0] === undefined) {
     const refused = { requested: size, newFiles, maxFiles, ownReserved }
     throw await refusalReason(tx, { ...upload, ...refused })
   }
-  return toUsage(rows[0])
+  return rows[0]
 }
 
 async function putFile({ db }: LedgerTx, file: File): Promise<void> {

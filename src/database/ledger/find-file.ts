@@ -4,8 +4,7 @@ import type { File } from '../../core/files/file.ts'
 import type { Audience } from '../../core/files/listing.ts'
 import type { FindFile, Ledger } from '../../core/ledger/ledger.ts'
 import { type Database, compileOnce, type Slot } from '../database.ts'
-import type { FileRow } from '../schema.ts'
-import { FILE_COLUMNS, toFile } from './rows.ts'
+import { FILE_COLUMNS } from './rows.ts'
 
 /** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */
 export const VISIBLE_TO = {
@@ -17,24 +16,21 @@ export const VISIBLE_TO = {
 /** Tests visibility in SQL, so that a hidden file takes no longer than a missing one. */
 export function createFindFile(database: Database): Ledger['findFile'] {
   const { kysely, runBatch } = database
-  const findOne = compileOnce<FindFile, FileRow>(
+  const findOne = compileOnce<FindFile, File>(
     kysely,
-    (slot) => sql<FileRow>`SELECT ${FILE_COLUMNS} ${fromSeenFiles(slot)}`,
+    (slot) => sql<File>`SELECT ${FILE_COLUMNS} ${fromSeenFiles(slot)}`,
   )
   if (runBatch === undefined) {
-    return async (file) => {
-      const [row] = await database.execute(findOne(file))
-      return row && toFile(row)
-    }
+    return async (file) => (await database.execute(findOne(file)))[0]
   }
   const findMany = compileOnce<Wanted, FoundRow>(kysely, manyStatement)
   return createReadBatches(async (files) => {
     const [first, ...others] = files
     if (first === undefined) return []
-    if (others.length === 0) return (await database.execute(findOne(first))).map(toFile)
+    if (others.length === 0) return await database.execute(findOne(first))
     const found: (File | undefined)[] = []
-    for (const row of await database.execute(findMany(toWanted(files)))) {
-      found[row.at - 1] = toFile(row)
+    for (const { at, ...file } of await database.execute(findMany(toWanted(files)))) {
+      found[at - 1] = file
     }
     return found
   })
@@ -71,7 +67,7 @@ function toWanted(files: readonly FindFile[]): Wanted {
   }
 }
 
-type FoundRow = FileRow & { readonly at: number }
+type FoundRow = File & { readonly at: number }
 
 /** PostgreSQL only. LATERAL forces one lookup per file, whatever number the planner estimates. */
 function manyStatement(slot: Slot<Wanted>) {

@@ -9,8 +9,8 @@ import { isMet, type Precondition, preconditionFailed } from '../../core/files/p
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Fragments } from '../database.ts'
-import type { FileRow, Tables, UploadRow, UserRow } from '../schema.ts'
-import { FILE_COLUMNS, toAccount, toFile, type UsageRow } from './rows.ts'
+import type { Tables, UploadRow } from '../schema.ts'
+import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
 
 export type Clocked = Pick<LedgerTx, 'db' | 'now'>
 
@@ -79,9 +79,8 @@ export async function findAccount(
   { db, capacity }: LedgerTx,
   userId: UserId,
 ): Promise<Account | undefined> {
-  const { rows } = await sql<UserRow & UsageRow>`
-    SELECT users.id, status, users.created_at, used_bytes, reserved_bytes, file_count,
-      ${capacity} AS capacity
+  const { rows } = await sql<AccountRow>`
+    SELECT users.id, status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity
     FROM users JOIN quotas ON quotas.user_id = users.id
     WHERE users.id = ${userId}
   `.execute(db)
@@ -130,10 +129,10 @@ export async function fileNamed(
   { db }: LedgerTx,
   { userId, name }: NamedFile,
 ): Promise<File | undefined> {
-  const { rows } = await sql<FileRow>`
+  const { rows } = await sql<File>`
     SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${userId} AND name = ${name}
   `.execute(db)
-  return rows[0] && toFile(rows[0])
+  return rows[0]
 }
 
 export interface FoundUpload extends NamedFile {

@@ -5,16 +5,15 @@ import { MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import type { FileOrder } from '../../core/files/listing.ts'
 import type { ListFiles } from '../../core/ledger/ledger.ts'
 import { isBelow, isInRange, successorOf } from '../prefix-range.ts'
-import type { FileRow } from '../schema.ts'
 import { VISIBLE_TO } from './find-file.ts'
 import { createdAt, type LedgerTx } from './ledger-sql.ts'
-import { toFile } from './rows.ts'
+import { FILE_COLUMNS } from './rows.ts'
 
 /** Keyset pagination: enters the index of the order at the position and reads until the page is full. */
 export async function listFiles({ db }: LedgerTx, page: ListFiles): Promise<readonly File[]> {
   const { userId, userCreatedAt } = page
-  const { rows } = await sql<FileRow>`
-    SELECT * FROM files
+  const { rows } = await sql<File>`
+    SELECT ${FILE_COLUMNS} FROM files
     WHERE user_id = ${userId}
       AND EXISTS (
         SELECT 1 FROM users WHERE id = ${userId} AND status = 'active' ${createdAt(userCreatedAt)}
@@ -22,7 +21,7 @@ export async function listFiles({ db }: LedgerTx, page: ListFiles): Promise<read
       AND ${VISIBLE_TO[page.audience]} ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(db)
-  return rows.map(toFile)
+  return rows
 }
 
 const ORDER = {

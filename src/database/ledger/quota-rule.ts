@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/refusal.ts'
 import type { AppError } from '../../core/errors.ts'
-import type { CommitUpload } from '../../core/ledger/ledger.ts'
+import type { CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { File } from '../../core/files/file.ts'
 import type { UserRow } from '../schema.ts'
 import { bigint, isActive, type LedgerTx, runningUploads } from './ledger-sql.ts'
-import { toUsage, type UsageRow } from './rows.ts'
+import { USAGE_COLUMNS, usageIn } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
 
@@ -105,7 +105,7 @@ interface Refused extends QuotaRequest {
   readonly ownReserved?: number
 }
 
-type StateRow = UsageRow &
+type StateRow = Usage &
   Pick<UserRow, 'status' | 'created_at'> & {
     readonly uploads: number
     readonly garbage_wait_ms: number | null
@@ -120,7 +120,7 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
       ? sql`1 = 1`
       : isGarbageBounded({ size: bigint(requested), ownReserved: bigint(ownReserved), capacity })
   const { rows } = await sql<StateRow>`
-    SELECT status, users.created_at, used_bytes, reserved_bytes, file_count, ${capacity} AS capacity,
+    SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
       ${runningUploads(now)} AS uploads,
       CASE WHEN NOT ${isBounded} THEN COALESCE(
         (SELECT MIN(not_before) FROM garbage WHERE garbage.user_id = quotas.user_id), 0) - ${now}
@@ -135,7 +135,7 @@ function toState(row: StateRow): QuotaState {
   return {
     status: row.status,
     createdAt: row.created_at,
-    usage: toUsage(row),
+    usage: usageIn(row),
     uploads: row.uploads,
     garbageWaitMs: row.garbage_wait_ms ?? undefined,
   }

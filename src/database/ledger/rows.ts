@@ -19,7 +19,12 @@ const FILE_MEMBERS = {
 
 const columns = Object.values(FILE_MEMBERS)
 
-export const FILE_COLUMNS = sql.raw(columns.map((column) => `files.${column}`).join(', '))
+/** Of rows that are a `File`. */
+export const FILE_COLUMNS = sql.raw(
+  Object.entries(FILE_MEMBERS)
+    .map(([member, column]) => `files.${column} AS "${member}"`)
+    .join(', '),
+)
 
 export const INSERT_FILE = sql.raw(`INSERT INTO files (${columns.join(', ')})`)
 
@@ -30,51 +35,33 @@ export const REPLACE_FILE = sql`
       sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
 `
 
-export function toFile(row: FileRow): File {
-  return {
-    userId: row.user_id,
-    name: row.name,
-    version: row.version,
-    objectKey: row.object_key,
-    size: row.size,
-    sha256: row.sha256,
-    visibility: row.visibility,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
-}
-
 /** What a repeated `commit` returns again, besides the figures; stored as JSON. */
 export type Outcome = Omit<CommittedUpload, 'usage'>
 
-/** PostgreSQL for the JSON of an `Outcome`; `file` names a row with the columns of `files`. */
+/** PostgreSQL for the JSON of an `Outcome`; `file` names a row with `FILE_COLUMNS`. */
 export function outcomeJson({ file, replaced }: { file: string; replaced: RawBuilder<unknown> }) {
-  const members = Object.entries(FILE_MEMBERS).map(([member, column]) =>
-    sql.join([sql.lit(member), sql.ref(`${file}.${column}`)]),
+  const members = Object.keys(FILE_MEMBERS).map((member) =>
+    sql.join([sql.lit(member), sql.ref(`${file}.${member}`)]),
   )
   return sql`json_build_object('file', json_build_object(${sql.join(members)}), 'replaced', ${replaced})`
 }
 
-export interface UsageRow {
-  readonly capacity: number
-  readonly used_bytes: number
-  readonly reserved_bytes: number
-  readonly file_count: number
-}
-
-export function toUsage(row: UsageRow): Usage {
-  return {
-    capacity: row.capacity,
-    used: row.used_bytes,
-    reserved: row.reserved_bytes,
-    fileCount: row.file_count,
-  }
-}
+/** Of rows that are a `Usage`, but for the capacity. */
+export const USAGE_COLUMNS = sql`
+  used_bytes AS used, reserved_bytes AS reserved, file_count AS "fileCount"
+`
 
 export function toUser(row: UserRow): User {
   return { userId: row.id, status: row.status, createdAt: row.created_at }
 }
 
-export function toAccount(row: UserRow & UsageRow): Account {
-  return { user: toUser(row), usage: toUsage(row) }
+export type AccountRow = UserRow & Usage
+
+export function toAccount(row: AccountRow): Account {
+  return { user: toUser(row), usage: usageIn(row) }
+}
+
+/** Leaves out the other columns of a row. */
+export function usageIn({ capacity, used, reserved, fileCount }: Usage): Usage {
+  return { capacity, used, reserved, fileCount }
 }

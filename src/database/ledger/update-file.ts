@@ -3,7 +3,6 @@ import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { fileNotFound, type File } from '../../core/files/file.ts'
 import type { DeleteFile, UpdateFile } from '../../core/ledger/ledger.ts'
-import type { FileRow } from '../schema.ts'
 import {
   assertPrecondition,
   bigint,
@@ -14,7 +13,7 @@ import {
   lockUser,
 } from './ledger-sql.ts'
 import { garbageBytes } from './quota-rule.ts'
-import { FILE_COLUMNS, toFile } from './rows.ts'
+import { FILE_COLUMNS } from './rows.ts'
 
 export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<void> {
   await lockUser(tx, request.userId)
@@ -34,7 +33,7 @@ export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File
   }
   await releaseQuota(tx, { caller: change, file: replaced })
   if (replaced !== undefined) await discard(tx, { file: replaced, garbageDelayMs })
-  const { rows } = await sql<FileRow>`
+  const { rows } = await sql<File>`
     UPDATE files
     SET name = ${newName}, visibility = ${change.visibility ?? file.visibility},
         updated_at = ${tx.now}
@@ -42,7 +41,7 @@ export async function updateFile(tx: LedgerTx, change: UpdateFile): Promise<File
     RETURNING ${FILE_COLUMNS}
   `.execute(tx.db)
   if (rows[0] === undefined) throw new TypeError('UPDATE ... RETURNING returned no row')
-  return toFile(rows[0])
+  return rows[0]
 }
 
 async function demandedFile(tx: LedgerTx, request: DeleteFile): Promise<File> {

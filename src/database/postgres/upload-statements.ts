@@ -1,5 +1,6 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
-import type { BeginUpload, CommittedUpload, CommitUpload } from '../../core/ledger/ledger.ts'
+import type { File } from '../../core/files/file.ts'
+import type { BeginUpload, CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
@@ -9,11 +10,9 @@ import {
   INSERT_FILE,
   outcomeJson,
   REPLACE_FILE,
-  toFile,
-  toUsage,
-  type UsageRow,
+  USAGE_COLUMNS,
 } from '../ledger/rows.ts'
-import type { FileRow, Tables } from '../schema.ts'
+import type { Tables } from '../schema.ts'
 import { compileOnce, type Slot, type Statement } from '../database.ts'
 
 type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
@@ -112,7 +111,7 @@ function beginStatement(
   `
 }
 
-export type CommittedRow = FileRow & UsageRow & { readonly replaced: boolean }
+export type CommittedRow = File & Usage & { readonly replaced: boolean }
 
 function commitStatement(
   { now, capacity }: Pick<LedgerTx, 'now' | 'capacity'>,
@@ -147,7 +146,7 @@ function commitStatement(
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND ${mayCommit({ now, capacity }, need)}
-      RETURNING used_bytes, reserved_bytes, file_count, ${capacity} AS capacity
+      RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity
     ), put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
@@ -157,7 +156,7 @@ function commitStatement(
       RETURNING ${FILE_COLUMNS}
     ), settled AS (
       UPDATE uploads
-      SET state = 'committed', settled_at = put.updated_at,
+      SET state = 'committed', settled_at = put."updatedAt",
           outcome = ${outcomeJson({ file: 'put', replaced: sql`change.replaced` })}
       FROM put, change
       WHERE uploads.version = put.version AND uploads.state = 'pending'
@@ -173,5 +172,6 @@ function commitStatement(
 }
 
 export function toCommitted(row: CommittedRow): CommittedUpload {
-  return { file: toFile(row), replaced: row.replaced, usage: toUsage(row) }
+  const { replaced, capacity, used, reserved, fileCount, ...file } = row
+  return { file, replaced, usage: { capacity, used, reserved, fileCount } }
 }

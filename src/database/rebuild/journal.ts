@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { FoundObject, RebuildFigures, RebuildJournal } from '../../core/rebuild/journal.ts'
 import type { Database, Fragments } from '../database.ts'
-import { isAfter, isNewest, type RebuildRow, toObject } from './row.ts'
+import { isAfter, isNewest, OBJECT_COLUMNS } from './row.ts'
 import { settleObjects } from './settle.ts'
 import { isRebuilding, type Tables } from '../schema.ts'
 
@@ -71,10 +71,10 @@ async function findKnown(
 ): Promise<ReadonlySet<ObjectKey>> {
   if (keys.length === 0) return new Set()
   const versions = keys.map(versionOf)
-  const { rows } = await sql<Pick<RebuildRow, 'object_key'>>`
-    SELECT object_key FROM rebuild_objects WHERE version IN (${sql.join(versions)})
+  const { rows } = await sql<Pick<FoundObject, 'objectKey'>>`
+    SELECT object_key AS "objectKey" FROM rebuild_objects WHERE version IN (${sql.join(versions)})
   `.execute(db)
-  return new Set(rows.map(({ object_key }) => object_key))
+  return new Set(rows.map(({ objectKey }) => objectKey))
 }
 
 async function add(
@@ -98,15 +98,15 @@ async function listUnread(
   db: Kysely<Tables>,
   { after, limit }: Parameters<RebuildJournal['listUnread']>[0],
 ): Promise<readonly FoundObject[]> {
-  const { rows } = await sql<RebuildRow>`
-    SELECT * FROM rebuild_objects AS r
+  const { rows } = await sql<FoundObject>`
+    SELECT ${OBJECT_COLUMNS} FROM rebuild_objects AS r
     WHERE ${isAfter(after)} AND sha256 IS NULL AND ${isNewest}
     ORDER BY user_id, name, version LIMIT ${limit}
   `.execute(db)
-  return rows.map(toObject)
+  return rows
 }
 
-type CountedRow = RebuildRow & { readonly settled: number }
+type CountedRow = FoundObject & { readonly settled: number }
 
 const ROWS_PER_PAGE = 5000
 
@@ -118,7 +118,7 @@ async function countJournal(database: Database): Promise<RebuildFigures> {
   do {
     page = await readPage(database, last)
     for (const row of page) {
-      const isSameUser = row.user_id === last?.user_id
+      const isSameUser = row.userId === last?.userId
       const isSameName = isSameUser && row.name === last?.name
       if (!isSameUser) figures.users += 1
       if (isSameName) figures.replaced += 1
@@ -137,7 +137,7 @@ function readPage(
 ): Promise<readonly CountedRow[]> {
   return database.readInOrder(async (db) => {
     const { rows } = await sql<CountedRow>`
-      SELECT * FROM rebuild_objects AS r WHERE ${isAfter(last && toObject(last))}
+      SELECT ${OBJECT_COLUMNS}, settled FROM rebuild_objects AS r WHERE ${isAfter(last)}
       ORDER BY user_id, name, version LIMIT ${ROWS_PER_PAGE}
     `.execute(db)
     return rows

@@ -1,17 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { FileName } from '../../core/files/file-name.ts'
-import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
-import type { FoundObject, RebuildPosition } from '../../core/rebuild/journal.ts'
-import type { UserId } from '../../core/users/user-id.ts'
+import type { RebuildPosition } from '../../core/rebuild/journal.ts'
 
-export interface RebuildRow {
-  readonly user_id: UserId
-  readonly name: FileName
-  readonly version: Version
-  readonly object_key: ObjectKey
-  readonly size: number
-  readonly began_at: number
-}
+/** Of rows that are a `FoundObject`. */
+export const OBJECT_COLUMNS = sql`
+  user_id AS "userId", name, version, object_key AS "objectKey", size, began_at AS "beganAt"
+`
 
 /** SQL for whether the row `r` of `rebuild_objects` is the newest of its name. */
 export const isNewest = sql`NOT EXISTS (
@@ -22,15 +15,4 @@ export const isNewest = sql`NOT EXISTS (
 export function isAfter(position: RebuildPosition | undefined): RawBuilder<unknown> {
   const { userId = '', name = '', version = '' } = position ?? {}
   return sql`(r.user_id, r.name, r.version) > (${userId}, ${name}, ${version})`
-}
-
-export function toObject(row: RebuildRow): FoundObject {
-  return {
-    userId: row.user_id,
-    name: row.name,
-    version: row.version,
-    objectKey: row.object_key,
-    size: row.size,
-    beganAt: row.began_at,
-  }
 }

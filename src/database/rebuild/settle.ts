@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely'
-import type { RebuildJournal, SettledObject } from '../../core/rebuild/journal.ts'
+import type { FoundObject, RebuildJournal, SettledObject } from '../../core/rebuild/journal.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { bigint, lockUser } from '../ledger/ledger-sql.ts'
 import { INSERT_FILE } from '../ledger/rows.ts'
 import type { Fragments } from '../database.ts'
-import { isAfter, type RebuildRow, toObject } from './row.ts'
+import { isAfter, OBJECT_COLUMNS } from './row.ts'
 import type { Tables } from '../schema.ts'
 
 interface Settling extends Pick<Fragments, 'now' | 'forUpdate'> {
@@ -42,8 +42,8 @@ async function listSettleable(
   db: Kysely<Tables>,
   { after, limit }: Parameters<RebuildJournal['settle']>[0],
 ): Promise<readonly SettledObject[]> {
-  const { rows } = await sql<RebuildRow & { readonly newest: string }>`
-    SELECT * FROM (
+  const { rows } = await sql<FoundObject & { readonly newest: string }>`
+    SELECT ${OBJECT_COLUMNS}, newest FROM (
       SELECT r.*, (
         SELECT version FROM rebuild_objects AS n
         WHERE n.user_id = r.user_id AND n.name = r.name ORDER BY version DESC LIMIT 1
@@ -56,11 +56,12 @@ async function listSettleable(
     )
     ORDER BY user_id, name, version LIMIT ${limit}
   `.execute(db)
-  return rows.filter((row) => row.user_id === rows[0]?.user_id).map(asSettled)
-}
-
-function asSettled(row: RebuildRow & { readonly newest: string }): SettledObject {
-  return { ...toObject(row), as: row.version === row.newest ? 'file' : 'garbage' }
+  return rows
+    .filter(({ userId }) => userId === rows[0]?.userId)
+    .map(({ newest, ...object }) => ({
+      ...object,
+      as: object.version === newest ? 'file' : 'garbage',
+    }))
 }
 
 async function makeUser(db: Kysely<Tables>, userId: UserId): Promise<void> {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import type { ClientAddress } from '../../core/auth/client-address.ts'
 import type { FailedAttemptCount } from '../../core/auth/failed-attempts.ts'
 import type { FailedAttemptStore, SharedCounts } from '../../core/auth/failed-attempt-store.ts'
 import type { Clocked } from '../ledger/ledger-sql.ts'
 import type { Database } from '../database.ts'
-import type { FailedAttemptRow } from '../schema.ts'
 
 export function createFailedAttemptStore(database: Database): FailedAttemptStore {
   const { now, forUpdate } = database
@@ -22,22 +22,31 @@ interface Update {
 }
 
 async function update(locking: Locking, { addresses, next }: Update): Promise<SharedCounts> {
-  const { rows, now } = await lock(locking, addresses)
-  const updates = rows.map((row) => {
-    const before = toCount(row)
-    return { address: row.address, before, count: next(row.address, before, now) }
-  })
+  const rows = await lock(locking, addresses)
+  const updates = rows.map(({ address, now, ...before }) => ({
+    address,
+    before,
+    count: next(address, before, now),
+  }))
   await write(
     locking,
     updates.filter(({ before, count }) => count !== before),
   )
-  return { counts: new Map(updates.map(({ address, count }) => [address, count])), now }
+  return {
+    counts: new Map(updates.map(({ address, count }) => [address, count])),
+    now: rows[0]?.now ?? Number.NaN,
+  }
+}
+
+interface LockedCount extends FailedAttemptCount {
+  readonly address: ClientAddress
+  readonly now: number
 }
 
 async function lock(
   { db, now, forUpdate }: Locking,
   addresses: Update['addresses'],
-): Promise<{ readonly rows: readonly FailedAttemptRow[]; readonly now: number }> {
+): Promise<readonly LockedCount[]> {
   // One order, so that no two instances deadlock.
   const sorted = [...addresses].sort()
   await sql`
@@ -45,12 +54,14 @@ async function lock(
     VALUES ${sql.join(sorted.map((address) => sql`(${address}, 0, 0, 0, 0, 0)`))}
     ON CONFLICT (address) DO NOTHING
   `.execute(db)
-  const { rows } = await sql<FailedAttemptRow & { readonly now: number }>`
-    SELECT guesses.*, ${now} AS now FROM guesses
+  const { rows } = await sql<LockedCount>`
+    SELECT address, guesses AS "failedAttempts", window_ends_at AS "windowEndsAt", blocks,
+      blocked_until AS "blockedUntil", expires_at AS "expiresAt", ${now} AS now
+    FROM guesses
     WHERE address IN (${sql.join(sorted)})
     ORDER BY address ${forUpdate}
   `.execute(db)
-  return { rows, now: rows[0]?.now ?? Number.NaN }
+  return rows
 }
 
 async function write(
@@ -79,14 +90,4 @@ async function forgetExpired({ db, now }: Clocked, limit: number): Promise<numbe
     )
   `.execute(db)
   return Number(numAffectedRows)
-}
-
-function toCount(row: FailedAttemptRow): FailedAttemptCount {
-  return {
-    failedAttempts: row.guesses,
-    windowEndsAt: row.window_ends_at,
-    blocks: row.blocks,
-    blockedUntil: row.blocked_until,
-    expiresAt: row.expires_at,
-  }
 }

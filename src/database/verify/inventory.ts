@@ -3,10 +3,10 @@ import type { Balance, FiledObject, Inventory, TracedObject } from '../../core/v
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
-import { toFile } from '../ledger/rows.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
 import { discardObjects } from './discard.ts'
-import type { FileRow, Tables } from '../schema.ts'
+import type { Tables } from '../schema.ts'
 
 export function createInventory(database: Database): Inventory {
   const { now, forUpdate } = database
@@ -161,11 +161,11 @@ async function listFiles(
   db: Kysely<Tables>,
   { userId, after, limit }: Parameters<Inventory['listFiles']>[0],
 ): Promise<readonly FiledObject[]> {
-  const { rows } = await sql<FileRow>`
-    SELECT * FROM files WHERE user_id = ${userId} AND name > ${after ?? ''}
+  const { rows } = await sql<FiledObject>`
+    SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${userId} AND name > ${after ?? ''}
     ORDER BY name LIMIT ${limit}
   `.execute(db)
-  return rows.map(toFile)
+  return rows
 }
 
 async function isCurrent(

@@ -36,7 +36,7 @@ export class DirectS3 {
     this.#options = options
   }
 
-  /** Resolves only on success. The caller reads a GET's body to its end or destroys it; other bodies are drained. */
+  /** Resolves only on success. The caller reads a GET's body to its end or destroys it. */
   async send(request: DirectRequest): Promise<S3Response> {
     const { maxAttempts = 3, transport, retryTransport = transport } = this.#options
     for (let attempt = 1; ; attempt++) {
@@ -60,8 +60,6 @@ export class DirectS3 {
       body.on('error', () => undefined)
     }
     if (response.statusCode >= 300) throw await this.#failureOf(response)
-    // Aborting a body before its end would close the connection.
-    if (body instanceof Readable && request.method !== 'GET') await pastEnd(body)
     return response
   }
 
@@ -131,12 +129,6 @@ function nameOf(status: number, isSkewed: boolean): string {
 
 /** S3 accepts up to 15 minutes. */
 const MAX_SKEW_MS = 5 * 60_000
-
-function pastEnd(body: Readable): Promise<void> {
-  return new Promise((resolve) => {
-    body.once('close', resolve).resume()
-  })
-}
 
 interface Base {
   readonly location: S3Endpoint

@@ -6,11 +6,7 @@ import { type Key, readLimit, readPage } from '../../shared-routes/pagination.ts
 import { audit } from '../audit.ts'
 import { ACCESS_TOKENS } from './access-tokens.openapi.ts'
 
-export interface AccessTokenRoutesOptions {
-  readonly accessTokens: AccessTokens
-}
-
-export const accessTokenRoutes: FastifyPluginAsyncTypebox<AccessTokenRoutesOptions> = async (
+export const accessTokenRoutes: FastifyPluginAsyncTypebox<{ accessTokens: AccessTokens }> = async (
   app,
   { accessTokens },
 ) => {

@@ -6,11 +6,7 @@ import { readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { DEVICES } from './devices.openapi.ts'
 
-export interface DeviceRoutesOptions {
-  readonly grants: Grants
-}
-
-export const deviceRoutes: FastifyPluginAsyncTypebox<DeviceRoutesOptions> = async (
+export const deviceRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async (
   app,
   { grants },
 ) => {

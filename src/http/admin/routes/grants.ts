@@ -7,11 +7,7 @@ import { type Key, readLimit, readPage, textsOf } from '../../shared-routes/pagi
 import { audit } from '../audit.ts'
 import { GRANTS } from './grants.openapi.ts'
 
-export interface GrantRoutesOptions {
-  readonly grants: Grants
-}
-
-export const grantRoutes: FastifyPluginAsyncTypebox<GrantRoutesOptions> = async (
+export const grantRoutes: FastifyPluginAsyncTypebox<{ grants: Grants }> = async (
   app,
   { grants },
 ) => {

@@ -8,11 +8,7 @@ import { readLimit, readPage, textsOf } from '../../shared-routes/pagination.ts'
 import { audit } from '../audit.ts'
 import { USERS } from './users.openapi.ts'
 
-export interface UserRoutesOptions {
-  readonly users: Users
-}
-
-export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (app, { users }) => {
+export const userRoutes: FastifyPluginAsyncTypebox<{ users: Users }> = async (app, { users }) => {
   const collection = '/admin/users'
   const one = '/admin/users/:user_id'
 
