@@ -7,7 +7,7 @@ import type { UserStore } from './user-store.ts'
 export interface UsersOptions {
   readonly users: UserStore
   readonly ledger: Ledger
-  /** Called before the answer when a status may have changed, even if the outcome is unknown, to drop caches. */
+  /** Called before the answer if a status may have changed, even if the outcome is unknown, to invalidate caches. */
   readonly onChange?: (userId: UserId) => void
 }
 
@@ -16,15 +16,15 @@ export interface Users {
   /** As `UserStore.createUser`; generates an id if `undefined`. */
   create(userId: UserId | undefined): Promise<{ account: Account; created: boolean }>
 
-  /** Also finds deleted users; their figures show how much is left to purge. */
+  /** Also finds deleted users. Their figures show how much remains to be purged. */
   find(userId: UserId): Promise<Account>
 
   list(page: AccountPage): Promise<readonly Account[]>
 
-  /** Guarantees that requests see the new status: here at once, on other instances within 5 s. */
+  /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */
   setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<Account>
 
-  /** As `UserStore.deleteUser`. Tokens are refused here at once, on other instances within 5 s. */
+  /** As `UserStore.deleteUser`. Tokens are refused on this instance at once, on others within 5 s. */
   remove(userId: UserId): Promise<void>
 }
 
