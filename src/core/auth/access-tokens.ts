@@ -39,10 +39,10 @@ export interface AccessTokens {
    */
   verify(secret: string, ip?: string): Promise<User>
 
-  /** As `verify`, for a request that acts on behalf of its user and may take long. */
+  /** Like `verify`, for a request that acts on behalf of its user and may take long. */
   admit(secret: string, ip?: string): Promise<AuthorizedCaller>
 
-  /** As `verify`, and returns the current expiry from the database or the JWT. */
+  /** Like `verify`, and also returns the current expiry from the database or the JWT. */
   inspect(secret: string, ip?: string): Promise<AccessTokenUser>
 
   list(userId: UserId): Promise<readonly AccessToken[]>
@@ -75,7 +75,7 @@ export interface AccessTokensOptions {
   readonly clock?: () => number
 }
 
-/** In UTF-16 code units. */
+/** The length is in UTF-16 code units. */
 export const MAX_LABEL_LENGTH = 200
 
 /** Bounds how long other instances accept a revoked token. */

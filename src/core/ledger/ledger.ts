@@ -71,7 +71,7 @@ export interface AbortUpload {
 
 export interface CommitUpload extends Caller {
   readonly version: Version
-  /** As reported by the object store. */
+  /** Size in bytes, as reported by the object store. */
   readonly size: number
   readonly sha256: string
   /** `undefined` keeps the visibility of the replaced file; a new file is `private`. */

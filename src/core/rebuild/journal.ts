@@ -8,7 +8,7 @@ export interface FoundObject {
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly name: FileName
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number
   /** Start of its upload in milliseconds since 1970, from its version. */
   readonly beganAt: number

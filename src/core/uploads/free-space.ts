@@ -8,7 +8,7 @@ export interface FreeSpace {
    */
   assertRoom(bytes: number): Promise<void>
 
-  /** As `assertRoom`, and claims the bytes. Call the returned function if the file is not stored. */
+  /** Like `assertRoom`, and also claims the bytes. Call the returned function if the file is not stored. */
   request(bytes: number): Promise<() => void>
 
   /** Whether an upload may continue, according to the latest measurement. Never waits for a new one. */

@@ -24,10 +24,10 @@ export interface UploadsOptions {
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   readonly space?: FreeSpace | undefined
-  /** In bytes. */
+  /** Maximum size of a file in bytes. */
   readonly maxFileSize: number
   readonly maxFiles: number
-  /** Per user, on all instances together. */
+  /** Maximum number of uploads in progress per user, on all instances together. */
   readonly maxUploads: number
   /** How long a reservation lasts after its process has ended. */
   readonly leaseMs: number

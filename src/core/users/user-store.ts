@@ -38,7 +38,7 @@ export interface Grant {
   readonly source: string
   readonly reference: string
   readonly bytes: number
-  /** Only for grants of source `device`. */
+  /** The model of the device; set only for grants with the source `device`. */
   readonly model: string | undefined
   /** Inclusive; `undefined` if the grant starts at once. */
   readonly startsAt: number | undefined
@@ -114,7 +114,7 @@ export interface UserStore {
     options?: { readonly evenExpired: boolean },
   ): Promise<AccessTokenUser | undefined>
 
-  /** As `findAccessTokenUser`, for up to 100 hashes in one statement; hashes without a user are omitted. */
+  /** Like `findAccessTokenUser`, for up to 100 hashes in one statement. Hashes without a user are omitted. */
   findAccessTokenUsers(sha256s: readonly string[]): Promise<ReadonlyMap<string, AccessTokenUser>>
 
   /**

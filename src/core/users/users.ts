@@ -13,7 +13,7 @@ export interface UsersOptions {
 
 /** User administration (docs/administration.md). Unknown or deleted users reject with `not_found` unless noted. */
 export interface Users {
-  /** As `UserStore.createUser`; generates an id if `undefined`. */
+  /** Like `UserStore.createUser`, but generates an id if none is given. */
   create(userId: UserId | undefined): Promise<{ account: Account; created: boolean }>
 
   /** Also finds deleted users. Their figures show how much remains to be purged. */
@@ -24,7 +24,7 @@ export interface Users {
   /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */
   setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<Account>
 
-  /** As `UserStore.deleteUser`. Tokens are refused on this instance at once, on others within 5 s. */
+  /** Like `UserStore.deleteUser`. Tokens are refused on this instance at once, on others within 5 s. */
   remove(userId: UserId): Promise<void>
 }
 

@@ -20,7 +20,7 @@ export interface Balance {
   /** `undefined` if `quotas` has no row. */
   readonly recorded: Figures | undefined
   readonly counted: Figures
-  /** In milliseconds since 1970 by the database's clock. */
+  /** Milliseconds since 1970 by the database's clock. */
   readonly readAt: number
 }
 

@@ -34,10 +34,10 @@ interface Waiting extends MemoryRequest {
  * requests. `take` succeeds only if the largest request still fits; `acquire` waits. A reserve serves users who hold
  * little.
  *
- * It never deadlocks if each request asks for all that its owner needs before it can return everything. Invariant: free
- * bytes plus the bytes of owners who need no more are at least the largest request. `take` leaves that much free;
- * grants and returns only move bytes between the two. So when all owners wait, the first request fits. Bytes return to
- * the pool before the reserve, so that small requests don't starve the first one.
+ * It never deadlocks if each request is for all the bytes that its owner needs before it can return everything.
+ * Invariant: free bytes plus the bytes of owners who need no more are at least the largest request. `take` leaves that
+ * much free; grants and returns only move bytes between the two. So when all owners wait, the first request fits. Bytes
+ * return to the pool before the reserve, so that small requests don't starve the first one.
  */
 export class MemoryPool {
   readonly #options: MemoryPoolOptions
