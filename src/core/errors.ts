@@ -31,7 +31,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** Parts without which neither uploads nor downloads work. */
+/** The dependencies that uploads and downloads need. */
 export type Dependency = 'database' | 'object_store'
 
 export interface AppErrorOptions {
@@ -45,7 +45,10 @@ export interface AppErrorOptions {
   readonly isFull?: boolean
 }
 
-/** The only error that core and adapters throw on purpose. Any other is a defect, answered with `internal_error`. */
+/**
+ * The only error that `core` and adapters throw on purpose. Any other error is a defect and is answered with
+ * `internal_error`.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly facts: Readonly<Record<string, number | string>>

@@ -1,8 +1,8 @@
 import { addAbortListener } from 'node:events'
 
 /**
- * Calls `onLate` after `ms` and one more turn of the event loop. After a stall, as of a suspended machine, timers run
- * before sockets and other threads are read, so an answer that has already arrived would count as late.
+ * Calls `onLate` after `ms` and one more turn of the event loop. After a stall (for example of a suspended machine),
+ * timers run before sockets and other threads are read, so an answer that has already arrived would count as late.
  */
 export class Deadline {
   readonly #timer: NodeJS.Timeout
@@ -51,7 +51,8 @@ export async function settledUnlessAborted<T>(work: Promise<T>, signal: AbortSig
 
 /**
  * Settles as `call` does, or rejects after `ms` (DOMException `TimeoutError`) or with the reason of `signal`, even if
- * `call` ignores its own signal. That one never aborts after settling, so it can guard a body that is still to be read.
+ * `call` ignores its own signal. The signal given to `call` never aborts after the call has settled, so it can guard a
+ * body that is read later.
  */
 export async function withDeadline<T>(
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },

@@ -1,5 +1,5 @@
 export interface FairShareOptions {
-  /** Shared by all readers; what a reader already holds is not taken back when others join. */
+  /** Shared by all readers. A reader keeps what it already holds when others join. */
   readonly totalBytes: number
   /** Every reader gets this, even beyond the total. */
   readonly minBytes: number
@@ -14,7 +14,7 @@ export interface Share {
   leave(): void
 }
 
-/** A reader that consumes its share in less time gets more. */
+/** A reader that consumes its share in less than this time gets more. */
 const QUICK_MS = 100
 
 const STEP = 4

@@ -19,12 +19,12 @@ import type {
 } from '../users/user-store.ts'
 
 export interface IssuedAccessToken extends AccessToken {
-  /** `crt_` and 43 base64url characters. It is stored nowhere and known only here. */
+  /** `crt_` and 43 base64url characters. Returned only here, and stored nowhere. */
   readonly secret: string
 }
 
 export interface AccessTokens {
-  /** Guarantees a new token for an existing user, valid for `expiresInSeconds`, or until it is revoked. */
+  /** Guarantees a new token for an existing user, valid for `expiresInSeconds` if given, and until it is revoked. */
   issue(token: {
     readonly userId: UserId
     readonly label: string
@@ -32,27 +32,34 @@ export interface AccessTokens {
   }): Promise<IssuedAccessToken>
 
   /**
-   * Returns the user of an issued token, or of a JWT if configured, as of at most 5 s ago and including all changes
-   * made through this object. Rejects with `access_token_invalid` (also if expired, revoked, or its user is deleted),
-   * `user_suspended`, `unavailable`, or `too_many_requests` if `ip` is blocked (see `TokenVerification`).
+   * Returns the user of an issued token, or of a JWT if configured. The user's state is at most 5 s old and includes
+   * all changes made through this object. Rejects with `access_token_invalid` (also if the token is expired or revoked,
+   * or its user deleted), with `user_suspended`, with `unavailable`, or with `too_many_requests` if `ip` is blocked
+   * (see `TokenVerification`).
    */
   verify(secret: string, ip?: string): Promise<User>
 
-  /** As `verify`, for a request that acts as its user and may take long. */
+  /** Like `verify`, for a request that acts on behalf of its user and may take long. */
   admit(secret: string, ip?: string): Promise<AuthorizedCaller>
 
-  /** As `verify`, and returns the current expiry from the database or the JWT. */
+  /** Like `verify`, and also returns the current expiry from the database or the JWT. */
   inspect(secret: string, ip?: string): Promise<AccessTokenUser>
 
   list(userId: UserId): Promise<readonly AccessToken[]>
 
-  /** Guarantees refusal: here at once, elsewhere within 5 s. Idempotent; `not_found` if the user never had it. */
+  /**
+   * Guarantees that the token is refused: on this instance at once, on others within 5 s. Idempotent. Rejects with
+   * `not_found` if the user never had the token.
+   */
   revoke(token: AccessTokenKey): Promise<void>
 
-  /** Guarantees that `verify` returns nothing older than this call. Called after a change of the user. */
+  /** Guarantees that `verify` returns no state of the user from before this call. Called after each change. */
   forgetUser(userId: UserId): void
 
-  /** Writes `last_used_at`. Called about once a minute. Rejects with `unavailable`, which loses only time stamps. */
+  /**
+   * Writes `last_used_at`. Called about once a minute. Rejects with `unavailable`; then only times of last use are
+   * lost.
+   */
   recordUses(): Promise<void>
 }
 
@@ -61,12 +68,12 @@ export interface AccessTokensOptions {
   readonly jwtUsers?: JwtUsers | undefined
   /** If omitted, guessing is not limited. */
   readonly failedAttempts?: FailedAttemptLimiter | undefined
-  /** How long `verify` caches an answer; 5000 by default, 0 for never. */
+  /** How long `verify` caches an answer; 5000 by default, 0 to disable the cache. */
   readonly cacheMs?: number
   readonly clock?: () => number
 }
 
-/** In UTF-16 code units. */
+/** The length is in UTF-16 code units. */
 export const MAX_LABEL_LENGTH = 200
 
 /** Bounds how long other instances accept a revoked token. */

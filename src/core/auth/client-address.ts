@@ -3,10 +3,13 @@ import { isIP } from 'node:net'
 /** The unit by which wrong tokens are counted: an IPv4 address or an IPv6 network. */
 export type ClientAddress = string & { readonly __brand: 'ClientAddress' }
 
-/** Anything that is no address, such as a proxy's invention, counts as one client. */
+/** Any text that is not an address, such as a name made up by a proxy, counts as one client. */
 const UNKNOWN = 'unknown' as ClientAddress
 
-/** Never throws. IPv6 counts by /64, since one client has all of it (RFC 6177, section 2); IPv4-mapped as IPv4. */
+/**
+ * Never throws. IPv6 addresses count by /64, since one client has the whole network (RFC 6177, section 2); IPv4-mapped
+ * ones count as IPv4.
+ */
 export function parseClientAddress(text: string): ClientAddress {
   const version = isIP(text)
   if (version === 0) return UNKNOWN

@@ -8,7 +8,10 @@ import {
 } from './failed-attempts.ts'
 import type { FailedAttemptStore, SharedCounts } from './failed-attempt-store.ts'
 
-/** Blocks addresses that send too many wrong tokens. Its callers still admit known good tokens from any address. */
+/**
+ * Blocks addresses that send too many wrong tokens. Callers still accept tokens that are known to be valid, from any
+ * address.
+ */
 export interface FailedAttemptLimiter {
   /** Remaining block in milliseconds; 0 if not blocked. No I/O. */
   blockedMs(address: ClientAddress): number
@@ -16,7 +19,10 @@ export interface FailedAttemptLimiter {
   /** Counts a wrong token unless the address is blocked. No I/O. */
   note(address: ClientAddress): void
 
-  /** Exchanges new counts in at most one transaction. Called every second. `unavailable` loses only the sharing. */
+  /**
+   * Exchanges new counts with the other instances, in at most one transaction. Called every second. If it rejects with
+   * `unavailable`, this instance keeps the counts, but they are not shared.
+   */
   share(): Promise<void>
 
   /** Deletes expired shared counts. Called every minute. */
@@ -26,7 +32,7 @@ export interface FailedAttemptLimiter {
 export interface FailedAttemptLimiterOptions {
   readonly counts: FailedAttemptStore
   readonly policy?: FailedAttemptPolicy
-  /** Beyond it the addresses that were quiet longest are forgotten. */
+  /** Maximum number of addresses. Beyond it, the addresses that have been quiet longest are forgotten. */
   readonly maxAddresses?: number
   readonly clock?: () => number
 }

@@ -8,12 +8,12 @@ export interface SharedCounts {
   readonly now: number
 }
 
-/** PORT: failed attempts by address, on all instances together. It stores nothing about the tokens. */
+/** PORT: failed attempts by address, shared by all instances. Stores nothing about the tokens. */
 export interface FailedAttemptStore {
   /**
-   * Guarantees that each of at most 500 addresses gets the count that `next` returns for its previous one, serialized
-   * across all instances; returns the new counts. `next` is pure and may be called again; if it returns the count it
-   * was given, nothing is written. Rejects with `unavailable`.
+   * Guarantees that each of at most 500 addresses gets the count that `next` returns for its previous count, serialized
+   * across all instances. Returns the new counts. `next` must be pure and may be called more than once. If it returns
+   * the count that it was given, nothing is written. Rejects with `unavailable`.
    */
   update(
     addresses: readonly ClientAddress[],

@@ -2,7 +2,7 @@
 export interface FailedAttemptCount {
   readonly failedAttempts: number
   readonly windowEndsAt: number
-  /** Number of blocks so far, for the length of the next. */
+  /** Number of blocks so far; determines the length of the next one. */
   readonly blocks: number
   readonly blockedUntil: number
   readonly expiresAt: number
@@ -14,11 +14,11 @@ export interface FailedAttemptPolicy {
   /** Each following block is twice as long. */
   readonly firstBlockMs: number
   readonly maxBlockMs: number
-  /** How long after a block it counts towards the length of the next. */
+  /** How long a block that has ended still counts towards the length of the next. */
   readonly memoryMs: number
 }
 
-/** A client that retries a lost token every few seconds stays below it; 256-bit secrets need no stricter limit. */
+/** A client that retries an invalid token every few seconds stays below it; 256-bit secrets need no stricter one. */
 export const FAILED_ATTEMPT_POLICY: FailedAttemptPolicy = {
   maxFailedAttempts: 20,
   windowMs: 60_000,
@@ -40,7 +40,7 @@ export interface FailedAttempts {
   readonly now: number
 }
 
-/** Adds failed attempts to a count. During a block it returns the same object: there is nothing to write. */
+/** Adds failed attempts to a count. During a block, returns the same object, so nothing is written. */
 export function countFailedAttempts(
   count: FailedAttemptCount | undefined,
   { failedAttempts, now }: FailedAttempts,

@@ -10,7 +10,10 @@ export interface JwtUsersOptions {
 }
 
 export interface JwtUsers {
-  /** `undefined`: no user, or deleted. Rejects as verifier and store do. `evenExpired` never creates a user. */
+  /**
+   * The JWT's user, or `undefined` if no such user exists or the user is deleted. Rejects as the verifier and the store
+   * do. With `evenExpired`, never creates a user.
+   */
   find(
     jwt: string,
     options?: { readonly evenExpired: boolean },

@@ -21,13 +21,17 @@ export interface TokenVerificationOptions {
 
 export interface TokenVerification {
   /**
-   * Returns the user of `secret`, whatever its status. Rejects with `access_token_invalid`; with `too_many_requests`
-   * instead if the address is blocked or too many unknown tokens come from blocked addresses; and as `users` and
-   * `jwtUsers` do. Accepts cached or formerly valid tokens from blocked addresses, which other users may share.
+   * Returns the user of `secret`, whatever the user's status. Rejects with `access_token_invalid`, or instead with
+   * `too_many_requests` if the address is blocked or too many unknown tokens come from blocked addresses; also as
+   * `users` and `jwtUsers` do. Accepts cached or formerly valid tokens from blocked addresses, because other users may
+   * share such an address.
    */
   find(secret: string, ip: string | undefined): Promise<User>
 
-  /** Reads anew, for a secret that `find` accepted: counts no failed attempt. `evenExpired` accepts an expired one. */
+  /**
+   * Reads the user again, for a secret that `find` has accepted. Counts no failed attempt. With `evenExpired`, accepts
+   * an expired secret.
+   */
   read(
     secret: string,
     options?: { readonly evenExpired: boolean },
@@ -122,20 +126,20 @@ export interface TokenCacheOptions {
 export interface TokenCache {
   /**
    * Returns the user from the cache or from `look`. Guarantees that no answer outlives `maxAgeMs`, the token's expiry,
-   * or `forgetUser`. Concurrent calls share a lookup. Misses and failures are not cached, so they displace nothing.
+   * or `forgetUser`. Concurrent calls share a lookup. Misses and failures are not cached, so they evict no entry.
    */
   find(sha256: string, look: () => Promise<AccessTokenUser | undefined>): Promise<User | undefined>
 
   get(sha256: string): User | undefined
 
-  /** Whether the last lookup that did not fail found the token valid. */
+  /** Whether the token was valid in the last lookup that did not fail. */
   wasValid(sha256: string): boolean
 
-  /** Guarantees that every later `find` for the user's tokens looks again, even if a lookup is running. */
+  /** Guarantees that every later `find` of the user's tokens does a new lookup, even if one is running now. */
   forgetUser(userId: UserId): void
 }
 
-/** Hashes of valid tokens that are kept; beyond it those looked up longest ago are dropped. */
+/** Maximum number of hashes of valid tokens. Beyond it, those looked up longest ago are dropped. */
 const MAX_VALID = 50_000
 
 /** Caches lookups briefly in bounded memory, so that a request costs no read. */

@@ -8,7 +8,7 @@ export type FileName = string & { readonly [brand]: 'FileName' }
 
 export const MAX_FILE_NAME_BYTES = 255
 
-/** For the brackets of a regular expression. */
+/** For use in the brackets of a regular expression. */
 const FORBIDDEN_CHARACTERS = '/\\\\\\u0000-\\u001f\\u007f'
 
 /** JSON Schema patterns; they do not limit the length. */

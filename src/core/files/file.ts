@@ -25,10 +25,10 @@ export interface File {
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly size: number
-  /** Of the whole content: 64 lower-case hexadecimal digits. */
+  /** SHA-256 of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly visibility: Visibility
-  /** An overwrite keeps it. */
+  /** An overwrite keeps this time. */
   readonly createdAt: number
   readonly updatedAt: number
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import type { File } from './file.ts'
 
-/** Without quotes; one of them must match. `*` matches any file. */
+/** Etags without quotes, one of which must match. `*` matches any file. */
 export type EntityTags = '*' | readonly string[]
 
 /** Conditions on the current file of the name (RFC 9110 section 13.1). */
@@ -12,7 +12,7 @@ export interface Precondition {
   readonly ifUnmodifiedSince?: number | undefined
 }
 
-/** Evaluates the precondition of a write; `file` is `undefined` if there is none. */
+/** Evaluates the precondition of a write. `file` is `undefined` if the name has no file. */
 export function isMet(precondition: Precondition, file: File | undefined): boolean {
   const { ifMatch, ifNoneMatch } = precondition
   const matched = ifMatch === undefined ? isUnmodified(precondition, file) : has(ifMatch, file)

@@ -38,7 +38,7 @@ export interface ReadFile {
 export type Selection = 'whole' | 'nothing' | ByteRange
 
 export interface OpenFile extends ReadFile {
-  /** Decides what to open of exactly the file that is returned; the whole by default. May throw. */
+  /** Decides which bytes to open, given exactly the file that is returned; all of them by default. May throw. */
   readonly select?: (file: File) => Selection
   readonly signal: AbortSignal
 }
@@ -58,13 +58,16 @@ export type DeleteOwnFile = Omit<DeleteFile, 'garbageDelayMs'> & AuthorizedCalle
 export type UpdateOwnFile = Omit<UpdateFile, 'garbageDelayMs'> & AuthorizedCaller
 
 export interface Repository extends Uploads {
-  /** A missing file, a hidden file and an unknown user give the same `not_found`. An inactive owner is told so. */
+  /**
+   * Rejects with the same `not_found` for a missing file, a hidden file and an unknown user. Tells an inactive owner
+   * that the account is inactive.
+   */
   stat(file: ReadFile): Promise<File>
 
   /**
    * As `stat`, and opens what `select` chooses. After an overwrite in between, `select` runs again on the new version.
-   * Rejects with its error, with `internal_error` when the object has another size, and with `unavailable` (cause
-   * `MissingObject`) when the store keeps denying the object.
+   * Rejects with the error of `select`, with `internal_error` if the object has another size, and with `unavailable`
+   * (cause `MissingObject`) if the store keeps reporting the object as missing.
    */
   open(file: OpenFile): Promise<OpenedFile>
 
@@ -82,7 +85,7 @@ export interface Repository extends Uploads {
 }
 
 export interface RepositoryOptions extends UploadsOptions {
-  /** Waits between retries when the store denies the object of an unchanged file; 2 s in total by default. */
+  /** Waits between retries while the store reports an unchanged file's object as missing; 2 s in total by default. */
   readonly missPausesMs?: readonly number[]
 }
 
@@ -173,7 +176,7 @@ function audienceOf(owner: UserId, viewer: Caller | undefined): SeenBy {
 /** Time for a node of the store to find its peers. While too many nodes are down, no wait is long enough. */
 const MISS_PAUSES_MS = [100, 400, 1500]
 
-/** The store denies the object of a file: the object is lost, or the store misses nodes and can't know. */
+/** The store reports a file's object as missing: the object is lost, or too few nodes are up to find it. */
 export class MissingObject extends Error {
   constructor({ objectKey }: File) {
     super(`object ${objectKey} is missing`)

@@ -5,7 +5,10 @@ export interface AbortedUpload {
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly removeAt: number
-  /** The abort was older than the retention when read: no late write can land, so this removal is the last one. */
+  /**
+   * When read, the abort was older than the retention: no late write can reach the store, so this removal is the last
+   * one.
+   */
   readonly isLast: boolean
 }
 
@@ -17,18 +20,18 @@ export interface Garbage {
   readonly userId: UserId | undefined
 }
 
-/** The result of one page of removals; objects that were not tried are in neither list. */
+/** The result of one page of removals. Objects whose removal was not tried are in neither list. */
 export interface Removals<T> {
   readonly removed: readonly T[]
   readonly failed: readonly T[]
-  /** Delay until the failed ones are due again. They move back in the order and so block no others. */
+  /** Delay until the failed ones are due again. They move back in the order, so they do not block others. */
   readonly retryMs: number
 }
 
 export interface Backlog {
   /** Items that are due, at most the requested cap. */
   readonly count: number
-  /** How long the oldest item has been due; 0 when there is none. */
+  /** How long the oldest item has been due; 0 if no item is due. */
   readonly oldestMs: number
 }
 
@@ -44,7 +47,10 @@ export interface Journal {
  * not yet due cost nothing. Any number of sweepers may call every method at once.
  */
 export interface SweepLedger {
-  /** Ends all leases; returns their number. For use when no upload runs; a live owner can still renew its lease. */
+  /**
+   * Ends all leases and returns their number. Called when no upload should be running; a live owner can still renew its
+   * lease.
+   */
   endLeases(): Promise<number>
 
   /** Up to `limit` pending uploads with an expired lease, oldest first, without those of `except` (at most 1000). */
@@ -54,8 +60,8 @@ export interface SweepLedger {
   }): Promise<readonly { userId: UserId; version: Version }[]>
 
   /**
-   * Up to `limit` due uploads after `after`, by `removeAt` and version. An upload is due when it is aborted, and again
-   * until its abort is older than `retentionMs`, because a write in flight can still land.
+   * Up to `limit` due uploads after `after`, by `removeAt` and version. An upload is due when it is aborted, and
+   * repeatedly until its abort is older than `retentionMs`, because a write in flight can still reach the store.
    */
   listAbortedUploads(page: {
     readonly after: AbortedUpload | undefined
@@ -64,8 +70,9 @@ export interface SweepLedger {
   }): Promise<readonly AbortedUpload[]>
 
   /**
-   * Forgets the uploads whose last removal succeeded; returns how many. Every other upload is due again when the time since
-   * its abort has doubled (at least `recheckMs` later), or right after the retention if that is sooner.
+   * Deletes the rows of uploads whose last removal succeeded, and returns their number. Every other upload is due again
+   * when the time since its abort has doubled (at least `recheckMs` later), or right after the retention if that is
+   * sooner.
    */
   noteAbortedRemovals(
     removals: Removals<AbortedUpload> & {
@@ -74,7 +81,7 @@ export interface SweepLedger {
     },
   ): Promise<number>
 
-  /** Forgets up to `limit` uploads committed more than `retentionMs` ago and returns their number. */
+  /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns their number. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
   /** Up to `limit` objects of `garbage` that are due, after `after`, by `notBefore` and key. */
@@ -83,19 +90,19 @@ export interface SweepLedger {
     readonly limit: number
   }): Promise<readonly Garbage[]>
 
-  /** Forgets the removed garbage. All of it belongs to `userId`, whose lock this takes, or to no user. */
+  /** Deletes the rows of removed garbage. All of it belongs to `userId`, whose lock this takes, or to no user. */
   noteGarbageRemovals(
     removals: Removals<Garbage> & { readonly userId: UserId | undefined },
   ): Promise<void>
 
-  /** The first deleted user after `after`, bytewise by id. Skips users with only aborted uploads left. */
+  /** The first deleted user after `after`, bytewise. Skips users that have only aborted uploads left. */
   findUserToPurge(after: UserId | undefined): Promise<UserId | undefined>
 
   /**
-   * Moves up to `limit` files of a deleted user to `garbage`, aborts the pending uploads, forgets up to `limit`
-   * committed ones, and at last the user. Returns the number of rows moved; 0 means done. One call locks one user:
-   * `userId`, left unchanged unless deleted, or the first user to purge. Objects stay for `garbageDelayMs`, because a
-   * repeated write of a recently committed object can still land.
+   * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
+   * rows of up to `limit` committed ones, and finally the user's. Returns the number of rows moved; 0 means done. One
+   * call locks one user: `userId`, which is left unchanged unless deleted, or the first user to purge. Objects stay for
+   * `garbageDelayMs`, because a retried write of a recently committed object can still reach the store.
    */
   purgeDeletedUsers(options: {
     readonly userId?: UserId
@@ -113,8 +120,9 @@ export interface SweepLedger {
   measureJournal(cap: number): Promise<Journal>
 
   /**
-   * Acquires or renews the leader lease for `leaseMs` from now; resolves to `false` if another holder's lease is
-   * running. The lease only saves work. Correctness must not depend on it: a late holder loses it without knowing.
+   * Acquires or renews the leader lease for `leaseMs` from now. Resolves to `false` if another holder's lease is
+   * running. The lease only saves work. Correctness must not depend on it: a holder that is late loses it without
+   * noticing.
    */
   acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>
 

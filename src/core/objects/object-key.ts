@@ -8,7 +8,7 @@ export type ObjectKey = string & { readonly [brand]: 'ObjectKey' }
 
 export const OBJECT_KEY_PREFIX = 'users/'
 
-/** The key does not contain the file's name, so a hostile name reaches no store. */
+/** The key does not contain the file's name, so a hostile name never reaches a store. */
 export function objectKey(userId: UserId, version: Version): ObjectKey {
   return `${OBJECT_KEY_PREFIX}${userId}/${version}` as ObjectKey
 }
@@ -20,7 +20,7 @@ export function isObjectKey(text: string): text is ObjectKey {
   return OBJECT_KEY.test(text)
 }
 
-/** The user in a key, or `undefined` when it is no valid user id. */
+/** The user in a key, or `undefined` if it is not a valid user id. */
 export function ownerOf(key: ObjectKey): UserId | undefined {
   const owner = key.slice(OBJECT_KEY_PREFIX.length, key.lastIndexOf('/'))
   return isUserId(owner) ? owner : undefined

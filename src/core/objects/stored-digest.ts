@@ -27,8 +27,8 @@ export type StoredDigest =
 const READ_ATTEMPTS = 2
 
 /**
- * Reads an object for its digest. An object that keeps failing while the store answers, such as a rotted one, is
- * unreadable. Rejects with `unavailable` when the store is down, and with the signal's reason.
+ * Reads an object to compute its digest. If reading keeps failing while the store answers, for example because the data
+ * is corrupt, the object is unreadable. Rejects with `unavailable` if the store is down, and with the signal's reason.
  */
 export async function readStoredDigest(options: ReadStoredDigest): Promise<StoredDigest> {
   const { objects, signal } = options

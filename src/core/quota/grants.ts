@@ -33,8 +33,9 @@ export interface PutResult {
 }
 
 /**
- * Grants add to the base capacity, one per device (README.md). Idempotent by (source, reference): the last
- * terms apply. Bad terms reject with `invalid_parameter` (fact `parameter`), an unknown user with `not_found`.
+ * Grants, such as one per device, add to the base capacity (README.md). Methods are idempotent by (source, reference):
+ * the last terms apply. They reject invalid terms with `invalid_parameter` (fact `parameter`), and an unknown user with
+ * `not_found`.
  */
 export interface Grants {
   putDevice(device: PutDevice): Promise<PutResult>

@@ -1,14 +1,14 @@
 import { isAppError } from '../errors.ts'
 import type { BeginUpload, Ledger } from '../ledger/ledger.ts'
 
-/** An upload's reservation. Disposing it stops the renewal of the lease and settles nothing. */
+/** An upload's reservation. Disposal only stops the renewal of the lease; it neither commits nor aborts the upload. */
 export interface Reservation extends Disposable {
   /** Reserves `bytes` in total or rejects with `capacity_exceeded`; `undefined` if they are already reserved. */
   cover(bytes: number): Promise<void> | undefined
 
   /**
-   * Aborts when the lease has ended without renewal. Work under the lease must stop: the sweeper may have aborted the
-   * upload, and once its journal row is forgotten, nobody removes what is written later.
+   * Aborts when the lease has ended without renewal. Work under the lease must then stop: the sweeper may have aborted
+   * the upload, and once its journal row is deleted, nothing removes bytes that are written later.
    */
   readonly lost: AbortSignal
 }
@@ -27,7 +27,8 @@ const MAX_STEP = 8 * 2 ** 20
 
 /**
  * Begins an upload and keeps its lease alive. Reserves an announced size at once, so that a file that can't fit is
- * refused before its body; else in steps. If `begin` has an unknown outcome, frees the reservation in the background.
+ * refused before its body; reserves an unknown size in steps. If `begin` has an unknown outcome, frees the reservation
+ * in the background.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
   const { ledger, upload, max = Number.MAX_SAFE_INTEGER } = options

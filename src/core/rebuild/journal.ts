@@ -8,7 +8,7 @@ export interface FoundObject {
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly name: FileName
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number
   /** Start of its upload in milliseconds since 1970, from its version. */
   readonly beganAt: number
@@ -29,14 +29,15 @@ export interface RebuildFigures {
 export type RebuildPosition = Pick<FoundObject, 'userId' | 'name' | 'version'>
 
 /**
- * PORT: the state of a rebuild, in a database table that exists only meanwhile. The database decides which object is
- * newest, memory is constant, and an interrupted run can continue. Every method but `figures` is one short transaction;
- * all reject with `unavailable` as the ledger's do.
+ * PORT: the state of a rebuild, in a database table that exists only during the rebuild. The database determines the
+ * newest objects, so memory use is constant, and an interrupted run can continue. Every method except `figures` is one
+ * short transaction. All methods reject with `unavailable` as the ledger's do.
  */
 export interface RebuildJournal {
   /**
-   * Guarantees a journal in a database that holds nothing else but what the rebuild made. Begins one if there are no
-   * users, files, uploads or garbage, or finds that of an interrupted run. `refused`: nothing has changed.
+   * Guarantees a journal in a database that holds nothing except the results of the rebuild. Creates the journal if the
+   * database has no users, files, uploads or garbage, or finds the journal of an interrupted run. Resolves to `refused`
+   * otherwise, and changes nothing.
    */
   begin(): Promise<'begun' | 'found' | 'refused'>
 
@@ -61,10 +62,10 @@ export interface RebuildJournal {
   ): Promise<void>
 
   /**
-   * Settles up to `limit` of one user's objects after a position: the newest object of each name becomes a private
+   * Processes up to `limit` of one user's objects after a position: the newest object of each name becomes a private
    * file; older ones become garbage, to be removed after `garbageDelayMs`. Creates a missing user. The user's figures
-   * change in the same transaction (I4). Skips a name whose newest object has no digest. Returns the settled objects;
-   * none if nothing is left to settle after the position.
+   * change in the same transaction (I4). Skips a name whose newest object has no digest. Returns the processed objects;
+   * none if no object is left after the position.
    */
   settle(options: {
     readonly after: RebuildPosition | undefined
@@ -72,10 +73,10 @@ export interface RebuildJournal {
     readonly garbageDelayMs: number
   }): Promise<readonly SettledObject[]>
 
-  /** Returns the totals of settled and unsettled objects, added up in many short reads. */
+  /** Returns the totals of processed and remaining objects, added up in many short reads. */
   figures(): Promise<RebuildFigures>
 
-  /** Guarantees that no journal is left. */
+  /** Guarantees that no journal exists. */
   finish(): Promise<void>
 }
 

@@ -23,9 +23,10 @@ export interface Rebuilder {
   /**
    * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private file
    * with the SHA-256 of its content, older ones become garbage, and objects without a readable name stay. Requires an
-   * empty database or an interrupted run, else returns `refused` and changes nothing. No service may use the database
-   * meanwhile. Memory is constant. Unreadable objects leave the rebuild unfinished, unless they are skipped. Rejects
-   * with `unavailable` if database or object store fails, and with the signal's reason; another call continues.
+   * empty database or an interrupted run; otherwise returns `refused` and changes nothing. No service may use the
+   * database meanwhile. Uses constant memory. If objects are unreadable and not skipped, the rebuild stays unfinished.
+   * Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; another call
+   * continues.
    */
   rebuild(request: RebuildRequest): Promise<Rebuilt>
 

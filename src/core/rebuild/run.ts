@@ -33,7 +33,7 @@ export interface RebuilderOptions {
 export interface RebuildRequest {
   /** Reads no content and leaves the database unchanged. */
   readonly dryRun: boolean
-  /** Finishes without the objects that can't be read; otherwise they are left for the next run. */
+  /** Finishes without the objects that can't be read. If false, they are left for the next run. */
   readonly skipUnreadable?: boolean
   /** Called with each finding; none is kept. A dry run does not report replaced objects. */
   readonly onFinding: (finding: RebuildFinding) => void

@@ -3,7 +3,7 @@ import type { LeaderLeaseClaim, SweepLedger } from '../ledger/sweep-ledger.ts'
 
 /** Lets one instance at a time run a background job. */
 export interface LeaderLease {
-  /** Resolves to whether the lease was acquired. With `onWait`, calls it once if the lease is taken, and waits. */
+  /** Resolves to whether the lease was acquired. If it is taken and `onWait` is given, calls that once and waits. */
   acquire(options: {
     readonly signal: AbortSignal
     readonly onWait: (() => void) | undefined

@@ -37,19 +37,19 @@ export interface SweepFigures {
 }
 
 export interface SweepReport extends SweepFigures {
-  /** `gave_up`: a whole page of removals failed. `elsewhere`: another sweep ran or took over, and does the rest. */
+  /** `gave_up`: a whole page of removals failed. `elsewhere`: another sweep was running or took over. */
   readonly end: 'complete' | 'gave_up' | 'elsewhere'
 }
 
 export interface Sweeper {
   /**
-   * Settles what crashes and failures left: expired uploads, objects of aborted uploads, unreferenced objects, and what
-   * deleted users owned. Removes a key only after winning the upload's compare-and-set, or from `garbage` after its
-   * time (I7), so it is safe beside uploads and other sweepers. One sweeper at a time does more than `expire`, only to
-   * save work. If the database's disk is full, the objects of due garbage go first.
-   * At most 8 removals run at a time; memory holds one page of keys. A user whose rows can't be changed is tried once;
-   * after all other work the sweep rejects with the first failure, which names the user. Rejects with `unavailable` if
-   * the database fails, and with the signal's reason; the next sweep continues and retries.
+   * Cleans up after crashes and failures: expired uploads, objects of aborted uploads, unreferenced objects, and the
+   * files and rows of deleted users. Removes a key only after winning the upload's compare-and-set, or from `garbage`
+   * after its time (I7), so it is safe beside uploads and other sweepers. Only one sweeper at a time does more than
+   * `expire`; this only saves work. If the database's disk is full, the objects of due garbage are removed first. At
+   * most 8 removals run at a time; memory holds one page of keys. A user whose rows can't be changed is tried once.
+   * After all other work, the sweep then rejects with the first failure, which names the user. Rejects with
+   * `unavailable` if the database fails, and with the signal's reason; the next sweep continues and retries.
    */
   sweep(request: SweepRequest): Promise<SweepReport>
 

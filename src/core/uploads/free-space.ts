@@ -2,13 +2,16 @@ import { AppError } from '../errors.ts'
 
 /** Free space on this machine's file systems for the database and the objects. */
 export interface FreeSpace {
-  /** Rejects with `insufficient_storage` if `bytes` and earlier claims reach the floor. At most 1 s stale. */
+  /**
+   * Rejects with `insufficient_storage` if `bytes` and earlier claims would leave less than the floor. The measurement
+   * is at most 1 s old.
+   */
   assertRoom(bytes: number): Promise<void>
 
-  /** As `assertRoom`, and claims the bytes. Call the returned function if the file is not stored. */
+  /** Like `assertRoom`, and also claims the bytes. Call the returned function if the file is not stored. */
   request(bytes: number): Promise<() => void>
 
-  /** Whether an upload may continue, by the latest measurement. Never waits for a new one. */
+  /** Whether an upload may continue, according to the latest measurement. Never waits for a new one. */
   hasRoom(): boolean
 }
 
@@ -18,7 +21,7 @@ export interface MeasuredFolder {
 }
 
 export interface FreeSpaceOptions {
-  /** On file systems that uploads fill; empty if a server stores the bytes. */
+  /** Folders on the file systems that uploads fill; empty if a server stores the bytes. */
   readonly folders: readonly MeasuredFolder[]
   /** The floor; 0 disables the check. */
   readonly minBytes: number
@@ -27,7 +30,10 @@ export interface FreeSpaceOptions {
 
 const MAX_AGE_MS = 1_000
 
-/** Keeps space for the database to delete, suspend and sweep. Returns `undefined` if nothing is to be checked. */
+/**
+ * Reserves space in which the database can still delete, suspend and sweep. Returns `undefined` if no folder has to be
+ * checked.
+ */
 export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefined {
   const { folders, minBytes, measure } = options
   if (folders.length === 0 || minBytes === 0) return undefined

@@ -12,7 +12,7 @@ export interface IncomingFile {
   readonly content: Readable
   readonly size: {
     readonly min: number
-    /** Size in bytes if nothing follows the file; `undefined` if the request does not say. */
+    /** Size in bytes if nothing follows the file; `undefined` if the request does not announce it. */
     readonly announced: number | undefined
     readonly max?: number
   }
@@ -36,8 +36,8 @@ export interface StoredContent {
 }
 
 /**
- * Guarantees that the object store holds the whole content under `key` and that the request ended well. Settles when
- * all work has ended; rejects with the first failure: of request, limit, signal or store.
+ * Guarantees that the object store holds the whole content under `key` and that the whole request was valid. Settles
+ * when all work has ended. Rejects with the first failure, of the request, a limit, the signal or the store.
  */
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options

@@ -24,14 +24,14 @@ export interface UploadsOptions {
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   readonly space?: FreeSpace | undefined
-  /** In bytes. */
+  /** Maximum size of a file in bytes. */
   readonly maxFileSize: number
   readonly maxFiles: number
-  /** Per user, on all instances together. */
+  /** Maximum number of uploads in progress per user, on all instances together. */
   readonly maxUploads: number
-  /** How long a reservation outlives its process. */
+  /** How long a reservation lasts after its process has ended. */
   readonly leaseMs: number
-  /** How long a replaced object is kept for readers that already found it. */
+  /** How long a replaced object is kept for readers that have already found it. */
   readonly garbageDelayMs: number
   readonly reverifyMs?: number
   readonly undoMs?: number
@@ -41,7 +41,10 @@ export interface UploadsOptions {
 
 export interface UploadFile extends AuthorizedCaller {
   readonly name: FileName
-  /** Called after the request's end; an error refuses the upload. `undefined`: as the replaced file, else private. */
+  /**
+   * Called after the end of the request. If it throws, the upload is refused. `undefined` keeps the visibility of the
+   * replaced file; a new file is private.
+   */
   readonly visibility: () => Visibility | undefined
   /** Expected digest of the whole content: 64 lower-case hexadecimal digits. */
   readonly sha256?: string | undefined
@@ -61,12 +64,12 @@ export interface Uploads {
   /**
    * Guarantees, when it resolves, that the file is durable and every later download returns exactly these bytes (I1).
    * When it rejects, nothing visible has changed (I2), except with `unavailable`: the upload may have taken effect as a
-   * whole. Rejects with `file_too_large`, `digest_mismatch`, `insufficient_storage`, and as `incoming`, `visibility`
-   * and `Ledger.begin` do; as `reverify` does if the caller loses access before the commit.
+   * whole. Rejects with `file_too_large`, `digest_mismatch` and `insufficient_storage`; as `incoming`, `visibility` and
+   * `Ledger.begin` do; and as `reverify` does if the caller loses access before the commit.
    */
   upload(upload: UploadFile): Promise<CommittedUpload>
 
-  /** Rejects if `upload` would certainly refuse `min` or more bytes. For `Expect: 100-continue`; reserves nothing. */
+  /** Rejects if `upload` would certainly refuse `min` or more bytes. For `Expect: 100-continue`. Reserves nothing. */
   admit(upload: AdmitFile): Promise<void>
 }
 
@@ -136,7 +139,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     )
   }
 
-  /** Settles an unknown outcome by the ledger's compare-and-set; past `answerBy` it refuses while that continues. */
+  /** Determines an unknown outcome by the ledger's compare-and-set. After `answerBy`, refuses while this continues. */
   async function commit(upload: CommitUpload, answerBy: number): Promise<CommittedUpload> {
     try {
       return await ledger.commit(upload)

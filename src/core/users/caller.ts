@@ -2,7 +2,7 @@ import { AppError, isAppError } from '../errors.ts'
 import type { User, UserStatus } from './user-store.ts'
 import type { UserId } from './user-id.ts'
 
-/** The account a request acts for. The creation time tells it from later accounts with the id of a purged one. */
+/** The account that a request acts for. The creation time distinguishes it from a later account with the same id. */
 export interface Caller {
   readonly userId: UserId
   readonly userCreatedAt: number
@@ -10,8 +10,9 @@ export interface Caller {
 
 export interface AuthorizedCaller extends Caller {
   /**
-   * Guarantees, as of at most 5 s ago, that the caller may still act. Rejects with `access_token_invalid` when token or
-   * user is gone, `user_suspended`, or `unavailable` when unknown. A token that has only expired does not reject.
+   * Guarantees that at most 5 s ago the caller was still authorized. Rejects with `access_token_invalid` if the token
+   * was revoked or the user deleted, with `user_suspended`, or with `unavailable` if this can't be determined. Does not
+   * reject if the token has only expired.
    */
   readonly reverify: () => Promise<void>
 }
@@ -21,11 +22,11 @@ export function callerOf({ userId, createdAt }: Pick<User, 'userId' | 'createdAt
 }
 
 export interface AccessWatch extends Disposable {
-  /** Aborts, with the refusal as its reason, when the caller may no longer act. */
+  /** Aborts when the caller is no longer authorized, with the refusal as its reason. */
   readonly lost: AbortSignal
 }
 
-/** Reverifies a caller every `everyMs` until disposed. Access that can't be verified does not count as lost. */
+/** Reverifies a caller every `everyMs` until disposed. Access that can't be verified counts as kept. */
 export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): AccessWatch {
   const lost = new AbortController()
   async function verify(): Promise<void> {
@@ -36,7 +37,7 @@ export function watchAccess({ reverify }: AuthorizedCaller, everyMs: number): Ac
   return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** Why the caller may no longer act; `undefined` when they may or when it is unknown. */
+/** Why the caller is no longer authorized; `undefined` if they are, or if this can't be determined. */
 export async function accessRefusal(reverify: AuthorizedCaller['reverify']): Promise<unknown> {
   try {
     await reverify()

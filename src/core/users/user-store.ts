@@ -1,12 +1,12 @@
 import type { UserId } from './user-id.ts'
 
-/** `deleted` means that the sweeper has yet to purge the user's files and rows. */
+/** `deleted` means that the sweeper has not yet purged the user's files and rows. */
 export type UserStatus = 'active' | 'suspended' | 'deleted'
 
 export interface User {
   readonly userId: UserId
   readonly status: UserStatus
-  /** Milliseconds since 1970 by the database's clock. Differs between successive users of one id. */
+  /** Milliseconds since 1970 by the database's clock. Differs between successive users with the same id. */
   readonly createdAt: number
 }
 
@@ -23,7 +23,7 @@ export interface AccessToken {
 
 export interface AccessTokenUser {
   readonly user: User
-  /** By the clock that set the expiry; negative once expired, `undefined` for never. */
+  /** Milliseconds by the clock that set the expiry. Negative once expired, `undefined` if the token never expires. */
   readonly expiresInMs: number | undefined
 }
 
@@ -33,16 +33,16 @@ export interface AccessTokenUse {
   readonly agoMs: number
 }
 
-/** A reason for capacity; (source, reference) is unique per user. Times are milliseconds since 1970. */
+/** Adds bytes to a user's capacity. (source, reference) is unique per user. Times are milliseconds since 1970. */
 export interface Grant {
   readonly source: string
   readonly reference: string
   readonly bytes: number
-  /** Only for grants of source `device`. */
+  /** The model of the device; set only for grants with the source `device`. */
   readonly model: string | undefined
-  /** Inclusive; in force at once if `undefined`. */
+  /** Inclusive; `undefined` if the grant starts at once. */
   readonly startsAt: number | undefined
-  /** Exclusive; in force for ever if `undefined`. */
+  /** Exclusive; `undefined` if the grant never ends. */
   readonly endsAt: number | undefined
   readonly createdAt: number
 }
@@ -53,7 +53,7 @@ export interface AccessTokenKey {
 }
 
 export interface NewAccessToken extends AccessTokenKey {
-  /** Of the secret: 64 lower-case hexadecimal digits. */
+  /** SHA-256 of the secret: 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly label: string
   /** `undefined` for a token that never expires. */
@@ -80,26 +80,29 @@ export interface GrantPage {
 }
 
 /**
- * PORT: users, their access tokens and grants. Each method is atomic and rejects with `unavailable` when the database
+ * PORT: users, their access tokens and grants. Each method is atomic and rejects with `unavailable` if the database
  * fails. Methods on an unknown or deleted user reject with `not_found`.
  */
 export interface UserStore {
   /**
-   * Guarantees that an active or suspended user of that id exists; `created` is true if this call made it. Rejects with
-   * `user_exists` while a deleted user of that id is being purged.
+   * Guarantees that an active or suspended user with this id exists. `created` is true if this call created the user.
+   * Rejects with `user_exists` while a deleted user with this id is being purged.
    */
   createUser(userId: UserId): Promise<{ readonly user: User; readonly created: boolean }>
 
   /** Finds a user of any status. */
   findUser(userId: UserId): Promise<User | undefined>
 
-  /** Guarantees that every later read finds that status. Takes the user's lock. */
+  /** Guarantees that every later read finds this status. Takes the user's lock. */
   setUserStatus(userId: UserId, status: 'active' | 'suspended'): Promise<User>
 
-  /** Guarantees that no token or file of the user is found again. The sweeper purges the user later. Until it has, repeating the call changes nothing. */
+  /**
+   * Guarantees that no token or file of the user is found any more. The sweeper purges the user later. Until then,
+   * repeating the call changes nothing.
+   */
   deleteUser(userId: UserId): Promise<void>
 
-  /** Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's now. */
+  /** Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's current time. */
   addAccessToken(token: NewAccessToken): Promise<AccessToken>
 
   /**
@@ -111,24 +114,25 @@ export interface UserStore {
     options?: { readonly evenExpired: boolean },
   ): Promise<AccessTokenUser | undefined>
 
-  /** As `findAccessTokenUser`, for up to 100 hashes in one statement; hashes without a user are omitted. */
+  /** Like `findAccessTokenUser`, for up to 100 hashes in one statement. Hashes without a user are omitted. */
   findAccessTokenUsers(sha256s: readonly string[]): Promise<ReadonlyMap<string, AccessTokenUser>>
 
   /**
-   * Guarantees that `lastUsedAt` of each token is no earlier than its use by the database's clock. It never moves back,
-   * whatever the order of reports. Takes at most 500 distinct tokens and ignores unknown ones.
+   * Guarantees that `lastUsedAt` of each token is no earlier than its use by the database's clock. The time never moves
+   * back, whatever the order of the calls. Takes at most 500 distinct tokens and ignores unknown ones.
    */
   recordAccessTokenUses(uses: readonly AccessTokenUse[]): Promise<void>
 
-  /** Oldest first, including expired and revoked tokens. */
+  /** All tokens of the user, oldest first, including expired and revoked ones. */
   listAccessTokens(userId: UserId): Promise<readonly AccessToken[]>
 
   /** Guarantees that the token is refused from now on. Idempotent; `not_found` for a token the user never had. */
   revokeAccessToken(token: AccessTokenKey): Promise<void>
 
   /**
-   * Guarantees one grant for (source, reference) with exactly these terms; idempotent. `created` is true if it was
-   * unknown or not in force. Takes the user's lock, which orders it before or after any commit.
+   * Guarantees one grant for (source, reference) with exactly these terms. Idempotent. `created` is true if the grant
+   * did not exist or was not in effect. Takes the user's lock, so every commit sees the grant either before or after
+   * the change.
    */
   putGrant(grant: NewGrant): Promise<{ readonly grant: Grant; readonly created: boolean }>
 

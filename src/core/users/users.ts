@@ -7,24 +7,24 @@ import type { UserStore } from './user-store.ts'
 export interface UsersOptions {
   readonly users: UserStore
   readonly ledger: Ledger
-  /** Called before the answer when a status may have changed, even if the outcome is unknown, to drop caches. */
+  /** Called before the answer if a status may have changed, even if the outcome is unknown, to invalidate caches. */
   readonly onChange?: (userId: UserId) => void
 }
 
 /** User administration (docs/administration.md). Unknown or deleted users reject with `not_found` unless noted. */
 export interface Users {
-  /** As `UserStore.createUser`; generates an id if `undefined`. */
+  /** Like `UserStore.createUser`, but generates an id if none is given. */
   create(userId: UserId | undefined): Promise<{ account: Account; created: boolean }>
 
-  /** Also finds deleted users; their figures show how much is left to purge. */
+  /** Also finds deleted users. Their figures show how much remains to be purged. */
   find(userId: UserId): Promise<Account>
 
   list(page: AccountPage): Promise<readonly Account[]>
 
-  /** Guarantees that requests see the new status: here at once, on other instances within 5 s. */
+  /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */
   setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<Account>
 
-  /** As `UserStore.deleteUser`. Tokens are refused here at once, on other instances within 5 s. */
+  /** Like `UserStore.deleteUser`. Tokens are refused on this instance at once, on others within 5 s. */
   remove(userId: UserId): Promise<void>
 }
 

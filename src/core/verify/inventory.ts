@@ -20,7 +20,7 @@ export interface Balance {
   /** `undefined` if `quotas` has no row. */
   readonly recorded: Figures | undefined
   readonly counted: Figures
-  /** In milliseconds since 1970 by the database's clock. */
+  /** Milliseconds since 1970 by the database's clock. */
   readonly readAt: number
 }
 
@@ -43,14 +43,14 @@ export type FiledObject = Pick<
 export interface Inventory {
   /**
    * Returns up to `limit` balances after `after`, in bytewise order of user ids. A page is one snapshot and each change
-   * one transaction, so a running upload is in both halves of a balance or in neither.
+   * one transaction, so an upload in progress is included in both sides of a balance or in neither.
    */
   listBalances(page: {
     readonly after: UserId | undefined
     readonly limit: number
   }): Promise<readonly Balance[]>
 
-  /** Returns `undefined` if neither `users` nor `quotas` has the user. */
+  /** Returns the balance of one user, or `undefined` if neither `users` nor `quotas` has the user. */
   findBalance(userId: UserId): Promise<Balance | undefined>
 
   /** Returns the users that have a balance. */
@@ -58,8 +58,8 @@ export interface Inventory {
 
   /**
    * Returns those of at most 1,000 keys that a file, an upload in any state, or garbage refers to, in one snapshot. An
-   * object has such a reference from its first byte to its removal, so a key listed *before* the call and missing from
-   * the result has been removed or is an orphan.
+   * object has such a reference from its first byte until its removal, so a key that was listed *before* the call and
+   * is missing from the result has been removed or is orphaned.
    */
   traceObjects(keys: readonly ObjectKey[]): Promise<readonly TracedObject[]>
 

@@ -61,7 +61,7 @@ export interface Verification {
   objects: number
   readFiles: number
   readBytes: number
-  /** By kind, without those that this run repaired. */
+  /** The number of findings by kind, without those that this run repaired. */
   readonly remaining: Record<FindingKind, number>
   repaired: number
 }

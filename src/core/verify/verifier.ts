@@ -16,10 +16,10 @@ import {
 export interface Verifier {
   /**
    * Compares `quotas` with `files` and `uploads`, and all three with the object store in both directions, while the
-   * service runs; running uploads are never findings (README.md). Memory is constant. `repair` corrects
-   * quotas and moves orphans to garbage; it never changes a file's row, and moves objects of an unknown user only if
-   * that user is named. Rejects with `unavailable` if database or object store fails, with `not_found` for a user
-   * without any trace, and with the signal's reason; repairs made by then stay.
+   * service runs; running uploads are never findings (README.md). Uses constant memory. `repair` corrects quotas and
+   * moves orphaned objects to garbage. It never changes a file's row, and moves objects of an unknown user only if that
+   * user is named. Rejects with `unavailable` if the database or the object store fails, with `not_found` for a user
+   * without any row or object, and with the signal's reason; repairs made until then stay.
    */
   verify(request: VerifyRequest): Promise<Verification>
 }

@@ -4,7 +4,7 @@ import { MemoryPool } from './fair-queue.ts'
 export interface UploadMemoryOptions {
   /** Bytes for all uploads of this process; at least `smallestBudget(partSize)`. */
   readonly budget: number
-  /** Bytes that the object store gathers of an upload before it sends them; 0 if it gathers nothing. */
+  /** Bytes of an upload that the object store collects before it sends them; 0 if it collects none. */
   readonly partSize: number
 }
 
@@ -20,16 +20,16 @@ const SMALL_FILE = 1 / 16
 
 const MARGIN_BYTES = 2 ** 20
 
-/** Slower uploads give way to all others. */
+/** Slower uploads are evicted for any other. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
-/** An upload that takes longer for a part gives way to another user who has been first in line for long. */
+/** An upload that takes longer for a part is evicted when another user has been first in the queue for long. */
 const SLOW_PART_MS = 30_000
 const LONG_FIRST_MS = 10_000
 
 const TICK_MS = 250
 
-/** Each eviction causes a refusal and a retry, so few run at a time; a slow one stops counting. */
+/** Each eviction causes a refusal and a retry, so only a few run at a time; one that takes long stops counting. */
 const MAX_EVICTIONS = 2
 const LONGEST_EVICTION_MS = 1_000
 
@@ -40,7 +40,8 @@ export function smallestBudget(partSize: number): number {
 
 /**
  * The memory shared by the uploads of a process. An upload gets more only as its bytes arrive, so a slow client holds
- * hardly more than it sent. Without free memory, uploads wait unread, users take turns, and the slowest are evicted.
+ * hardly more than it sent. Without free memory, uploads wait without being read, users take turns, and the slowest
+ * uploads are evicted.
  */
 export class UploadMemory {
   /** Initial shares: separate, so that large uploads never keep small ones out. */

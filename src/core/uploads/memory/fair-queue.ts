@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 3 * MAX_STANDSTILL_MS
 
 export interface MemoryPoolOptions {
   readonly bytes: number
-  /** Only `acquire` gets these: the size of the largest request of a user who may already hold some. */
+  /** Bytes that only `acquire` gets: the size of the largest request of a user who may already hold some. */
   readonly keptForRequests: number
   readonly reserve: HeadroomOptions
   readonly onWait?: () => void
@@ -30,13 +30,14 @@ interface Waiting extends MemoryRequest {
 }
 
 /**
- * Allocates bytes by start-time fair queueing: waiting users are served equally often, whatever their request count.
- * `take` succeeds only if the largest request still fits; `acquire` waits. A reserve serves users who hold little.
+ * Allocates bytes by start-time fair queueing: waiting users are served equally often, whatever the number of their
+ * requests. `take` succeeds only if the largest request still fits; `acquire` waits. A reserve serves users who hold
+ * little.
  *
- * It never deadlocks if each request asks for all that its owner needs before it can return everything. Invariant: free
- * bytes plus the bytes of owners who need no more are at least the largest request. `take` leaves that much free;
- * grants and returns only move bytes between the two. So when all owners wait, the first request fits. Bytes return to
- * the pool before the reserve, so that small requests don't starve the first one.
+ * It never deadlocks if each request is for all the bytes that its owner needs before it can return everything.
+ * Invariant: free bytes plus the bytes of owners who need no more are at least the largest request. `take` leaves that
+ * much free; grants and returns only move bytes between the two. So when all owners wait, the first request fits. Bytes
+ * return to the pool before the reserve, so that small requests don't starve the first one.
  */
 export class MemoryPool {
   readonly #options: MemoryPoolOptions
@@ -85,7 +86,7 @@ export class MemoryPool {
     return { first: (this.first?.bytes ?? 0) - this.#free, all: all - this.#free }
   }
 
-  /** Returns false if too few bytes are free, or if requests wait: nobody overtakes the queue. */
+  /** Returns false if too few bytes are free, or if requests wait: no call overtakes the queue. */
   take(userId: string, bytes: number): boolean {
     if (this.#queue.length > 0 || bytes > this.#free - this.#options.keptForRequests) return false
     this.#hold(userId, bytes)
@@ -161,7 +162,7 @@ export class MemoryPool {
     waiting.settled.resolve()
   }
 
-  /** Moves the user's other requests to the end: otherwise a crowd that waits in vain stays first. */
+  /** Moves the user's other requests to the end. Otherwise a user whose many requests fail stays first. */
   #refuse(waiting: Waiting, reason: unknown): void {
     if (!this.#queue.includes(waiting)) return
     this.#leave(waiting)
@@ -183,8 +184,8 @@ export interface HeadroomOptions {
 }
 
 /**
- * A reserve without a queue for users who hold little of it. A user gets more only while holding at most half of what
- * stays free (dynamic thresholds, as in shared-buffer switches), so greedy users leave a place for the next.
+ * A reserve without a queue for users who hold little of it. A user gets more only while holding at most half as much
+ * as stays free (dynamic thresholds, as in shared-buffer switches), so greedy users leave room for the next.
  */
 export class Headroom {
   readonly #options: HeadroomOptions
