@@ -199,6 +199,18 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(environment).toMatchObject({ OBJECT_STORE: 's3://cloud-repository' })
     expect(Object.keys(services['proxy']?.networks ?? {})).toEqual(['front'])
   },
+  "printf '\\n%s\\n' COMPOSE_PROFILES": async ({ text, clone }) => {
+    await clone.run(`mkdir scale; cd scale; cp ../docker-compose.yml .
+      docker() { [ "$2" = up ]; }
+      ${text}`)
+    const { services } = await composeConfig('cd scale; docker compose config', clone)
+    expect(Object.keys(services)).toContain('proxy')
+    const { deploy, ports } = services['service'] ?? {}
+    expect({ deploy, ports }).toMatchObject({
+      deploy: { replicas: 3 },
+      ports: [{ published: '0' }],
+    })
+  },
   'export ADMIN_TOKEN=': async ({ text, clone }) => {
     const empty = await clone.start(`${KNOWN_TOKEN}\n${text}`)
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
@@ -234,6 +246,7 @@ interface ComposeService {
   readonly networks?: object
   readonly ports?: readonly object[]
   readonly healthcheck?: object
+  readonly deploy?: object
 }
 
 interface ComposeConfig {
@@ -245,12 +258,16 @@ interface ComposeConfig {
 async function composeWith(override: string, clone: Clone): Promise<ComposeConfig> {
   const file = join(clone.folder, 'docker-compose.override.yml')
   await writeFile(file, override)
+  const config = await composeConfig('docker compose --profile scale config', clone)
+  await rm(file)
+  return config
+}
+
+/** What this command of Compose prints, as JSON. */
+async function composeConfig(command: string, clone: Clone): Promise<ComposeConfig> {
   // Where Docker looks for its plugins.
   const DOCKER_CONFIG = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker')
-  const config = 'docker compose --profile scale config --format json'
-  const json = await clone.run(config, { DOCKER_CONFIG })
-  await rm(file)
-  return JSON.parse(json) as ComposeConfig
+  return JSON.parse(await clone.run(`${command} --format json`, { DOCKER_CONFIG })) as ComposeConfig
 }
 
 /** The names of what `docker-compose.yml` has a trial value for, in order. */
@@ -286,7 +303,7 @@ describe('the blocks of the documents', () => {
     if (text.includes('curl ')) skip(withoutCurl)
     // That of ADMIN_TOKEN is answered by the test itself.
     if (text.includes('openssl ') && !text.includes('ADMIN_TOKEN')) skip(withoutOpenssl)
-    if (text.startsWith('# docker-compose.')) skip(withoutCompose)
+    if (/^# docker-compose\.|COMPOSE_PROFILES/.test(text)) skip(withoutCompose)
     await expect(run({ text, clone, service })).resolves.toBeUndefined()
   })
 
