@@ -1,11 +1,11 @@
-# The image of Cloud Repository: Node, what npm installs for production, and the emitted JavaScript.
+# The image of Cloud Repository: Node, the production dependencies, and the compiled JavaScript.
 #   docker build -t cloud-repository .
 #   docker run --read-only -p 127.0.0.1:3000:3000 -v cloud-repository:/data cloud-repository
 
 FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without scripts: what they would fetch (a Node, database servers for tests) is not needed to compile.
+# Install scripts would download a Node and database servers for tests, which the build does not need.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
@@ -25,7 +25,7 @@ RUN ln -s /app/dist/main.js /usr/local/bin/cloud-repo \
  && mkdir /data && chown 1000:1000 /data
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# What is in it, for those who look for known vulnerabilities, and under which licences.
+# The list of packages, for vulnerability scanners, and their licenses.
 COPY --from=build /app/sbom.json /app/NOTICE ./
 COPY package.json LICENSE ./
 ARG VERSION=0.1.0
@@ -36,16 +36,17 @@ LABEL org.opencontainers.image.title="Cloud Repository" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
-# Without a bound V8's young generation grows by a hundred MiB, and hardly anything is faster for it (bench/NOTES.md).
+# Without this limit V8's young generation grows by 100 MiB, for hardly any gain in speed (bench/NOTES.md).
 ENV NODE_OPTIONS=--max-semi-space-size=8
-# By number, so that an orchestrator can see that it is not root.
+# A number, so that an orchestrator can verify that the user is not root.
 USER 1000:1000
 VOLUME /data
 EXPOSE 3000
-# Uploads under way get 25 s to finish: give `docker stop` more than its 10 s, as in `--stop-timeout 35`.
+# Uploads in progress have 25 s to finish. `docker stop` kills after 10 s unless `--stop-timeout 35` is set.
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+# A start may migrate the database, so failed checks count only after 5 minutes, or after the first success.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5m --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT||3000}${process.env.BASE_PATH??''}/livez`).then(({ok})=>process.exit(ok?0:1),()=>process.exit(1))"]
-# The shebang becomes Node itself, as process 1; it handles SIGTERM and SIGINT.
+# The shebang replaces itself with Node, which runs as process 1 and handles SIGTERM and SIGINT.
 ENTRYPOINT ["cloud-repo"]
 CMD ["serve"]

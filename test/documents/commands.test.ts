@@ -95,10 +95,10 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     // The promotion ends one day.
     expect(capacities.at(-1)).toBeGreaterThanOrEqual(21 * 2 ** 30)
   },
-  'mkdir -p backups': async ({ text, clone }) => {
+  'mkdir -p -m 700 backups': async ({ text, clone }) => {
     await clone.run(`${RSYNC}\n${text}`)
     const made = await clone.run('ls backups; ls -A backups/objects')
-    expect(made).toMatch(/^database-[-0-9]{10}\.sqlite\nobjects\n./)
+    expect(made).toMatch(/^database-[-0-9]{17}\.sqlite\nobjects\n./)
   },
   'mv data data.lost': async ({ text }) => {
     await using opened = new AsyncDisposableStack()
@@ -107,7 +107,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const target = `${service.url}/users/me/repo/kept.txt`
     const headers = { cookie: `access_token=${service.token}` }
     await fetch(target, { method: 'PUT', headers, body: 'kept' })
-    await clone.run(`${RSYNC}\n${blockOf('mkdir -p backups').text}`)
+    await clone.run(`${RSYNC}\n${blockOf('mkdir -p -m 700 backups').text}`)
     await service.stop()
     expect(await clone.run(text)).toMatch(/^remaining +0$/m)
     const restored = await clone.start('npm start')
@@ -155,9 +155,10 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
       objectStore: { kind: 's3', bucket: 'cloud-repository', endpoint: 'http://127.0.0.1:9000' },
     })
   },
-  'export JWT_JWKS_URL=': async ({ text, clone }) => {
-    const { jwt } = readConfig(await settingsOf(`${text}\nnpm start`, clone))
+  'JWT_JWKS_URL=': ({ text }) => {
+    const { jwt } = readConfig(parseEnv(text))
     expect(jwt).toMatchObject({ audience: 'cloud-repository', createsUsers: false })
+    return Promise.resolve()
   },
   'touch .env': async ({ text, clone }) => {
     const settings = async (): Promise<NodeJS.Dict<string>> =>
@@ -183,24 +184,32 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
       S3_SECRET_KEY: expect.stringMatching(/^[0-9a-f]{40}$/) as string,
     })
   },
-  '# docker-compose.override.yml, with any': async ({ text, clone }) => {
+  '# docker-compose.override.yml': async ({ text, clone }) => {
     const { networks, services } = await composeWith(text, clone)
     const subnet = networks.front.ipam.config?.[0]?.subnet
     expect(subnet).toMatch(/\/24$/)
-    expect(services['service']?.environment).toMatchObject({ TRUST_PROXY: subnet })
+    const { environment, ports, healthcheck } = services['service'] ?? {}
+    expect(environment).toMatchObject({ TRUST_PROXY: subnet })
+    expect(ports).toMatchObject([
+      { host_ip: '127.0.0.1', published: '3000', target: 3000 },
+      { host_ip: '127.0.0.1', published: '3001', target: 3001 },
+    ])
+    expect(healthcheck).toMatchObject({ interval: '5s', start_period: '1h0m0s' })
     // What docker-compose.yml has is all still there.
-    expect(services['service']?.environment).toMatchObject({
-      OBJECT_STORE: 's3://cloud-repository',
-    })
+    expect(environment).toMatchObject({ OBJECT_STORE: 's3://cloud-repository' })
     expect(Object.keys(services['proxy']?.networks ?? {})).toEqual(['front'])
   },
-  '# docker-compose.override.yml, to copy': async ({ text, clone }) => {
-    const { networks, services } = await composeWith(text, clone)
-    // A network that is internal publishes no ports.
-    expect(networks.front).not.toMatchObject({ internal: true })
-    expect(Object.keys(services['minio']?.networks ?? {}).toSorted()).toEqual(['back', 'front'])
-    const published = { host_ip: '127.0.0.1', published: '9000', target: 9000 }
-    expect(services['minio']?.ports).toMatchObject([published])
+  "printf '\\n%s\\n' COMPOSE_PROFILES": async ({ text, clone }) => {
+    await clone.run(`mkdir scale; cd scale; cp ../docker-compose.yml .
+      docker() { [ "$2" = up ]; }
+      ${text}`)
+    const { services } = await composeConfig('cd scale; docker compose config', clone)
+    expect(Object.keys(services)).toContain('proxy')
+    const { deploy, ports } = services['service'] ?? {}
+    expect({ deploy, ports }).toMatchObject({
+      deploy: { replicas: 3 },
+      ports: [{ published: '0' }],
+    })
   },
   'export ADMIN_TOKEN=': async ({ text, clone }) => {
     const empty = await clone.start(`${KNOWN_TOKEN}\n${text}`)
@@ -213,9 +222,10 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'npm run -s cli -- backup before-upgrade': async ({ text, clone }) => {
     const environment = { DATA_DIR: join(clone.folder, 'upgraded') }
     await clone.run('npm run -s cli -- users create alice', environment)
-    const upgraded = await clone.start(`git() { [ "$*" = pull ]; }\n${text}`, environment)
+    const git = 'git() { case "$1" in rev-parse) echo cbd861c;; pull) ;; *) false;; esac; }'
+    const upgraded = await clone.start(`${git}\n${text}`, environment)
     await upgraded.stop()
-    const copy = { DATABASE_URL: 'sqlite:before-upgrade.sqlite' }
+    const copy = { DATABASE_URL: 'sqlite:before-upgrade-cbd861c.sqlite' }
     expect(await clone.run('npm run -s cli -- users show alice', copy)).toContain('alice')
   },
   'URL=${URL:-': async ({ text, clone }) => {
@@ -235,6 +245,8 @@ interface ComposeService {
   readonly environment?: object
   readonly networks?: object
   readonly ports?: readonly object[]
+  readonly healthcheck?: object
+  readonly deploy?: object
 }
 
 interface ComposeConfig {
@@ -246,18 +258,22 @@ interface ComposeConfig {
 async function composeWith(override: string, clone: Clone): Promise<ComposeConfig> {
   const file = join(clone.folder, 'docker-compose.override.yml')
   await writeFile(file, override)
+  const config = await composeConfig('docker compose --profile scale config', clone)
+  await rm(file)
+  return config
+}
+
+/** What this command of Compose prints, as JSON. */
+async function composeConfig(command: string, clone: Clone): Promise<ComposeConfig> {
   // Where Docker looks for its plugins.
   const DOCKER_CONFIG = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker')
-  const config = 'docker compose --profile scale config --format json'
-  const json = await clone.run(config, { DOCKER_CONFIG })
-  await rm(file)
-  return JSON.parse(json) as ComposeConfig
+  return JSON.parse(await clone.run(`${command} --format json`, { DOCKER_CONFIG })) as ComposeConfig
 }
 
 /** The names of what `docker-compose.yml` has a trial value for, in order. */
 async function secretsOfCompose(): Promise<string[]> {
   const compose = await readFile('docker-compose.yml', 'utf8')
-  return allOf(/\$\{([A-Z0-9_]+)-trial-/g, compose).toSorted()
+  return [...new Set(allOf(/\$\{([A-Z0-9_]+)-trial-/g, compose))].toSorted()
 }
 
 /** Does what rsync does here, since a machine may lack it. */
@@ -287,7 +303,7 @@ describe('the blocks of the documents', () => {
     if (text.includes('curl ')) skip(withoutCurl)
     // That of ADMIN_TOKEN is answered by the test itself.
     if (text.includes('openssl ') && !text.includes('ADMIN_TOKEN')) skip(withoutOpenssl)
-    if (text.startsWith('# docker-compose.')) skip(withoutCompose)
+    if (/^# docker-compose\.|COMPOSE_PROFILES/.test(text)) skip(withoutCompose)
     await expect(run({ text, clone, service })).resolves.toBeUndefined()
   })
 

@@ -57,7 +57,7 @@ function commandLines(page: Page): string[][] {
   const lines = [...blocksOf(page).flatMap(({ text }) => text.split('\n')), ...inline]
   return lines.flatMap((line) => {
     const [, words = ''] =
-      /(?:cloud-repo|npm run -s cli --) ([^;|>#]*)/.exec(line.replaceAll(/\$\(.*?\)/g, 'x')) ?? []
+      /(?:cloud-repo|npm run -s cli --) ([^;|>#&]*)/.exec(line.replaceAll(/\$\(.*?\)/g, 'x')) ?? []
     const [first = '', ...rest] = words.trim().split(/ +/)
     if (!/^[a-z]/.test(first) || PROCESSES.has(first) || words.includes('...')) return []
     return [[first, ...rest]]
