@@ -84,7 +84,7 @@ async function useDatabase(config: Config): Promise<string> {
   } finally {
     await database.close()
   }
-  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} answers, and its clock is correct`
+  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} responds, and its clock is correct`
 }
 
 /** Leases and grants use the database's clock, signatures the object store's. */

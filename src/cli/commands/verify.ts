@@ -97,7 +97,7 @@ function remaining(verification: Verification): number {
 function metricsOf(verification: Verification): string {
   const { users, files, objects, remaining } = verification
   return [
-    ...head('drift', 'Findings of the last verify that it did not repair, by kind.'),
+    ...head('drift', 'Findings that the last verify did not repair, by kind.'),
     ...FINDING_KINDS.map((kind) => `${PREFIX}drift{kind="${kind}"} ${remaining[kind]}`),
     ...head('verified', 'Users, files and objects that the last verify checked.'),
     ...Object.entries({ users, files, objects }).map(

@@ -9,7 +9,7 @@ import { AppError } from '../../core/errors.ts'
 export function assertIdentity(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
-    throw new AppError('format_error', 'The body must not have a Content-Encoding.')
+    throw new AppError('format_error', 'The request must not have a Content-Encoding header.')
   }
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
     throw new AppError('format_error', 'The only supported Transfer-Encoding is chunked.')
@@ -106,7 +106,7 @@ function dictionaryOf(text: string): ReadonlyMap<string, Item | InnerList> | und
 function malformed(): AppError {
   return new AppError(
     'invalid_parameter',
-    'The Repr-Digest header must be a dictionary whose sha-256 is 32 bytes in base64: sha-256=:...:',
+    'The Repr-Digest header must be a dictionary whose sha-256 member is 32 bytes in base64, such as sha-256=:...:',
     { facts: { parameter: 'Repr-Digest' } },
   )
 }

@@ -123,7 +123,7 @@ export function selectRepresentation(
   if (ifRange !== undefined && parseStrongEntityTag(String(ifRange)) !== etag) return 'whole'
   const selected = selectRange(range, size)
   if (selected !== 'unsatisfiable') return selected
-  const detail = `The range contains no byte of the file, which has ${size} bytes.`
+  const detail = `The range contains none of the file's ${size} bytes.`
   throw new AppError('range_not_satisfiable', detail, { facts: { size } })
 }
 

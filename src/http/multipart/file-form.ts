@@ -58,7 +58,7 @@ function parseFormBoundary(headers: Headers): string {
   if (BOUNDARY.test(boundary)) return boundary
   throw new AppError(
     'format_error',
-    'The Content-Type must have a boundary of 1 to 70 characters that RFC 2046 allows.',
+    'The boundary in the Content-Type must be 1 to 70 characters that RFC 2046 allows.',
   )
 }
 
@@ -77,7 +77,7 @@ function sizeOf(headers: Headers, boundary: string, offset: number): IncomingFil
   if (rest < 0) {
     throw new AppError(
       'truncated_body',
-      'The Content-Length is too small for the closing boundary of the form.',
+      'The Content-Length leaves no room for the closing boundary of the form.',
     )
   }
   // The line break after a form is optional.

@@ -82,7 +82,7 @@ export class FormParser implements BodyCheck {
 
   #onDelimiter(state: ContentState, outlet: ContentOutlet): void {
     if (state === 'epilogue') {
-      throw malformed('A boundary line follows the closing boundary of the form.')
+      throw malformed('The form has a boundary line after its closing boundary.')
     }
     if (state !== 'preamble' && this.#scanner.borrowed > 0) throw malformed(HEAD_CUT)
     if (state === 'file') outlet.end()
@@ -119,7 +119,7 @@ export class FormParser implements BodyCheck {
     const cut = head.indexOf(this.#delimiter.toString('latin1'), before - this.#delimiter.length)
     if (cut !== -1 && (end === -1 || cut < end)) throw malformed(HEAD_CUT)
     if (end === -1 && head.length === 2 + MAX_PART_HEAD_BYTES) {
-      throw malformed(`The headers of a part exceed ${MAX_PART_HEAD_BYTES} bytes.`)
+      throw malformed(`The headers of a part are larger than ${MAX_PART_HEAD_BYTES} bytes.`)
     }
     this.#head = head
     const taken = (end === -1 ? head.length : end + 4) - before

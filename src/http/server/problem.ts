@@ -138,7 +138,7 @@ function translate(cause: unknown): AppError {
 }
 
 const OWN_FAILURE =
-  'An internal error occurred. The log of the service has the cause under this request id.'
+  "An internal error occurred. To find the cause, search the service's log for this request id."
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],

@@ -53,7 +53,10 @@ function refuse(
     // In `onRequest`: refused whatever the type of the body.
     onRequest: async (_request, reply) => {
       void reply.header('allow', allowed.join(', '))
-      throw new AppError('method_not_allowed', `This path supports only ${allowed.join(', ')}.`)
+      throw new AppError(
+        'method_not_allowed',
+        `This path supports only these methods: ${allowed.join(', ')}.`,
+      )
     },
     handler: () => undefined,
   })

@@ -18,13 +18,13 @@ import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
 const Body = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'The new file name, of at most 255 bytes.' })),
+    name: Type.Optional(Type.String({ description: 'The new file name, at most 255 bytes.' })),
     visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
     overwrite: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Whether to replace a file that already has the new name. Otherwise the request gets 409.',
+          'Whether to replace a file that already has the new name. If not, the request gets 409.',
       }),
     ),
   },
@@ -58,7 +58,7 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
 }
 
 function nothingToChange(): AppError {
-  return new AppError('format_error', 'The body must contain a name, a visibility or both.')
+  return new AppError('format_error', 'The body must contain "name", "visibility" or both.')
 }
 
 const CHANGE = described({

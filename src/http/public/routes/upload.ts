@@ -27,7 +27,7 @@ const Reply = Type.Intersect(
     FileReply,
     Type.Object({
       replaced: Type.Boolean({
-        description: 'Whether the upload replaced a file of the same name.',
+        description: 'Whether the upload replaced a file with the same name.',
       }),
       capacity: Type.Object({
         capacity: Bytes('Capacity of the repository, in bytes.'),
@@ -95,7 +95,7 @@ function agree(
   if (query === undefined || field === undefined || query === field) return query ?? field
   throw new AppError(
     'invalid_parameter',
-    'The query parameter and the form field "visibility" differ.',
+    'The query parameter "visibility" and the form field "visibility" have different values.',
     {
       facts: { parameter: 'visibility' },
     },
