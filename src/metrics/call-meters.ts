@@ -52,7 +52,7 @@ function createCallMeter(registry: Registry, of: 'database' | 'object_store'): C
   }
 }
 
-/** A failure of the dependency itself: `unavailable` without a cause, such as a lost upload, is none. */
+/** Whether the dependency itself failed. `unavailable` without a cause, such as a lost upload, does not count. */
 function isFailure(error: unknown): boolean {
   if (isAppError(error, 'unavailable')) return error.cause !== undefined
   return !(error instanceof AppError)

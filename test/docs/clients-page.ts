@@ -80,9 +80,9 @@ The example works like this:
 1. The user signs in to your product. The back end issues an access token with the [admin
    API](administration.md#the-admin-api) and sets it as the cookie \`access_token\`. No script on the page can read it
    (\`HttpOnly\`).
-2. The browser sends the cookie with each request to the service. The service has another origin than the page, so this
-   requires \`credentials: 'include'\` or \`withCredentials\` on the page, and [\`ALLOWED_ORIGINS\`](cors.md) on the
-   service. If a proxy serves your page and the service under one origin, leave \`SERVICE\` empty, or set it to the
+2. The browser sends the cookie with each request to the service. The service has a different origin than the page, so
+   this requires \`credentials: 'include'\` or \`withCredentials\` on the page, and [\`ALLOWED_ORIGINS\`](cors.md) on
+   the service. If a proxy serves your page and the service under one origin, leave \`SERVICE\` empty, or set it to the
    \`BASE_PATH\`.
 3. \`XMLHttpRequest\` uploads the file and reports progress. The browser sends a \`Content-Length\`, so the service
    immediately refuses a file that does not fit.

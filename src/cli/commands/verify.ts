@@ -15,7 +15,7 @@ import {
 } from '../command.ts'
 import type { Row } from '../render.ts'
 
-/** Prints findings as they come: there may be more than fit into memory. */
+/** Prints each finding immediately, because all findings may not fit into memory. */
 export const VERIFY: Command = {
   words: ['verify'],
   operands: ['[user_id]'],

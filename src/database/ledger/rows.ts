@@ -44,7 +44,7 @@ export function toFile(row: FileRow): File {
   }
 }
 
-/** What a repeated `commit` returns again, besides the figures; stored as JSON. */
+/** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */
 export type Outcome = Omit<CommittedUpload, 'usage'>
 
 /** PostgreSQL for the JSON of an `Outcome`; `file` names a row with the columns of `files`. */

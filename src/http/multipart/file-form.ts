@@ -13,7 +13,7 @@ export interface FileForm extends RequestFile {
 }
 
 export interface OpenFileFormOptions extends ReadOptions {
-  /** Awaited when the headers are valid, before the body is read; its error refuses the form. */
+  /** Awaited once the headers are valid, before the body is read. An error refuses the form. */
   readonly onStart?: () => Promise<void>
 }
 
@@ -64,7 +64,7 @@ function parseFormBoundary(headers: Headers): string {
 
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/
 
-/** Smallest possible size of the form's file, in bytes; 0 if unknown. */
+/** Smallest possible size of the file in the form, in bytes; 0 if unknown. */
 export function minFileSize({ headers }: Pick<FastifyRequest, 'headers'>): number {
   return Math.max(0, (contentLength(headers) ?? 0) - MAX_OVERHEAD_BYTES)
 }

@@ -9,7 +9,7 @@ export const MAX_PART_HEAD_BYTES = 16 * 1024
 
 export const MAX_FIELDS = 8
 
-/** Longer values are cut. */
+/** Longer values are truncated. */
 export const MAX_FIELD_BYTES = 4 * 1024
 
 export interface FormField {
@@ -151,7 +151,7 @@ export class FormParser implements BodyCheck {
     if (this.#fieldCount > MAX_FIELDS) {
       throw malformed(`The form has more than ${MAX_FIELDS} fields besides the file.`)
     }
-    // No honest client sends such a name, and it breaks programs that keep fields in an object.
+    // Honest clients send no such name, and it breaks programs that keep fields in an object.
     if (name in Object.prototype) throw malformed(`The field name "${name}" is not allowed.`)
     this.#state = 'field'
     this.#field = { name, isJson, text: '' }
@@ -159,7 +159,7 @@ export class FormParser implements BodyCheck {
 
   #keep(content: Buffer): void {
     const { text } = this.#field
-    // One byte too many shows that the value is cut.
+    // One byte beyond the limit shows that the value is truncated.
     this.#field.text += content.toString('latin1', 0, MAX_FIELD_BYTES + 1 - text.length)
   }
 

@@ -25,10 +25,10 @@ export interface Operation {
     readonly query?: Schemas
     readonly header?: Schemas
   }
-  /** Likewise. By default the route's body schema, optional if no member is required. */
+  /** Also replaces a schema. The default is the route's body schema, optional if no member is required. */
   readonly requestBody?: Json
   readonly responses: Readonly<Record<number, string | Answer>>
-  /** Codes beyond those of `problemsOf`. */
+  /** Codes in addition to those of `problemsOf`. */
   readonly problems?: readonly ErrorCode[]
 }
 

@@ -10,14 +10,14 @@ import { AppError, type ErrorCode, isAppError, type Dependency } from '../../cor
 declare module 'fastify' {
   interface FastifyRequest {
     problem: ErrorCode | null
-    /** For the log only, where the code does not say enough. */
+    /** For the log only, if the code does not say enough. */
     reason: string | null
     /** Set if known before the request ends. */
     abortedBy: AbortedBy | null
   }
 }
 
-/** Who ended a request early: `timeout` is a slow client, `service` a lack of resources. */
+/** The cause of an early end: `timeout` is a slow client, `service` a lack of resources. */
 export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Dependency | 'service'
 
 export interface Problem {

@@ -50,7 +50,7 @@ function refuse(
     url,
     config: { allowedMethods: allowed },
     method: others,
-    // In `onRequest`: refused whatever the type of the body.
+    // Runs in `onRequest`, so that the type of the body does not matter.
     onRequest: async (_request, reply) => {
       void reply.header('allow', allowed.join(', '))
       throw new AppError(

@@ -115,7 +115,7 @@ class UndiciTransport implements S3Transport {
 const MAX_HELD_BYTES = 64 * 1024
 
 interface Answering {
-  /** An answer to HEAD has no content, whatever length it states. */
+  /** An answer to HEAD has no content, regardless of its Content-Length. */
   readonly method: string
   readonly signal: AbortSignal
   readonly onAbort: () => void

@@ -15,7 +15,7 @@ import type {
 import { deserializeError } from './serialized-error.ts'
 
 /**
- * A thread for writes, whose disk writes delay no request. The first upload starts it; before that, the calling thread
+ * A thread for writes, so that disk writes delay no request. The first upload starts it. Until then, the calling thread
  * writes. It never restarts: if it ends unexpectedly, every write rejects with `unavailable`, and the process must end.
  */
 export class Writer {

@@ -40,7 +40,7 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   const { repository } = options
   takeJson(app, options)
 
-  // First, so that nobody without a token and a file name learns how the body should look.
+  // Checked first, so that only a client with a token and a file name learns what the body should look like.
   const onRequest = async (request: FastifyRequest) => void ownFile(request)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
@@ -69,7 +69,7 @@ const CHANGE = described({
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
-  // An invalid name and an empty change have error codes of their own.
+  // An invalid name and an empty change have their own error codes.
   requestBody: jsonRequestBody({
     ...Body,
     anyOf: [{ required: ['name'] }, { required: ['visibility'] }],

@@ -61,7 +61,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
 
-  // The type is not stored, so a malformed one refuses nothing.
+  // The service does not store the type, so a malformed type is not an error.
   const onRequest = async ({ raw }: FastifyRequest) => void delete raw.headers['content-type']
 
   app.put(OWN_FILE_PATH, { schema, onRequest, config: RAW_UPLOAD }, async (request, reply) => {
@@ -75,7 +75,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     }
     const visibility = () => asked
     const committed = await repository.upload({ ...target, visibility, incoming, signal })
-    // RFC 9110 section 9.3.4 allows it, since the content is stored byte for byte.
+    // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
     void reply.header('etag', `"${committed.file.version}"`)
     return toReply(committed)
   })
