@@ -34,8 +34,8 @@ export interface ParameterizedValue {
 }
 
 /**
- * Parses a value with parameters (RFC 9110 section 5.6.6). Returns `undefined` if it is malformed. Stricter than most parsers, so
- * that no two disagree: no spaces around `=`, no quote in an unquoted value, nothing after a closing quote.
+ * Parses a value with parameters (RFC 9110 section 5.6.6). Returns `undefined` if it is malformed. Stricter than most
+ * parsers, so that no two disagree: no spaces around `=`, no quote in an unquoted value, nothing after a closing quote.
  */
 export function parseParameters(text: string): ParameterizedValue | undefined {
   const [start, value] = VALUE.exec(text) ?? []
