@@ -47,7 +47,9 @@ const ADVICE = {
       'Check that the server is running, and that DATABASE_URL, its user and its password are correct.',
   },
   objectStore: {
-    file: 'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or OBJECT_STORE.',
+    file:
+      'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or ' +
+      'OBJECT_STORE.',
     s3:
       'Check that the server is running, and that OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys are correct. ' +
       'The user needs permission to get, put, delete and list objects and multipart uploads.',

@@ -143,7 +143,8 @@ function stopSignal(): Promise<NodeJS.Signals> {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isPortTaken(error)) {
-    return `${error.message}: another program is listening there. Choose another port, such as PORT=4000 or ADMIN_PORT=4001.`
+    const advice = 'Choose another port, such as PORT=4000 or ADMIN_PORT=4001.'
+    return `${error.message}: another program is listening there. ${advice}`
   }
   const cause = error.cause === undefined ? '' : `\n  caused by: ${explain(error.cause)}`
   return `${error.message}${cause}`
