@@ -88,7 +88,7 @@ The example works like this:
    immediately refuses a file that does not fit.
 4. \`fetch\` downloads the file into memory and resumes after a lost connection. For a file that may not fit into
    memory, link to its URL instead: the answer is an attachment, and the browser saves it to disk.
-5. The page requests the list of files in pages of 1,000 until \`next_cursor\` is \`null\`.`
+5. The page requests the list of files, 1,000 at a time, until \`next_cursor\` is \`null\`.`
 
 const BACK_END = `This is the back end of the example. A production back end also has to do the following:
 

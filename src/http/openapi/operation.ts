@@ -19,7 +19,7 @@ export interface Operation {
   readonly path?: string
   /** Whether credentials are required (default), used if sent, or ignored. */
   readonly credentials?: 'required' | 'optional' | 'none'
-  /** Replace the route's schemas where a parser validates, with error codes of its own. */
+  /** Replace the route's schemas where a parser with its own error codes validates. */
   readonly parameters?: {
     readonly path?: Schemas
     readonly query?: Schemas

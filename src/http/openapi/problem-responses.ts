@@ -6,7 +6,7 @@ import type { Json } from './json.ts'
 import type { Operation } from './operation.ts'
 import { FACTS, PROBLEM_CATALOG } from './problem-catalog.ts'
 
-/** Any request can be refused with these. */
+/** Any request can be refused with these codes. */
 const ALWAYS = [
   'format_error',
   'invalid_parameter',
