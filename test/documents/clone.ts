@@ -88,7 +88,7 @@ export async function openClone(opened: AsyncDisposableStack): Promise<Clone> {
     return {
       url: find(/Cloud Repository listens on (\S+)/) ?? '',
       adminUrl: find(/the admin API listens at (http:[^"\s]+)/),
-      token: find(/for a day: (crt_\S+)/) ?? '',
+      token: find(/for one day: (crt_\S+)/) ?? '',
       output,
       stop,
     }
