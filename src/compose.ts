@@ -202,7 +202,7 @@ function openEmbedded(
 /** As for any uncaught error: all data is durable, and the supervisor restarts the service. */
 function endProcess(cause: unknown): void {
   process.nextTick(() => {
-    throw new Error('The thread that writes the database has ended.', { cause })
+    throw new Error('The database writer thread has ended.', { cause })
   })
 }
 

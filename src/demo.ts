@@ -29,11 +29,11 @@ export async function introduceDemo(
       : '',
     operatorPageUrl === undefined
       ? ''
-      : `Open the operators' page in a browser, with the ADMIN_TOKEN: ${operatorPageUrl}/\n`,
+      : `Open the operators' page in a browser and sign in with ADMIN_TOKEN: ${operatorPageUrl}/\n`,
   ].join('')
   return `
 Cloud Repository listens on ${url}
-${secret === undefined ? WITHOUT_TOKEN : `The user "demo" has this access token for a day: ${secret}`}
+${secret === undefined ? WITHOUT_TOKEN : `Access token of the user "demo", valid for one day: ${secret}`}
 
 ${pages === '' ? '' : `${pages}\n`}Upload a file and download it again:
 
@@ -42,7 +42,7 @@ ${pages === '' ? '' : `${pages}\n`}Upload a file and download it again:
 `
 }
 
-const WITHOUT_TOKEN = `No access token is printed, since the output is not a terminal.
+const WITHOUT_TOKEN = `No access token is printed because the output is not a terminal.
 "npm start -- --print-token" prints one.
-Issue one to the user "demo" with the same settings (such as DATA_DIR or DATABASE_URL) as the service:
+To issue one for the user "demo", use the same settings as the service (such as DATA_DIR or DATABASE_URL):
 npm run -s cli -- tokens issue demo`

@@ -47,7 +47,9 @@ const ADVICE = {
       'Check that the server is running, and that DATABASE_URL, its user and its password are correct.',
   },
   objectStore: {
-    file: 'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or OBJECT_STORE.',
+    file:
+      'Check that the disk has free space, and that the service may write to the folder of DATA_DIR or ' +
+      'OBJECT_STORE.',
     s3:
       'Check that the server is running, and that OBJECT_STORE, AWS_ENDPOINT_URL_S3 and the keys are correct. ' +
       'The user needs permission to get, put, delete and list objects and multipart uploads.',
@@ -84,7 +86,7 @@ async function useDatabase(config: Config): Promise<string> {
   } finally {
     await database.close()
   }
-  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} answers, and its clock is correct`
+  return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} responds, and its clock is correct`
 }
 
 /** Leases and grants use the database's clock, signatures the object store's. */

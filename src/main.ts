@@ -55,7 +55,8 @@ async function runServer(): Promise<number> {
   )
   for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   const stopped = stopSignal()
-  for (const place of await closePlaces(config)) logger.info(place, 'access of other users removed')
+  for (const place of await closePlaces(config))
+    logger.info(place, 'access by other system users removed')
   const tracing = await startTracing(config, logger)
   // Process 1 of a container ignores signals without a listener, and opening can wait long for the database.
   const service = await Promise.race([
@@ -142,7 +143,8 @@ function stopSignal(): Promise<NodeJS.Signals> {
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isPortTaken(error)) {
-    return `${error.message}: another program listens there. Choose another port, such as PORT=4000 or ADMIN_PORT=4001.`
+    const advice = 'Choose another port, such as PORT=4000 or ADMIN_PORT=4001.'
+    return `${error.message}: another program is listening there. ${advice}`
   }
   const cause = error.cause === undefined ? '' : `\n  caused by: ${explain(error.cause)}`
   return `${error.message}${cause}`

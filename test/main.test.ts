@@ -32,8 +32,8 @@ describe('the process', () => {
     const { output } = await start(['serve', '--demo'], { DATA_DIR })
     await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
     expect(output()).not.toContain('crt_')
-    const [, how = '', command = ''] = /(Issue .*):\nnpm run -s cli -- (.*)/.exec(output()) ?? []
-    expect(how).toContain('with the same settings (such as DATA_DIR or DATABASE_URL)')
+    const [, how = '', command = ''] = /(To issue .*):\nnpm run -s cli -- (.*)/.exec(output()) ?? []
+    expect(how).toContain('the same settings as the service (such as DATA_DIR or DATABASE_URL)')
     const list = await start(['tokens', 'list', 'demo', '--json'], { DATA_DIR })
     expect(await exitOf(list.process)).toBe(0)
     expect(JSON.parse(list.output())).toEqual([])

@@ -21,7 +21,7 @@ const english = {
   cancel: 'Cancel',
   undo: 'Undo',
   retry: 'Retry',
-  failed: (detail: string) => `That did not work: ${detail}`,
+  failed: (detail: string) => `Something went wrong: ${detail}`,
 
   signIn: {
     title: 'Sign in',
@@ -39,9 +39,9 @@ const english = {
         'This access token is not valid. Check for a typo; it may also have expired or been revoked.',
       two_access_tokens:
         'Your browser sent two different access tokens, so the request was refused. Another site may have set one of them to ' +
-        'get your files. Sign out to remove both, or sign in again. If this message returns, delete the cookies of this ' +
+        'get your files. Sign out to remove both, or sign in again. If this message appears again, delete the cookies of this ' +
         'address in your browser.',
-      user_suspended: 'This account is suspended. Ask the operator of this service.',
+      user_suspended: 'This account is suspended. Contact the operator of this service.',
       too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
       ended: 'Your access token is no longer valid, so you were signed out.',
     },
@@ -119,7 +119,7 @@ const english = {
     action: 'Rename',
     replace: 'Replace it',
     taken: (name: string) => `A file named “${name}” already exists.`,
-    invalid: 'A name has 1 to 255 bytes and cannot contain / or \\.',
+    invalid: 'A name must be 1 to 255 bytes long and cannot contain / or \\.',
     gone: 'This file no longer exists.',
   },
 
@@ -255,7 +255,7 @@ const english = {
       capacity: 'Capacity',
       files: 'Files',
       since: 'Since',
-      deleted: 'This user is being deleted, with all files.',
+      deleted: 'This user is being deleted, including all files.',
       suspend: 'Suspend',
       suspendTitle: 'Suspend this user?',
       suspendText:
@@ -282,7 +282,7 @@ const english = {
       idHint: '1 to 128 letters, digits or . _ : @ -',
       model: 'Model (optional)',
       bytes: 'Capacity (optional)',
-      bytesHint: 'Leave empty for the default of that model.',
+      bytesHint: 'Leave empty to use the default for that model.',
       since: (time: string) => `since ${time}`,
       remove: 'Remove',
       removeNamed: (deviceId: string) => `Remove ${deviceId}`,
@@ -301,9 +301,9 @@ const english = {
       usualSource: 'support',
       sourceHint: 'The reason, such as promotion, purchase or support.',
       reference: 'Reference',
-      referenceHint: 'Such as an order number. An existing reference updates that grant.',
+      referenceHint: 'For example, an order number. An existing reference updates that grant.',
       end: 'Last day (optional)',
-      endHint: 'Leave empty for a grant that ends when it is revoked.',
+      endHint: 'Leave empty if the grant has no end.',
       from: (time: string) => `from ${time}`,
       since: (time: string) => `since ${time}`,
       until: (time: string) => `until ${time}`,
@@ -322,7 +322,7 @@ const english = {
       issue: 'Issue a token',
       issueAction: 'Issue',
       label: 'Label (optional)',
-      labelHint: 'Such as the device it is for.',
+      labelHint: 'For example, the device that uses it.',
       term: 'Valid for',
       days: (days: number) =>
         days === 0

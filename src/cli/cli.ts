@@ -9,7 +9,7 @@ import { printable, render, type Result } from './render.ts'
 
 export interface CliOptions extends Pick<CommandCall, 'copies'> {
   readonly args: readonly string[]
-  /** Called only for a well-formed command. */
+  /** Called only if the command is well-formed. */
   readonly open: () => Promise<CommandServices>
   readonly print: (line: string) => void
   readonly printError: (line: string) => void

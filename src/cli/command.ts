@@ -19,7 +19,7 @@ export interface CommandServices {
 }
 
 export interface Transfer {
-  /** Bytes, as is `total`. */
+  /** In bytes, like `total`. */
   readonly moved: number
   readonly total: number
 }
@@ -48,7 +48,7 @@ export interface CommandCall {
   readonly flags: Readonly<Record<string, string>>
   readonly switches: ReadonlySet<string>
   readonly json: boolean
-  /** Prints at once; the result of `run` is printed after it. */
+  /** Prints immediately. The result of `run` is printed afterwards. */
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
   /** Sets the exit code to 1; the command continues. */

@@ -2,7 +2,7 @@ export type Scalar = string | number | boolean | null
 export type Row = Readonly<Record<string, Scalar>>
 export type Result = Row | readonly Row[]
 
-/** A list becomes a table, a record one line per member. */
+/** Renders a list as a table, and a record as one line per member. */
 export function render(result: Result): string {
   if (isList(result)) return table(result)
   const width = Math.max(...Object.keys(result).map((key) => key.length))

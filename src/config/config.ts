@@ -140,7 +140,7 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
   const secretAccessKey = optional('AWS_SECRET_ACCESS_KEY')
   if (isDefaultCredential(accessKeyId, secretAccessKey) && !isLoopback(endpoint)) {
     faults.push(
-      'AWS_SECRET_ACCESS_KEY: is a publicly known default; use another one, or a server on the loopback',
+      'AWS_SECRET_ACCESS_KEY: is a publicly known default; use another key, or a server on a loopback address',
     )
   }
   const isSessionBound = optional('AWS_SESSION_TOKEN') !== undefined
@@ -168,6 +168,8 @@ function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {
       ? undefined
       : { jwksUrl, issuer, audience, createsUsers }
   }
-  faults.push(...missing.map((name) => `${name}: is missing; JWTs need all of ${names.join(', ')}`))
+  faults.push(
+    ...missing.map((name) => `${name}: is missing; set all of ${names.join(', ')}, or none`),
+  )
   return undefined
 }

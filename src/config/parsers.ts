@@ -21,13 +21,11 @@ export function parseObjectStore(
   if (scheme === 'file' && rest !== undefined) return { kind: 'file', directory: resolve(rest) }
   const [, bucket] = /^\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/?$/.exec(rest ?? '') ?? []
   if (bucket?.endsWith('--x-s3') === true) {
-    throw new Error(
-      'must be a general purpose bucket; directory buckets sign requests in another way',
-    )
+    throw new Error('must be a general purpose bucket; directory buckets are not supported')
   }
   if (bucket !== undefined) return { kind: 's3', bucket }
   throw new Error(
-    'must be file:<folder> or s3://<bucket>; a bucket name has 3 to 63 of a-z, 0-9, "." and "-"',
+    'must be file:<folder> or s3://<bucket>; a bucket name has 3 to 63 characters from a-z, 0-9, "." and "-"',
   )
 }
 
@@ -50,7 +48,7 @@ export function parseDatabase(text: string): DatabaseConfig {
 export function parsePort(text: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
-  throw new Error('must be a port from 0 (any free port) to 65535')
+  throw new Error('must be a port number from 0 (any free port) to 65535')
 }
 
 export function parseBasePath(text: string): string {
@@ -82,7 +80,7 @@ export function parseGarbageDelay(text: string): number {
   const [, count = '', unit] = /^(\d+) ?(min|h|d)$/.exec(text) ?? []
   const ms = Number(count) * (unit === 'min' || unit === 'h' || unit === 'd' ? MS_OF[unit] : 0)
   if (ms >= LEAST_GARBAGE_DELAY_MS && ms <= MOST_GARBAGE_DELAY_MS) return ms
-  throw new Error('must be a time from 10min to 3650d, such as 90min, 24h or 7d')
+  throw new Error('must be a duration from 10min to 3650d, such as 90min, 24h or 7d')
 }
 
 export function parsePositiveCount(text: string): number {
@@ -145,7 +143,7 @@ export function parseDeviceModels(text: string): ReadonlyMap<string, number> {
   const models = parseJson(text)
   if (typeof models !== 'object' || models === null || Array.isArray(models)) {
     throw new Error(
-      'must be a JSON object of models and their bytes, such as {"camera-2": "20GiB"}',
+      'must be a JSON object that maps models to bytes, such as {"camera-2": "20GiB"}',
     )
   }
   return new Map(Object.entries(models).map(([model, bytes]) => [model, bytesOf(model, bytes)]))

@@ -8,7 +8,7 @@ export function settingWarnings(
   const { AWS_ENDPOINT_URL_S3: endpoint = '' } = environment
   const warnings: string[] = []
   if (hasTrialSecret(environment)) {
-    warnings.push('trial secrets are in use, which everyone can read: see .env.example')
+    warnings.push('publicly known trial secrets are in use; see .env.example')
   }
   if (endpoint !== '' && objectStore.kind === 'file') {
     const { directory } = objectStore

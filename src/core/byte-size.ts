@@ -31,7 +31,7 @@ export function parseByteSize(text: string): number {
   }
   throw new AppError(
     'invalid_parameter',
-    `"${text}" is not a size. Use whole bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB.`,
+    `"${text}" is not a size. Use a whole number of bytes, or a number with KB, MB, GB, TB, KiB, MiB, GiB or TiB.`,
   )
 }
 

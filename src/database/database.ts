@@ -13,12 +13,12 @@ import type { Transact } from './sqlite/group-commit.ts'
 import type { Tables } from './schema.ts'
 
 export interface Database extends EngineParts {
-  /** Runs statements outside a transaction. `work` may run several times, see `transaction`. */
+  /** Runs statements outside a transaction. `work` may run several times; see `transaction`. */
   query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
   execute<R>(statement: CompiledQuery<R>): Promise<readonly R[]>
 
-  /** Like `query`, for statements that read a page in index order; see `keepIndexOrder`. */
+  /** Like `query`, but for statements that read a page in index order. See `keepIndexOrder`. */
   readInOrder<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
   /**
@@ -35,7 +35,7 @@ export interface Database extends EngineParts {
   close(): Promise<void>
 }
 
-/** A snapshot of a pool. `waiting` counts callers, the other members connections. */
+/** A snapshot of a pool. `waiting` counts callers; the other members count connections. */
 export interface Connections {
   readonly limit: number
   readonly open: number
@@ -70,7 +70,7 @@ interface EngineParts extends Fragments {
   readonly runBatch: RunBatch | undefined
   /** Precedes an index-order read in its transaction: with stale statistics the planner would sort a million files. */
   readonly keepIndexOrder: RawBuilder<unknown> | undefined
-  /** How many concurrent changes of one user help; more would only delay other users. */
+  /** The number of concurrent changes of one user that help. More would only delay other users. */
   readonly changesPerUser: number
   /** Migrates beside requests, in one instance at a time; `undefined` if migrations are exclusive anyway. */
   readonly migrateAlone:
@@ -89,7 +89,7 @@ export interface Engine extends EngineParts, Repeats {
 
 export const MAX_REPEATS = 5
 
-/** Equals the wait for a turn: a backup or an operator's transaction of a few seconds refuses no change. */
+/** Equals the wait for a turn, so a backup or an operator's transaction of a few seconds refuses no change. */
 export const LOCK_TIMEOUT_MS = 10_000
 
 export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: Engine): Database {

@@ -14,7 +14,7 @@ import type { Tables } from './schema.ts'
 /**
  * Guarantees that the database has every table of `schema.ts`, or that no table has changed. One transaction under a
  * lock: any number of instances can call it, and a killed process leaves only prebuilt indexes, which the next call
- * reuses. Resolves to the names of the migrations it ran. Rejects with `unavailable`, also for an unknown migration.
+ * reuses. Resolves to the names of the migrations it ran. Rejects with `unavailable`, even for an unknown one.
  *
  * Instances of the previous version run meanwhile, so a migration follows these rules:
  * - An index on existing columns of a possibly large table goes into `indexes`: PostgreSQL builds it beside requests.
@@ -104,7 +104,8 @@ async function refuseNewer(kysely: Kysely<Tables>, migrations: Migrations): Prom
   if (unknown === undefined) return
   throw new AppError(
     'unavailable',
-    `A newer version has migrated the database ("${unknown.name}"). Run that version, or restore a backup made before.`,
+    `A newer version has migrated the database ("${unknown.name}"). ` +
+      'Run that version, or restore a backup from before the migration.',
   )
 }
 

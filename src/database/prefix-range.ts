@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 
 interface PrefixRange {
   readonly prefix: string
-  /** Empty to start at the first. */
+  /** Empty to start at the first name. */
   readonly after: string
 }
 

@@ -26,7 +26,7 @@ export interface UserRow {
 }
 
 export interface AccessTokenRow {
-  /** Of the secret, which is never stored. */
+  /** SHA-256 of the secret, which is never stored. */
   readonly sha256: string
   readonly token_id: string
   readonly user_id: UserId
@@ -54,7 +54,7 @@ export interface QuotaRow {
   readonly used_bytes: number
   readonly reserved_bytes: number
   readonly file_count: number
-  /** Bytes of `garbage` that count for the user; maintained by triggers. */
+  /** Bytes of `garbage` that count for the user. Triggers maintain this column. */
   readonly garbage_bytes: number
 }
 
@@ -89,7 +89,7 @@ export interface UploadRow {
 export interface GarbageRow {
   readonly object_key: ObjectKey
   readonly not_before: number
-  /** The user whose garbage bound it counts against; `null` if that user is gone or was never known. */
+  /** The user whose garbage limit it counts against; `null` if that user is gone or was never known. */
   readonly user_id: UserId | null
   readonly bytes: Generated<number>
 }

@@ -27,13 +27,13 @@ function createCallMeter(registry: Registry, of: 'database' | 'object_store'): C
   const common = { labelNames: ['operation'], registers: [registry] }
   const seconds = new Histogram({
     name: `cloud_repository_${of}_call_seconds`,
-    help: `Duration of calls of the ${help} by operation.`,
+    help: `Duration of calls to the ${help} by operation.`,
     buckets: BUCKETS,
     ...common,
   })
   const errors = new Counter({
     name: `cloud_repository_${of}_errors_total`,
-    help: `Calls that the ${help} failed or did not answer in time. Refusals are not errors.`,
+    help: `Calls to the ${help} that failed or timed out. Refusals are not errors.`,
     ...common,
   })
   return (method, call) => {
@@ -52,7 +52,7 @@ function createCallMeter(registry: Registry, of: 'database' | 'object_store'): C
   }
 }
 
-/** A failure of the dependency itself: `unavailable` without a cause, such as a lost upload, is none. */
+/** Whether the dependency itself failed. `unavailable` without a cause, such as a lost upload, does not count. */
 function isFailure(error: unknown): boolean {
   if (isAppError(error, 'unavailable')) return error.cause !== undefined
   return !(error instanceof AppError)
@@ -83,7 +83,7 @@ export function meterRepository(repository: Repository, registry: Registry): Rep
   })
   const lost = new Counter({
     name: 'cloud_repository_lost_contents_total',
-    help: 'Downloads whose object stays missing or has the wrong size: data is lost, or the store is incomplete.',
+    help: 'Downloads whose object remains missing or has the wrong size: data is lost, or the store is incomplete.',
     registers,
   })
   return {

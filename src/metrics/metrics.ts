@@ -10,7 +10,7 @@ import { meterSweeper } from './sweeps.ts'
 
 export interface Metrics {
   readonly contentType: string
-  /** Never rejects: metrics that a dependency does not deliver in time are left out. */
+  /** Never rejects: it omits metrics that a dependency does not supply in time. */
   expose(): Promise<string>
   /** Adds version and process metrics, such as event loop delays. Idempotent. */
   watchProcess(build: BuildInfo): void
@@ -54,7 +54,7 @@ export function createMetrics({ registry = new Registry(), ...options }: Metrics
   }
 }
 
-/** Always 1: other metrics are joined by the version label. */
+/** Always 1. Queries join other metrics by the label `version`. */
 function exposeBuild(registry: Registry, { version }: BuildInfo): void {
   const build = new Gauge({
     name: 'cloud_repository_build_info',

@@ -108,12 +108,12 @@ function createCounters(registry: Registry) {
     }),
     received: new Counter({
       name: 'cloud_repository_received_bytes_total',
-      help: 'Bytes received on connections, including heads and requests in progress.',
+      help: 'Bytes received on connections, including headers and requests in progress.',
       ...byRoute,
     }),
     sent: new Counter({
       name: 'cloud_repository_sent_bytes_total',
-      help: 'Bytes sent on connections, including heads and requests in progress.',
+      help: 'Bytes sent on connections, including headers and requests in progress.',
       ...byRoute,
     }),
     running: new Gauge({

@@ -13,7 +13,7 @@ export interface Reading {
   readonly read: () => Promise<void>
 }
 
-/** Reads at each scrape. Never rejects: late or failed values are left out. Concurrent scrapes share one read. */
+/** Reads values at each scrape. Never rejects: it omits late or failed values. Concurrent scrapes share one read. */
 export function createScrape({ clear, read }: Reading): () => Promise<void> {
   let reading: Promise<void> | undefined
   return async () => {
@@ -59,7 +59,7 @@ export interface BacklogOptions {
   readonly ledger: Pick<Ledger, 'measureBacklog' | 'measureJournal'>
 }
 
-/** Beyond it the exact number does not matter. */
+/** Above this number, the exact value does not matter. */
 const CAP = 10_000
 
 export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () => Promise<void> {

@@ -103,7 +103,10 @@ describe('users', () => {
   it('list goes in the order of ids, page by page', async () => {
     for (const id of ['b', 'a', 'c']) await run(`users create ${id}`)
     const first = await run('users list --limit 2 --json')
-    expect(first).toMatchObject({ code: 0, err: 'There are more users; continue with --after b' })
+    expect(first).toMatchObject({
+      code: 0,
+      err: 'There are more users. To continue, use --after b',
+    })
     expect(JSON.parse(first.out)).toMatchObject([{ user_id: 'a' }, { user_id: 'b' }])
     expect(await json('users list --after b')).toMatchObject([{ user_id: 'c' }])
     await run('devices add b cam --model camera')
@@ -121,7 +124,10 @@ describe('users', () => {
       { user_id: 'abc' },
     ])
     const first = await run('users list --prefix a --limit 2 --json')
-    expect(first).toMatchObject({ code: 0, err: 'There are more users; continue with --after ab' })
+    expect(first).toMatchObject({
+      code: 0,
+      err: 'There are more users. To continue, use --after ab',
+    })
     expect(await json('users list --prefix a --after ab')).toMatchObject([{ user_id: 'abc' }])
     expect(await run('users list --prefix c')).toMatchObject({ code: 0, out: '(none)' })
   })

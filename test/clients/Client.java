@@ -17,7 +17,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Uploads and downloads files with HttpClient of Java 17. Reads BASE_URL and ACCESS_TOKEN from the environment.
+ * Uploads and downloads files with the HttpClient of Java 17. Reads BASE_URL and ACCESS_TOKEN from the environment.
  *
  * <pre>
  * java Client.java upload FILE NAME [ETAG]
@@ -37,7 +37,7 @@ public class Client {
         }
     }
 
-    /** Creates or replaces the file of that name. With an etag, replaces only that version. */
+    /** Creates or replaces the file with that name. With an etag, replaces only that version. */
     private static void upload(Path path, String name, String etag) throws Exception {
         String boundary = UUID.randomUUID().toString();
         String head = "--" + boundary + "\r\n"
@@ -66,7 +66,7 @@ public class Client {
             var request = request(name);
             if (Files.exists(tag) && Files.exists(part) && Files.size(part) > 0) {
                 request.header("Range", "bytes=" + Files.size(part) + "-");
-                // With If-Range the service sends the whole file if it has changed.
+                // With If-Range, the service sends the whole file if it has changed.
                 request.header("If-Range", Files.readString(tag));
             }
             var response = HTTP.send(request.build(), BodyHandlers.ofInputStream());
@@ -89,14 +89,14 @@ public class Client {
         HttpResponse<InputStream> send() throws IOException, InterruptedException;
     }
 
-    /** Retries temporary failures, after the time that the service asks for but at most a minute. */
+    /** Retries temporary failures after the delay that the service requests, unless that exceeds a minute. */
     private static void retry(Attempt attempt) throws Exception {
         for (int left = TRIES - 1; ; left--) {
             long wait = 1;
             try {
                 var response = attempt.send();
                 int status = response.statusCode();
-                // 416: an earlier run had already received every byte.
+                // 416: an earlier run received every byte.
                 if (status < 300 || status == 416) return;
                 if (left == 0 || !Set.of(408, 429, 503).contains(status)) fail(response);
                 wait = Long.parseLong(response.headers().firstValue("Retry-After").orElse("1"));

@@ -1,4 +1,4 @@
-// The back end of a product: serves page.html, and signs users in to the product and to Cloud Repository at once.
+// The back end of a product. Serves page.html, and signs users in to the product and to Cloud Repository together.
 //   ADMIN_TOKEN=... node back-end.ts (Node.js 24 or newer)
 import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -21,8 +21,20 @@ async function admin(method: string, path: string, body?: object) {
   if (body !== undefined) headers['content-type'] = 'application/json'
   const content = body === undefined ? {} : { body: JSON.stringify(body) }
   const response = await fetch(ADMIN_URL + path, { method, headers, ...content })
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+  if (!response.ok) throw new Refusal(response.status, await response.text())
   return (await response.json()) as Readonly<Record<string, unknown>>
+}
+
+/** The admin API refused a request, with this problem document. */
+class Refusal extends Error {
+  readonly status: number
+  readonly problem: string
+
+  constructor(status: number, problem: string) {
+    super(`${status} ${problem}`)
+    this.status = status
+    this.problem = problem
+  }
 }
 
 /** Replace this with the sign-in of your product, which checks a password. */
@@ -46,6 +58,11 @@ const server = createServer((request, response) => {
   answer(request).then(
     ({ status, headers, body }) => response.writeHead(status, headers).end(body),
     (error: unknown) => {
+      if (error instanceof Refusal && error.status === 400) {
+        // Something the user entered is invalid. The page shows the detail of the problem document.
+        response.writeHead(400, { 'content-type': 'application/problem+json' }).end(error.problem)
+        return
+      }
       console.error(error)
       response.writeHead(500).end()
     },

@@ -13,7 +13,7 @@
 
 enum { TRIES = 5, MAX_WAIT_SECONDS = 60, PATH_BYTES = 4096, PROBLEM_BYTES = 4096 };
 
-/* An answer. The requested content is written to a file, a problem document is kept here. */
+/* An answer. The requested content goes to a file. A problem document is kept here. */
 struct answer {
   CURL *curl;
   FILE *content;
@@ -100,7 +100,7 @@ static long attempt(struct answer *answer, int is_last) {
   long status = status_of(answer->curl);
   if (code == CURLE_OK) open_part(answer); /* for an empty file */
   if (answer->part != NULL && answer->content != NULL && fclose(answer->content) != 0) die(answer->part);
-  /* 416: an earlier run had already received every byte. */
+  /* 416: an earlier run received every byte. */
   if (code == CURLE_OK && (status < 300 || status == 416)) return -1;
   int is_temporary = status == 408 || status == 429 || status == 503;
   if (status >= 300 && (is_last || !is_temporary)) fail(answer);
@@ -116,7 +116,7 @@ static long attempt(struct answer *answer, int is_last) {
   return (long)seconds;
 }
 
-/* Creates or replaces the file of that name. With an etag, replaces only that version. */
+/* Creates or replaces the file with that name. With an etag, replaces only that version. */
 static long upload(const char *path, const char *name, const char *etag, int is_last) {
   struct answer answer = {.curl = request(name), .content = stdout};
   curl_mime *form = curl_mime_init(answer.curl);
@@ -148,7 +148,7 @@ static long download(const char *name, const char *part, const char *tag, int is
     fseek(begun, 0, SEEK_END);
     long have = ftell(begun);
     snprintf(range, sizeof range, "Range: bytes=%ld-", have);
-    /* With If-Range the service sends the whole file if it has changed. */
+    /* With If-Range, the service sends the whole file if it has changed. */
     snprintf(if_range, sizeof if_range, "If-Range: %s", etag);
     if (have > 0) headers = curl_slist_append(curl_slist_append(headers, range), if_range);
   }

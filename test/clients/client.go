@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// upload creates or replaces the file of that name. With an etag, it replaces only that version.
+// upload creates or replaces the file with that name. With an etag, it replaces only that version.
 func upload(path, name, etag string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
@@ -104,7 +104,7 @@ func download(name, path string) error {
 		etag, _ := os.ReadFile(tag)
 		if info, err := os.Stat(part); err == nil && info.Size() > 0 && len(etag) > 0 {
 			request.Header.Set("Range", fmt.Sprintf("bytes=%d-", info.Size()))
-			// With If-Range the service sends the whole file if it has changed.
+			// With If-Range, the service sends the whole file if it has changed.
 			request.Header.Set("If-Range", string(etag))
 		}
 		response, err := send(request)
@@ -137,7 +137,7 @@ func download(name, path string) error {
 	return os.Remove(tag)
 }
 
-// retry retries temporary failures, after the time that the service asks for but at most a minute.
+// retry retries temporary failures after the delay that the service requests, or gives up if that exceeds a minute.
 func retry(attempt func() (*http.Response, error)) error {
 	for left := tries - 1; ; left-- {
 		response, err := attempt()
@@ -147,7 +147,7 @@ func retry(attempt func() (*http.Response, error)) error {
 		wait := 1
 		if err == nil {
 			switch response.StatusCode {
-			// 416: an earlier run had already received every byte.
+			// 416: an earlier run received every byte.
 			case http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable:
 				return nil
 			case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusServiceUnavailable:

@@ -17,7 +17,7 @@ TIMEOUT_S = (10, 300)
 
 
 def upload(path, name, etag=None):
-    """Creates or replaces the file of that name. With an etag, replaces only that version."""
+    """Creates or replaces the file with that name. With an etag, replaces only that version."""
     headers = {"If-Match": f'"{etag}"'} if etag else {}
 
     def send():
@@ -41,7 +41,7 @@ def download(name, path):
         headers = {}
         if have > 0:
             with open(tag) as file:
-                # With If-Range the service sends the whole file if it has changed.
+                # With If-Range, the service sends the whole file if it has changed.
                 headers = {"Range": f"bytes={have}-", "If-Range": file.read()}
         with session.get(
             url(name), headers=headers, stream=True, timeout=TIMEOUT_S
@@ -69,7 +69,7 @@ def download(name, path):
 
 
 def retry(send):
-    """Retries temporary failures, after the time that the service asks for but at most MAX_WAIT_S."""
+    """Retries temporary failures after the delay that the service requests. Gives up if that exceeds MAX_WAIT_S."""
     for left in reversed(range(TRIES)):
         try:
             response = send()
@@ -78,7 +78,7 @@ def retry(send):
                 sys.exit(f"no answer: {error}")
             time.sleep(1)
             continue
-        # 416: an earlier run had already received every byte.
+        # 416: an earlier run received every byte.
         if response.ok or response.status_code == 416:
             return response
         if response.status_code not in (408, 429, 503) or left == 0:

@@ -24,12 +24,12 @@ header() {
   tr -d '\r' <"$head" | grep -i "^$1:" | tail -n 1 | cut -d ' ' -f 2-
 }
 
-# Creates or replaces the file of that name. With an etag, replaces only that version.
+# Creates or replaces the file with that name. With an etag, replaces only that version.
 upload() {
   send "$reply" ${etag:+--header} ${etag:+"If-Match: \"$etag\""} --form "file=@\"$file\"" "$(url "$name")"
 }
 
-# Downloads a file. Resumes the download of an earlier attempt or run that was cut off. With If-Range the service sends
+# Downloads a file. Resumes the download of an earlier attempt or run that was cut off. With If-Range, the service sends
 # the whole file if it has changed.
 download() {
   have=0
@@ -43,12 +43,12 @@ download() {
   esac
 }
 
-# Retries temporary failures, after the time that the service asks for but at most a minute.
+# Retries temporary failures after the delay that the service requests, unless that exceeds a minute.
 retry() {
   for try in 1 2 3 4 5; do
     "$1"
     case $status in
-      # 416: an earlier run had already received every byte.
+      # 416: an earlier run received every byte.
       2?? | 416) if [ -z "$lost" ]; then return; fi ;;
       000 | 408 | 429 | 503) ;;
       *) break ;;

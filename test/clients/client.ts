@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 const TRIES = 5
 const MAX_WAIT_SECONDS = 60
 
-/** Creates or replaces the file of that name. With an etag, replaces only that version. */
+/** Creates or replaces the file with that name. With an etag, replaces only that version. */
 async function upload(path: string, name: string, etag?: string): Promise<void> {
   const form = new FormData()
   // The blob only refers to the file, but the fetch of Node 24 reads ahead of the network and may end up holding all
@@ -25,7 +25,7 @@ async function download(name: string, path: string): Promise<void> {
   const tag = `${path}.etag`
   await retry(async () => {
     const [have, etag] = await Promise.all([sizeOf(part), readFile(tag, 'utf8').catch(() => '')])
-    // With If-Range the service sends the whole file if it has changed.
+    // With If-Range, the service sends the whole file if it has changed.
     const isPartial = have > 0 && etag !== ''
     const headers: Record<string, string> = isPartial
       ? { range: `bytes=${have}-`, 'if-range': etag }
@@ -56,12 +56,12 @@ function request(name: string, init: RequestInit): Promise<Response> {
   return fetch(`${BASE_URL}/users/me/repo/${encodeURIComponent(name)}`, { ...init, headers })
 }
 
-/** Retries temporary failures, after the time that the service asks for but at most a minute. */
+/** Retries temporary failures after the delay that the service requests, unless that exceeds a minute. */
 async function retry(send: () => Promise<Response>, left = TRIES - 1): Promise<Response> {
   const response = await send().catch((error: unknown): undefined => {
     if (left === 0) throw error
   })
-  // 416: an earlier run had already received every byte.
+  // 416: an earlier run received every byte.
   if (response?.ok || response?.status === 416) return response
   const isTemporary = response === undefined || [408, 429, 503].includes(response.status)
   const seconds = Number(response?.headers.get('retry-after') ?? 1)

@@ -53,14 +53,16 @@ describe.skipIf(skipped)('the web page in docs/clients.md', () => {
     return () => context.close()
   })
 
-  /** Runs a copy of the example, for a service at another address. */
+  /** Runs a copy of the example, for a service at another address and with short pages of the file list. */
   async function startBackEnd(port: number): Promise<void> {
     const folder = await createFolder('example')
     opened.defer(() => folder.remove())
     const program = join(folder.path, 'back-end.ts')
     await copyFile(join(import.meta.dirname, 'back-end.ts'), program)
     const html = await readFile(join(import.meta.dirname, 'page.html'), 'utf8')
-    const own = html.replace("SERVICE = 'http://127.0.0.1:3000'", `SERVICE = '${network.url}'`)
+    const own = html
+      .replace("SERVICE = 'http://127.0.0.1:3000'", `SERVICE = '${network.url}'`)
+      .replace('limit=1000', 'limit=2')
     await writeFile(join(folder.path, 'page.html'), own)
     const settings = { ADMIN_URL: `http://127.0.0.1:${service.adminPort}`, ADMIN_TOKEN }
     const child = spawn(process.execPath, ['--no-warnings', program], {
@@ -173,6 +175,25 @@ describe.skipIf(skipped)('the web page in docs/clients.md', () => {
     await upload('second', randomBytes(MIB + 1))
     await expectMessage(`Your repository is full: ${MIB} bytes are free.`)
     expect(network.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1)
+  })
+
+  it('lists all files, even if they need several requests', async () => {
+    for (const name of ['a', 'b', 'c']) {
+      await upload(name, Buffer.of(1))
+      await expectMessage(`Uploaded ${name}.`)
+    }
+    network.requests.length = 0
+    await page.reload()
+    await expect
+      .poll(() => page.locator('#files button').allTextContents())
+      .toEqual(['a', 'b', 'c'])
+    expect(network.requests.filter(({ method }) => method === 'GET')).toHaveLength(2)
+  })
+
+  it('says why the user id is refused', async () => {
+    await page.locator('[name=user_id]').fill('not a user id')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await expectMessage('user_id is not valid.')
   })
 
   it('asks a user without a cookie to sign in', async () => {

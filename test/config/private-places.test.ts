@@ -27,7 +27,7 @@ describe('what other users of the machine see of the embedded places', () => {
     }
     const { output } = await serve(DATA_DIR)
     expect(await modesUnder(DATA_DIR)).toEqual(PRIVATE)
-    const told = [...output().matchAll(/"path":"([^"]+)".*access of other users removed/g)]
+    const told = [...output().matchAll(/"path":"([^"]+)".*access by other system users removed/g)]
     expect(told.map(([, path]) => path)).toEqual(
       Object.keys(PRIVATE).map((path) => join(DATA_DIR, path)),
     )

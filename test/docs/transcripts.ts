@@ -31,10 +31,10 @@ export async function recordTranscripts(): Promise<string> {
 const INTRODUCTION = `# Requests and answers over the wire
 
 This page shows the exact bytes of requests and answers. A test records them from the service through a plain socket
-and fails if an answer differs. \`npm run docs\` records them again. The lines of a head end with CR LF. Placeholders
-of the same length stand for the values that differ between runs: the access token, request ids, versions (which are
-also the entity tags), times, and the seconds to wait. Alice's repository has a capacity of 1,500 bytes. A device
-provides 500 of them.
+and fails if an answer differs. \`npm run docs\` records them again. Header lines end with CR LF. Placeholders of the
+same length replace the values that differ between runs: the access token, request ids, versions (which are also the
+entity tags), times, and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, of which a device adds
+500.
 
 [clients.md](clients.md) has programs in several languages that send these requests.
 [openapi.json](../api/openapi.json) lists every possible answer, and [api.md](api.md) has the rules.`
@@ -47,12 +47,12 @@ interface Stage {
 async function uploads({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Upload')
   recorder.text(
-    'As a form with one part named `file`. Its parameter `filename` is required, and its value is ignored:',
+    'A form has one part named `file`. The parameter `filename` is required, but its value is ignored:',
   )
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, MONDAY), status: 200 })
   recorder.heading('Upload without a form')
   recorder.text(
-    'The body is the file. This upload never replaces a file (`If-None-Match: *`), and its SHA-256 is checked:',
+    'The body is the file. `If-None-Match: *` never replaces a file, and `Repr-Digest` checks its SHA-256:',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/r%C3%A9sum%C3%A9.txt',
@@ -67,7 +67,7 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
   })
   recorder.heading('Overwrite')
   recorder.text(
-    'An upload to the name of an existing file replaces it. `replaced` is `true`, and `created_at` stays:',
+    'An upload to the name of an existing file replaces it. `replaced` is `true`, and `created_at` does not change:',
   )
   await recorder.exchange({ line: `POST ${FILE}`, ...form(cookie, TUESDAY), status: 200 })
 }
@@ -75,7 +75,8 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
 async function refusals({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('The repository is full')
   recorder.text(
-    'With `Expect: 100-continue` this answer comes before the client sends the body. Else it is the same.',
+    'With `Expect: 100-continue`, the service sends this answer before the client sends the body. Without it, the ' +
+      'answer is the same.',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/film.mp4',
@@ -83,12 +84,12 @@ async function refusals({ recorder, cookie }: Stage): Promise<void> {
     status: 403,
   })
   recorder.heading('A wrong token and no token')
-  recorder.text('The status is the same as for a full repository. The `code` distinguishes them.')
+  recorder.text('The status is the same as for a full repository, but the `code` differs.')
   const wrong = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers: wrong, status: 403 })
   await recorder.exchange({ line: `POST ${FILE}`, ...form({}, MONDAY), status: 403 })
   recorder.heading('A malformed form')
-  recorder.text('No part is named `file`. Nothing changes.')
+  recorder.text('No part has the name `file`, so the service refuses the form. Nothing changes.')
   const { headers, body } = form(cookie, MONDAY)
   await recorder.exchange({
     line: `POST ${FILE}`,
@@ -129,7 +130,7 @@ async function resuming({ recorder, cookie }: Stage): Promise<string> {
   )
   const next = await overwrite({ recorder, cookie }, { etag, content: MONDAY })
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 200 })
-  recorder.text('With `If-Match` the client gets an error instead:')
+  recorder.text('With `If-Match`, the client gets an error instead:')
   const match = { ...cookie, Range: 'bytes=24-', 'If-Match': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: match, status: 412 })
   return next
@@ -138,15 +139,15 @@ async function resuming({ recorder, cookie }: Stage): Promise<string> {
 async function conditions({ recorder, cookie }: Stage, etag: string): Promise<void> {
   recorder.heading('Conditional write')
   recorder.text(
-    'With `If-Match` an upload replaces only the version that the client knows. No other change is lost:',
+    'With `If-Match`, an upload replaces only the version that the client knows. No other change is lost:',
   )
   await overwrite({ recorder, cookie }, { etag, content: TUESDAY })
   recorder.text(
-    'A second upload with the same `If-Match` fails, since that version has been replaced:',
+    'A second upload with the same `If-Match` fails because that version has been replaced:',
   )
   const known = form({ ...cookie, 'If-Match': etag }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...known, status: 412 })
-  recorder.text('With `If-None-Match: *` an upload never replaces a file:')
+  recorder.text('With `If-None-Match: *`, an upload never replaces a file:')
   const create = form({ ...cookie, 'If-None-Match': '*' }, MONDAY)
   await recorder.exchange({ line: `POST ${FILE}`, ...create, status: 412 })
 }
@@ -171,7 +172,7 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
 async function guessing(recorder: Recorder): Promise<void> {
   recorder.heading('Too many wrong tokens')
   recorder.text(
-    'Two more wrong tokens. `Retry-After` is in seconds. Answers with status 503 have it too.',
+    'These requests send two more wrong tokens. `Retry-After` is in seconds. Answers with status 503 also have it.',
   )
   const headers = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 403 })

@@ -77,7 +77,9 @@ export async function openClone(opened: AsyncDisposableStack): Promise<Clone> {
     }
     opened.defer(() => tell('SIGKILL'))
     const output = () => text
-    await eventually(async () => expect(text).toContain('has this access token for a day: crt_'))
+    await eventually(async () =>
+      expect(text).toContain('Access token of the user "demo", valid for one day: crt_'),
+    )
     const stop = async (): Promise<void> => {
       tell('SIGINT')
       await exited
@@ -86,7 +88,7 @@ export async function openClone(opened: AsyncDisposableStack): Promise<Clone> {
     return {
       url: find(/Cloud Repository listens on (\S+)/) ?? '',
       adminUrl: find(/the admin API listens at (http:[^"\s]+)/),
-      token: find(/for a day: (crt_\S+)/) ?? '',
+      token: find(/for one day: (crt_\S+)/) ?? '',
       output,
       stop,
     }

@@ -56,7 +56,7 @@ export const DEVICES: readonly Command[] = [
     words: ['devices', 'add'],
     operands: ['<user_id>', '<device_id>'],
     flags: ['model', 'bytes'],
-    summary: 'add a device and its bytes to the capacity of a user',
+    summary: 'add a device, which increases the capacity of its user',
     run: async ({ grants }, { operands, flags }) => {
       const { grant } = await grants.putDevice({
         userId: userIdOf(operands),
@@ -70,7 +70,7 @@ export const DEVICES: readonly Command[] = [
   {
     words: ['devices', 'remove'],
     operands: ['<user_id>', '<device_id>'],
-    summary: 'remove a device and its bytes from the capacity of a user',
+    summary: 'remove a device, which reduces the capacity of its user',
     run: async ({ grants }, { operands }) => {
       await grants.removeDevice({ userId: userIdOf(operands), deviceId: operands[1] ?? '' })
       return undefined

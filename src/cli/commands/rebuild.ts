@@ -32,7 +32,7 @@ export const REBUILD: Command = {
 }
 
 const UNREADABLE =
-  'Some objects could not be read, so the rebuild is not finished. Run it again when the object store can deliver ' +
+  'Some objects could not be read, so the rebuild is not finished. Run it again when the object store can return ' +
   'them, or use --skip-unreadable to finish without them.'
 
 const NOT_EMPTY =

@@ -26,7 +26,7 @@ export const USERS: readonly Command[] = [
       const limit = parsePageLimit(flags['limit'])
       const { page, last } = cutPage(await users.list({ prefix, after, limit: limit + 1 }), limit)
       if (last !== undefined) {
-        printError(`There are more users; continue with --after ${last.user.userId}`)
+        printError(`There are more users. To continue, use --after ${last.user.userId}`)
       }
       return page.map(accountRow)
     },
@@ -34,7 +34,7 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'show'],
     operands: ['<user_id>'],
-    summary: 'show the status and usage of a user; for a deleted one, the data still to be purged',
+    summary: 'show the status and usage of a user; for a deleted user, the data still to be purged',
     run: async ({ users }, { operands }) => accountRow(await users.find(userIdOf(operands))),
   },
   {

@@ -15,7 +15,7 @@ import {
 } from '../command.ts'
 import type { Row } from '../render.ts'
 
-/** Prints findings as they come: there may be more than fit into memory. */
+/** Prints each finding immediately, because all findings may not fit into memory. */
 export const VERIFY: Command = {
   words: ['verify'],
   operands: ['[user_id]'],
@@ -97,7 +97,7 @@ function remaining(verification: Verification): number {
 function metricsOf(verification: Verification): string {
   const { users, files, objects, remaining } = verification
   return [
-    ...head('drift', 'Findings of the last verify that it did not repair, by kind.'),
+    ...head('drift', 'Findings that the last verify did not repair, by kind.'),
     ...FINDING_KINDS.map((kind) => `${PREFIX}drift{kind="${kind}"} ${remaining[kind]}`),
     ...head('verified', 'Users, files and objects that the last verify checked.'),
     ...Object.entries({ users, files, objects }).map(

@@ -170,7 +170,7 @@ function assertTerms(terms: { label: string; expiresInSeconds: number | undefine
   if (label.length > MAX_LABEL_LENGTH || !LABEL.test(label) || !label.isWellFormed()) {
     throw new AppError(
       'invalid_parameter',
-      `label must be at most ${MAX_LABEL_LENGTH} characters, without control characters.`,
+      `label must be at most ${MAX_LABEL_LENGTH} characters and must not contain control characters.`,
       { facts: { parameter: 'label' } },
     )
   }

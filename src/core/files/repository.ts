@@ -193,6 +193,6 @@ function missingObject(file: File): AppError {
 function wrongSize({ objectKey, size }: File, opened: OpenedObject): AppError {
   discardBody(opened)
   return new AppError('internal_error', 'The content of this file cannot be read.', {
-    cause: new Error(`object ${objectKey} has ${opened.size} bytes in place of ${size}`),
+    cause: new Error(`object ${objectKey} has ${opened.size} bytes instead of ${size}`),
   })
 }

@@ -53,7 +53,7 @@ export function uploadCountExceeded(maxUploads: number): AppError {
 export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
   return new AppError(
     'file_count_exceeded',
-    'The repository already has the maximum number of files.',
+    'The repository already contains the maximum number of files.',
     {
       facts: { file_count: usage.fileCount, max_files: maxFiles },
     },

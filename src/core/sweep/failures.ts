@@ -57,6 +57,6 @@ export function createFailures({
 
 function failureOf(userId: UserId, cause: unknown): AppError {
   const code = isAppError(cause) ? cause.code : 'internal_error'
-  const detail = `The sweep failed for user "${userId}" and continued with the others.`
+  const detail = `The sweep failed for user "${userId}" and continued with the other users.`
   return new AppError(code, detail, { cause })
 }

@@ -95,6 +95,6 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
 export function insufficientStorage(): AppError {
   return new AppError(
     'insufficient_storage',
-    'The disk of the service is nearly full. Uploads are refused.',
+    "The service's disk is nearly full, so uploads are refused.",
   )
 }

@@ -60,7 +60,7 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
   if (put.value.size !== size) {
     throw new AppError(
       'unavailable',
-      'The object store did not store the number of bytes that was sent.',
+      'The object store stored fewer or more bytes than the service sent.',
       {
         cause: new Error(`sent ${size} bytes, stored ${put.value.size}`),
         part: 'object_store',

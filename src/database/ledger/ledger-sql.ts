@@ -16,7 +16,7 @@ export type Clocked = Pick<LedgerTx, 'db' | 'now'>
 
 export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly db: Kysely<Tables>
-  /** Bytes that every user has without a grant. */
+  /** Bytes of capacity that every user has without a grant. */
   readonly baseCapacity: number
   /** SQL for the capacity in force, in bytes, of the user in the `quotas` row. */
   readonly capacity: RawBuilder<number>

@@ -82,7 +82,7 @@ async function abortUploads({ db, now }: LedgerTx, { userId }: Purge): Promise<n
   return rows.length
 }
 
-/** In pages, since all at once may be the commits of a quarter of an hour. */
+/** Works in pages, because there may be as many rows as commits in a quarter of an hour. */
 async function forgetCommitted({ db }: LedgerTx, { userId, limit }: Purge): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
@@ -92,7 +92,7 @@ async function forgetCommitted({ db }: LedgerTx, { userId, limit }: Purge): Prom
   return Number(numAffectedRows)
 }
 
-/** In pages: releasing all of it at once, as the foreign key would, could exceed the statement timeout. */
+/** Works in pages: releasing all garbage at once, as the foreign key would, could exceed the statement timeout. */
 async function disownGarbage({ db }: LedgerTx, { userId, limit }: Purge): Promise<number> {
   const { rows } = await sql<{ readonly bytes: number }>`
     UPDATE garbage SET user_id = NULL WHERE object_key IN (

@@ -10,7 +10,7 @@ import { USAGE_COLUMNS, usageIn } from './rows.ts'
 type Sql = RawBuilder<unknown>
 
 interface Need {
-  /** Bytes by which the file exceeds the replaced one and what already counts for it; at least 0. */
+  /** Bytes by which the file exceeds the replaced file and the bytes already counted for it; at least 0. */
   readonly growth: Sql
   /** Bytes of `reserved_bytes` that belong to this file. */
   readonly ownReserved: Sql
@@ -69,7 +69,7 @@ function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
   )`
 }
 
-/** The least that an object takes beside its content; without it, empty objects would be unlimited. */
+/** The minimum overhead of an object. Without it, the number of empty objects would be unlimited. */
 const OBJECT_OVERHEAD_BYTES = 4096
 
 export function garbageBytes(size: Sql): RawBuilder<number> {
@@ -111,7 +111,7 @@ type StateRow = Usage &
     readonly garbage_wait_ms: number | null
   }
 
-/** Call it under the lock of the failed rule, so that the reason still holds. */
+/** Call this under the lock of the failed rule, so that the reason still holds. */
 export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<AppError> {
   const { db, now, capacity } = tx
   const { userId, requested, ownReserved } = refused

@@ -35,7 +35,7 @@ export const REPLACE_FILE = sql`
       sha256 = excluded.sha256, visibility = excluded.visibility, updated_at = excluded.updated_at
 `
 
-/** What a repeated `commit` returns again, besides the figures; stored as JSON. */
+/** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */
 export type Outcome = Omit<CommittedUpload, 'usage'>
 
 /** PostgreSQL for the JSON of an `Outcome`; `file` names a row with `FILE_COLUMNS`. */

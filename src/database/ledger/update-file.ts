@@ -51,7 +51,7 @@ async function demandedFile(tx: LedgerTx, request: DeleteFile): Promise<File> {
   return file
 }
 
-/** Frees what a removed or replaced file used, if any; its WHERE decides whether the user may write. */
+/** Frees the bytes of a removed or replaced file, if any. Its WHERE decides whether the user may write. */
 async function releaseQuota(
   tx: LedgerTx,
   { caller, file }: { readonly caller: Caller; readonly file: File | undefined },

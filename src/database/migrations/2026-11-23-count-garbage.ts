@@ -13,7 +13,7 @@ export function countGarbage({
   const statements: readonly RawBuilder<unknown>[] = [
     sql`ALTER TABLE quotas ADD COLUMN garbage_bytes bigint NOT NULL DEFAULT 0`,
     sql`ALTER TABLE garbage ADD COLUMN bytes bigint NOT NULL DEFAULT 0`,
-    // The next user of the id has none of it.
+    // The next user with this id has none of this garbage.
     sql`ALTER TABLE garbage ADD COLUMN user_id text COLLATE ${bytewise}
         REFERENCES quotas (user_id) ON DELETE SET NULL`,
     sql`CREATE INDEX garbage_by_user ON garbage (user_id, not_before) WHERE user_id IS NOT NULL`,

@@ -34,7 +34,7 @@ export interface Batch {
   readonly take: (locked: readonly unknown[]) => readonly CompiledQuery[]
 }
 
-/** Durable when it resolves; `undefined` if nothing took effect. Sends each statement without awaiting the previous. */
+/** Durable when it resolves; `undefined` if nothing took effect. Does not await one statement before the next. */
 export type RunBatch = (batch: Batch) => Promise<readonly QueryResult<unknown>[] | undefined>
 
 export function createRunBatch(options: ConnectionOptions): RunBatch {

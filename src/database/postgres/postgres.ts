@@ -16,7 +16,7 @@ export interface PostgresOptions {
 const DEFAULT_POOL_SIZE = 10
 const DEFAULT_TIMEOUT_MS = 10_000
 
-/** On a read-only server all calls reject with `unavailable`, reads too: a standby may lack an acknowledged change. */
+/** On a read-only server even reads reject with `unavailable`: a standby may lack an acknowledged change. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const pool = createPool(options, { isPatient: false })
   const isFailure = (error: unknown): boolean => classify(error) === 'failure'
@@ -119,7 +119,7 @@ const PREPARE_SESSION = `
     END,
     set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`
 
-/** Explicit, since the server or the role may have other defaults. */
+/** Set explicitly, because the server or the role may have other defaults. */
 const NO_DEADLINES = `
   SELECT set_config('lock_timeout', '0', false), set_config('statement_timeout', '0', false),
     set_config('idle_in_transaction_session_timeout', '0', false)`

@@ -10,7 +10,7 @@ export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>
 
 export interface UploadBatchesOptions {
   readonly statements: UploadStatements
-  /** Handles refusals, and uploads that have no statement. */
+  /** Handles refusals and uploads that have no statement. */
   readonly steps: UploadLedger
   readonly runBatch: RunBatch
   readonly userSemaphore: KeyedSemaphore
@@ -63,7 +63,7 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
       if (busy.has(userId)) continue
       const entries = queue.splice(0, room)
       room -= entries.length
-      // The rest waits behind all other users.
+      // The remaining entries wait behind all other users.
       queues.delete(userId)
       if (queue.length > 0) queues.set(userId, queue)
       if (entries.length > 0) batch.set(userId, entries)

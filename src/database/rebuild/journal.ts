@@ -110,7 +110,7 @@ type CountedRow = FoundObject & { readonly settled: number }
 
 const ROWS_PER_PAGE = 5000
 
-/** In pages: a statement over a million rows would time out. The last row of a name is the newest. */
+/** Works in pages: a statement over a million rows would time out. The last row of a name is the newest. */
 async function countJournal(database: Database): Promise<RebuildFigures> {
   const figures = { users: 0, files: 0, bytes: 0, replaced: 0, settled: 0 }
   let last: CountedRow | undefined

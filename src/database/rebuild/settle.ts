@@ -11,7 +11,7 @@ interface Settling extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly db: Kysely<Tables>
 }
 
-/** Settles a page of the journal, up to the first object of another user. */
+/** Settles a page of the journal that ends before the first object of another user. */
 export async function settleObjects(
   settling: Settling,
   options: Parameters<RebuildJournal['settle']>[0],

@@ -12,7 +12,7 @@ export class SqliteInstances {
   #connection: DatabaseSync | undefined
 
   constructor(file: string) {
-    // A link would have its own lock.
+    // A symbolic link would have its own lock.
     this.#file = `${realpathSync(file)}-instances`
   }
 

@@ -8,7 +8,7 @@ import { openSqlite } from './sqlite.ts'
 
 export interface RestoreDatabase {
   readonly file: string
-  /** Writes a copy of the database into an empty file. */
+  /** Writes a copy of the database to an empty file. */
   readonly fetch: (temporary: string) => Promise<void>
 }
 

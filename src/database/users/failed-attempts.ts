@@ -47,7 +47,7 @@ async function lock(
   { db, now, forUpdate }: Locking,
   addresses: Update['addresses'],
 ): Promise<readonly LockedCount[]> {
-  // One order, so that no two instances deadlock.
+  // Uses one order, so that no two instances deadlock.
   const sorted = [...addresses].sort()
   await sql`
     INSERT INTO guesses (address, guesses, window_ends_at, blocks, blocked_until, expires_at)

@@ -27,7 +27,7 @@ export function createInventory(database: Database): Inventory {
   }
 }
 
-/** Ids of both tables, since either may lack one. */
+/** Includes ids of both tables, because either may lack some. */
 function pageOfUsers({
   after,
   limit,

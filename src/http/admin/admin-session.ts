@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 
-/** Not the name of the user's cookie: all ports of a host share their cookies. */
+/** Differs from the user's cookie, because all ports of a host share their cookies. */
 export const ADMIN_SESSION_COOKIE = 'admin_session'
 
 /** A working day. */

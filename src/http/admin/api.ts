@@ -7,8 +7,8 @@ import { Type } from '../openapi/type.ts'
 export const ADMIN_API = {
   title: 'Cloud Repository: administration',
   description:
-    'Manages users, their access tokens, their devices and other grants. Every request except a probe needs the ' +
-    'bearer token; the page of this listener sends a session cookie instead.\n\n' +
+    'This API manages users, their access tokens, their devices and other grants. Requests except probes need the ' +
+    'bearer token. The web page of this listener sends a session cookie instead.\n\n' +
     'Request bodies are JSON in UTF-8 of at most 16 KiB. Values are not coerced, and unknown members are refused. ' +
     'Every `PUT` and `DELETE` is safe to repeat. Every refusal is a problem document (RFC 9457) with a `code`.',
   basePath: '',
@@ -21,8 +21,8 @@ export const ADMIN_API = {
       name: 'users',
       description: 'Create, list, suspend and delete users. Each user has one repository.',
     },
-    { name: 'access tokens', description: 'Issue, list and revoke the credentials of users.' },
-    { name: 'devices', description: 'Add, list and remove devices. Each device grants capacity.' },
+    { name: 'access tokens', description: 'Issue, list and revoke access tokens of users.' },
+    { name: 'devices', description: 'Add, list and remove devices. Each device adds capacity.' },
     { name: 'grants', description: 'Grant capacity for other reasons.' },
     { name: 'session', description: 'Sign in from the page of this listener.' },
     { name: 'health', description: 'Liveness and readiness probes.' },

@@ -10,7 +10,7 @@ export interface Access {
   readonly action: 'session.open' | 'session.close' | 'admin_token.refuse'
 }
 
-/** Logs an audit event, whatever `LOG_LEVEL` is. */
+/** Logs an audit event at any `LOG_LEVEL`. */
 export function audit(request: FastifyRequest, event: Change | Access): void {
   const line = { audit: true, ...event, address: addressOf(request) }
   request.log.child({}, { level: 'info' }).info(line, 'audit event')

@@ -13,7 +13,7 @@ export interface MonitoringOptions extends Pick<
   readonly readiness: Readiness
 }
 
-/** Builds the monitoring listener. It has no token, so that Prometheus need not hold the admin's. */
+/** Builds the monitoring listener. It needs no token, so Prometheus need not hold the admin token. */
 export async function buildMonitoring(options: MonitoringOptions): Promise<FastifyInstance> {
   const app = await createListener({ ...options, server: SERVER })
   app.addHook('onSend', async (_request, reply) => {

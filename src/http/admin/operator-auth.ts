@@ -18,7 +18,7 @@ export interface OperatorAuth {
   /** Throws unless the token is right. Compares in constant time. */
   assertToken(shown: string, exchange: Exchange): void
 
-  /** Passes if any session is good: other ports can plant more, but no good ones. An expired one is no guess. */
+  /** Passes if any session is good: other ports can plant cookies, but not good ones. An expired one is no guess. */
   assertSession(exchange: Exchange): void
 }
 

@@ -10,11 +10,11 @@ export function isSmall({ length }: Buffer): boolean {
 /** Small chunks per connection and event-loop turn that are not throttled. */
 const FREE_CHUNKS = 16
 
-/** For all connections. Node's parser takes about 1 us per chunk, so this is some 2 % of a core. */
+/** Shared by all connections. Node's parser takes about 1 us per chunk, so this is about 2 % of a core. */
 const CHUNKS_PER_SECOND = 20_000
 
 export interface Intake {
-  /** Bytes the reader buffers before it pauses, in place of the request's own buffer. */
+  /** Bytes that the reader buffers before it pauses, instead of the request's own buffer. */
   readonly readAheadBytes: number
   count(chunk: Buffer): void
   /** Stops reading until `resume`. Up to 64 KiB already read from the connection still arrive. */

@@ -6,7 +6,7 @@ import { tellToContinue } from '../server/unread-body.ts'
 
 export type DiscardBodyOptions = Pick<RequestBodyOptions, 'signal' | 'idleTimeoutMs'>
 
-/** Generous: no client needs to send a body here. */
+/** A generous limit: no client needs to send a body here. */
 const MAX_BODY_BYTES = 64 * 1024
 
 /**

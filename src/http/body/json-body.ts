@@ -7,7 +7,7 @@ import { atMost, bodyTooLarge, RequestBody } from './request-body.ts'
 export interface TakeJsonOptions {
   readonly idleTimeoutMs: number
   readonly shutdown: AbortSignal
-  /** Takes a missing body as `{}`, and leaves JSON that is no object to the route's schema. */
+  /** Treats a missing body as `{}`. The route's schema refuses JSON that is not an object. */
   readonly isOptional?: boolean
 }
 

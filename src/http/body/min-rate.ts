@@ -2,7 +2,7 @@ export interface MinRateOptions {
   /** How long no byte may pass; also the window over which the rate is averaged. */
   readonly idleTimeoutMs: number
   readonly total: () => number
-  /** Whether it is the client's turn, to send or to read. */
+  /** Whether the service is waiting for the client to send or read. */
   readonly isWaiting: () => boolean
   /** Called at most once. */
   readonly onTooSlow: () => void

@@ -4,7 +4,7 @@ import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type BodyCheck, type ReadOptions, RequestBody, type RequestFile } from './request-body.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 
-/** Takes any body as the file. Throws `format_error` if encoded or with Content-Range (RFC 9110 section 14.5). */
+/** Accepts any body as the file. Throws `format_error` if encoded or with Content-Range (RFC 9110 section 14.5). */
 export function openRawBody(
   request: Pick<FastifyRequest, 'raw' | 'intake' | 'headers'>,
   options: ReadOptions,

@@ -3,9 +3,9 @@ import { AppError } from '../../core/errors.ts'
 import { takenBytes } from './send-body.ts'
 
 export interface DownloadLimits {
-  /** Per user, or per address without a token. */
+  /** Maximum per user, or per address without a token. */
   readonly perUser: number
-  /** Of this process. */
+  /** Maximum for this process. */
   readonly total: number
 }
 
@@ -18,10 +18,10 @@ export interface DownloadSlot {
   readonly giveWay: () => void
 }
 
-/** Younger downloads have no meaningful rate. */
+/** A younger download has no meaningful rate yet. */
 const GRACE_MS = 5_000
 
-/** Slower downloads give way when all slots are taken; the same limit as for uploads. */
+/** Slower downloads give way when all slots are taken. Uploads have the same limit. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
 const REFUSING_MS = 5_000
@@ -99,7 +99,7 @@ interface Taken {
 interface Download {
   readonly slot: DownloadSlot
   readonly ageMs: number
-  /** Bytes a second since the download began. */
+  /** Average bytes per second since the download began. */
   readonly rate: number
 }
 

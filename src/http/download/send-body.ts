@@ -42,7 +42,7 @@ export async function sendBody(reply: FastifyReply, options: SendBodyOptions): P
 /** `takenBytes` lags by up to one write: a reader at 1.5 KiB/s still shows progress within three minutes. */
 const MAX_WRITE_BYTES = 256 * 1024
 
-/** What arrives in one event-loop turn or during a write is one system call. A chunk is released once written. */
+/** Chunks of one event-loop turn or one write take one system call. A chunk is released once written. */
 function writeBatches(
   reply: FastifyReply,
   { body, release, share, stopping }: SendBodyOptions & { readonly share: Share },
@@ -94,7 +94,7 @@ function writeBatches(
     isEnded = true
     writeBatch()
   })
-  // Sends what came before the error.
+  // Sends the chunks that came before the error.
   body.once('error', writeBatch)
 }
 
@@ -117,7 +117,7 @@ export interface SlowReaderOptions {
 /** Progress only shows after the client has drained much of the kernel's send buffer, up to megabytes. */
 const SLOW_READER_FACTOR = 3
 
-/** Ends the connection of a client that reads less than 1 KiB/s, so that it can't hold the source for ever. */
+/** Ends the connection of a client that reads less than 1 KiB/s, so that it can't hold the source forever. */
 export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowReaderOptions): void {
   if (reply.raw.destroyed) return
   const { socket } = reply.request.raw

@@ -9,7 +9,7 @@ import { AppError } from '../../core/errors.ts'
 export function assertIdentity(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
-    throw new AppError('format_error', 'The body must not have a Content-Encoding.')
+    throw new AppError('format_error', 'The request must not have a Content-Encoding header.')
   }
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
     throw new AppError('format_error', 'The only supported Transfer-Encoding is chunked.')
@@ -34,8 +34,8 @@ export interface ParameterizedValue {
 }
 
 /**
- * Parses a value with parameters (RFC 9110 section 5.6.6), or returns `undefined`. Stricter than most parsers, so that
- * no two disagree: no spaces around `=`, no quote in an unquoted value, nothing after a closing quote.
+ * Parses a value with parameters (RFC 9110 section 5.6.6). Returns `undefined` if it is malformed. Stricter than most
+ * parsers, so that no two disagree: no spaces around `=`, no quote in an unquoted value, nothing after a closing quote.
  */
 export function parseParameters(text: string): ParameterizedValue | undefined {
   const [start, value] = VALUE.exec(text) ?? []
@@ -61,7 +61,7 @@ const PARAMETER = /;[ \t]*(?:([^ \t;="]+)=(?:"((?:[^"\\]|\\[^])*)"|([^ \t;"]*))[
 /** ASCII for every name: a fallback for old clients, and the exact name in UTF-8 (RFC 6266, RFC 8187). */
 export function contentDisposition(name: FileName): string {
   const ascii = name.replaceAll(/[^\u0020-\u007e]/gu, '_').replaceAll(/["\\%]/g, '_')
-  // `encodeURIComponent` keeps four characters that are no `attr-char` of RFC 8187.
+  // `encodeURIComponent` keeps four characters that RFC 8187 does not allow as `attr-char`.
   const exact = encodeURIComponent(name).replaceAll(/['()*]/g, percentEncoded)
   return `attachment; filename="${ascii}"; filename*=UTF-8''${exact}`
 }
@@ -106,12 +106,12 @@ function dictionaryOf(text: string): ReadonlyMap<string, Item | InnerList> | und
 function malformed(): AppError {
   return new AppError(
     'invalid_parameter',
-    'The Repr-Digest header must be a dictionary whose sha-256 is 32 bytes in base64: sha-256=:...:',
+    'The Repr-Digest header must be a dictionary whose sha-256 member is 32 bytes in base64, such as sha-256=:...:',
     { facts: { parameter: 'Repr-Digest' } },
   )
 }
 
-/** Adds names that `Vary` does not have yet. */
+/** Adds names that `Vary` does not contain yet. */
 export function addVary(reply: FastifyReply, ...names: readonly string[]): void {
   const given = reply.getHeader('vary')
   const known = given === undefined ? [] : String(given).split(', ')

@@ -1,4 +1,4 @@
-/** Milliseconds since the epoch, from any format of RFC 9110 section 5.6.7. The day's name is not compared. */
+/** Milliseconds since the epoch, from any format of RFC 9110 section 5.6.7. The name of the weekday is ignored. */
 export function parseHttpDate(text: string, nowMs: number = Date.now()): number | undefined {
   for (const format of [IMF_FIXDATE, RFC_850, ASCTIME]) {
     const parts = format.exec(text)?.groups
@@ -28,7 +28,7 @@ function timeOf(parts: Readonly<Record<string, string>>, nowMs: number): number 
   const { year = '', month = '', day, hour, minute, second } = parts
   const at = new Date(0)
   at.setUTCFullYear(fullYear(year, nowMs), MONTHS.indexOf(month), Number(day))
-  // A day that the month does not have rolls over into the next.
+  // A day beyond the end of the month rolls over into the next month.
   if (at.getUTCDate() !== Number(day)) return undefined
   return at.setUTCHours(Number(hour), Number(minute), Number(second))
 }

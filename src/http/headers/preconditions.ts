@@ -25,7 +25,7 @@ export function parseWritePrecondition(headers: IncomingHttpHeaders): Preconditi
   return precondition
 }
 
-/** As `parseWritePrecondition`, for a read. */
+/** Like `parseWritePrecondition`, for a read. */
 export function parsePreconditions(headers: IncomingHttpHeaders): Preconditions {
   const { 'if-match': match, 'if-none-match': none } = headers
   const { 'if-modified-since': since, 'if-unmodified-since': until } = headers
@@ -123,7 +123,7 @@ export function selectRepresentation(
   if (ifRange !== undefined && parseStrongEntityTag(String(ifRange)) !== etag) return 'whole'
   const selected = selectRange(range, size)
   if (selected !== 'unsatisfiable') return selected
-  const detail = `The range contains no byte of the file, which has ${size} bytes.`
+  const detail = `The range contains none of the file's ${size} bytes.`
   throw new AppError('range_not_satisfiable', detail, { facts: { size } })
 }
 
@@ -148,7 +148,7 @@ export function selectRange(
 
 const SPECIFIER = /^bytes=(.*)$/i
 
-/** Of an empty file, a suffix range selects the whole, since no `Content-Range` could express it. */
+/** A suffix range of an empty file selects the whole file, because no `Content-Range` could express it. */
 function lastBytes(count: number, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   if (count === 0) return 'unsatisfiable'
   return size === 0 ? 'whole' : { first: Math.max(0, size - count), last: size - 1 }

@@ -13,7 +13,7 @@ export interface FileForm extends RequestFile {
 }
 
 export interface OpenFileFormOptions extends ReadOptions {
-  /** Awaited when the headers are valid, before the body is read; its error refuses the form. */
+  /** Awaited once the headers are valid, before the body is read. An error refuses the form. */
   readonly onStart?: () => Promise<void>
 }
 
@@ -58,13 +58,13 @@ function parseFormBoundary(headers: Headers): string {
   if (BOUNDARY.test(boundary)) return boundary
   throw new AppError(
     'format_error',
-    'The Content-Type must have a boundary of 1 to 70 characters that RFC 2046 allows.',
+    'The boundary in the Content-Type must be 1 to 70 characters that RFC 2046 allows.',
   )
 }
 
 const BOUNDARY = /^[0-9A-Za-z'()+_,\-./:=? ]{0,69}[0-9A-Za-z'()+_,\-./:=?]$/
 
-/** Smallest possible size of the form's file, in bytes; 0 if unknown. */
+/** Smallest possible size of the file in the form, in bytes; 0 if unknown. */
 export function minFileSize({ headers }: Pick<FastifyRequest, 'headers'>): number {
   return Math.max(0, (contentLength(headers) ?? 0) - MAX_OVERHEAD_BYTES)
 }
@@ -77,7 +77,7 @@ function sizeOf(headers: Headers, boundary: string, offset: number): IncomingFil
   if (rest < 0) {
     throw new AppError(
       'truncated_body',
-      'The Content-Length is too small for the closing boundary of the form.',
+      'The Content-Length leaves no room for the closing boundary of the form.',
     )
   }
   // The line break after a form is optional.

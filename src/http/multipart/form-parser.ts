@@ -9,7 +9,7 @@ export const MAX_PART_HEAD_BYTES = 16 * 1024
 
 export const MAX_FIELDS = 8
 
-/** Longer values are cut. */
+/** Longer values are truncated. */
 export const MAX_FIELD_BYTES = 4 * 1024
 
 export interface FormField {
@@ -82,7 +82,7 @@ export class FormParser implements BodyCheck {
 
   #onDelimiter(state: ContentState, outlet: ContentOutlet): void {
     if (state === 'epilogue') {
-      throw malformed('A boundary line follows the closing boundary of the form.')
+      throw malformed('The form has a boundary line after its closing boundary.')
     }
     if (state !== 'preamble' && this.#scanner.borrowed > 0) throw malformed(HEAD_CUT)
     if (state === 'file') outlet.end()
@@ -119,7 +119,7 @@ export class FormParser implements BodyCheck {
     const cut = head.indexOf(this.#delimiter.toString('latin1'), before - this.#delimiter.length)
     if (cut !== -1 && (end === -1 || cut < end)) throw malformed(HEAD_CUT)
     if (end === -1 && head.length === 2 + MAX_PART_HEAD_BYTES) {
-      throw malformed(`The headers of a part exceed ${MAX_PART_HEAD_BYTES} bytes.`)
+      throw malformed(`The headers of a part are larger than ${MAX_PART_HEAD_BYTES} bytes.`)
     }
     this.#head = head
     const taken = (end === -1 ? head.length : end + 4) - before
@@ -151,7 +151,7 @@ export class FormParser implements BodyCheck {
     if (this.#fieldCount > MAX_FIELDS) {
       throw malformed(`The form has more than ${MAX_FIELDS} fields besides the file.`)
     }
-    // No honest client sends such a name, and it breaks programs that keep fields in an object.
+    // Honest clients send no such name, and it breaks programs that keep fields in an object.
     if (name in Object.prototype) throw malformed(`The field name "${name}" is not allowed.`)
     this.#state = 'field'
     this.#field = { name, isJson, text: '' }
@@ -159,7 +159,7 @@ export class FormParser implements BodyCheck {
 
   #keep(content: Buffer): void {
     const { text } = this.#field
-    // One byte too many shows that the value is cut.
+    // One byte beyond the limit shows that the value is truncated.
     this.#field.text += content.toString('latin1', 0, MAX_FIELD_BYTES + 1 - text.length)
   }
 

@@ -69,7 +69,7 @@ function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json 
   }
 }
 
-/** Of the API, not of the program. */
+/** The version of the API, not of the program. */
 const VERSION = '1.0.0'
 
 function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Operation }[] {

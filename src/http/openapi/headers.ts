@@ -19,12 +19,12 @@ const DESCRIBED = {
     example: 'Sat, 21 Nov 2026 12:00:00 GMT',
   },
   'Accept-Ranges': {
-    description: 'Requests for one range of bytes are supported.',
+    description: 'Requests may ask for one byte range.',
     schema: { type: 'string', const: 'bytes' },
   },
   'Content-Range': {
     description:
-      'The first and the last byte of the range, and the size of the file. A 416 has only the size.',
+      'The first and last byte of the range, and the size of the file. With status 416, only the size.',
     schema: { type: 'string', pattern: '^bytes (\\d+-\\d+|\\*)/\\d+$' },
     example: 'bytes 0-1023/6143',
   },
@@ -47,7 +47,7 @@ const DESCRIBED = {
     example: 'private, no-cache',
   },
   'Retry-After': {
-    description: 'Seconds to wait before the request is sent again.',
+    description: 'Seconds to wait before sending the request again.',
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },

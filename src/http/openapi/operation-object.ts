@@ -35,7 +35,7 @@ function objectOf(described: DescribedRoute): Json {
   return { ...headingOf(described), ...body, responses: { ...answers, ...refusals } }
 }
 
-/** As `GET`, without content, ranges and range errors. */
+/** Like `GET`, without content, ranges and range errors. */
 function headOf(described: DescribedRoute): Json {
   const { operation, problems, components } = described
   const { operationId, summary, responses } = operation

@@ -19,16 +19,16 @@ export interface Operation {
   readonly path?: string
   /** Whether credentials are required (default), used if sent, or ignored. */
   readonly credentials?: 'required' | 'optional' | 'none'
-  /** Replace the route's schemas where a parser validates, with error codes of its own. */
+  /** Replace the route's schemas where a parser with its own error codes validates. */
   readonly parameters?: {
     readonly path?: Schemas
     readonly query?: Schemas
     readonly header?: Schemas
   }
-  /** Likewise. By default the route's body schema, optional if no member is required. */
+  /** Also replaces a schema. The default is the route's body schema, optional if no member is required. */
   readonly requestBody?: Json
   readonly responses: Readonly<Record<number, string | Answer>>
-  /** Codes beyond those of `problemsOf`. */
+  /** Codes in addition to those of `problemsOf`. */
   readonly problems?: readonly ErrorCode[]
 }
 

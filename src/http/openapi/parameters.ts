@@ -13,15 +13,15 @@ export const FILE_NAME_SCHEMA = {
 export const FILE_NAME = {
   ...FILE_NAME_SCHEMA,
   description:
-    'The file name, percent-encoded: 1 to 255 bytes of UTF-8 without `/`, `\\` and control characters, and not `.` ' +
-    'or `..`. Names are compared byte by byte, without case folding or normalization.',
+    'The percent-encoded file name: 1 to 255 bytes of UTF-8 without `/`, `\\` or control characters. It cannot be ' +
+    '`.` or `..`. Names are compared byte by byte, without case folding or normalization.',
   examples: ['README.md'],
 } as const
 
 export const USER_ID = {
   type: 'string',
   pattern: USER_ID_PATTERN,
-  description: 'The user id: 1 to 64 characters from `A-Z a-z 0-9 _ -`, and not `me`.',
+  description: 'A user id has 1 to 64 characters from `A-Z a-z 0-9 _ -` and is not `me`.',
   examples: ['alice'],
 } as const
 

@@ -24,7 +24,7 @@ export const FACTS = {
   reserved: { ...BYTES, description: 'Bytes reserved by uploads in progress.' },
   requested: {
     ...BYTES,
-    description: 'Size of the file in bytes, as far as it was known at the time of the refusal.',
+    description: 'Size of the file in bytes, as far as known when the request was refused.',
   },
   available: { ...BYTES, description: 'Bytes that are still available.' },
   file_count: { ...COUNT, description: 'Number of files in the repository.' },
@@ -34,7 +34,7 @@ export const FACTS = {
   access_tokens: {
     type: 'integer',
     minimum: 2,
-    description: 'Number of different access tokens in the cookies, if that is the cause.',
+    description: 'Number of different access tokens in the cookies, if there is more than one.',
   },
   retry_after: {
     type: 'integer',
@@ -74,16 +74,16 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   invalid_file_name: {
     meaning:
-      'A file name must be 1 to 255 bytes of UTF-8 without `/`, `\\` and control characters, and not `.` or `..`.',
+      'A file name must be 1 to 255 bytes of UTF-8 without `/`, `\\` or control characters, and not `.` or `..`.',
     detail: 'The file name contains a slash, a backslash or a control character.',
   },
   invalid_parameter: {
-    meaning: 'A parameter, header or member is invalid. `parameter` has its name.',
+    meaning: 'A parameter, header or member is invalid. `parameter` is its name.',
     detail: 'limit must be an integer between 1 and 1000.',
     facts: { parameter: 'limit' },
   },
   digest_mismatch: {
-    meaning: 'The received file does not match `Repr-Digest`. `sha256` has its actual digest.',
+    meaning: 'The received file does not match `Repr-Digest`. `sha256` is the actual digest.',
     detail: 'The received content does not match the Repr-Digest header.',
     facts: { sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' },
   },
@@ -101,7 +101,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     facts: { capacity: 1000, used: 900, reserved: 0, requested: 200, available: 100 },
   },
   file_count_exceeded: {
-    meaning: 'The repository already has the maximum number of files.',
+    meaning: 'The repository already contains the maximum number of files.',
     facts: { file_count: 100_000, max_files: 100_000 },
   },
   user_suspended: {
@@ -118,7 +118,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   method_not_allowed: {
     meaning: 'The path does not support the method. `Allow` lists the supported methods.',
-    detail: 'This path supports only GET, HEAD.',
+    detail: 'This path supports only these methods: GET, HEAD.',
   },
   request_timeout: {
     meaning: 'The request or its body did not arrive in time.',
@@ -142,13 +142,13 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     meaning: 'The request head is larger than 16 KiB.',
   },
   range_not_satisfiable: {
-    meaning: 'The range contains no byte of the file.',
-    detail: 'The range contains no byte of the file, which has 6143 bytes.',
+    meaning: 'The range contains no part of the file.',
+    detail: "The range contains none of the file's 6143 bytes.",
     facts: { size: 6143 },
   },
   too_many_requests: {
     meaning:
-      'The address has sent too many wrong tokens, the user (or the address, without a token) has too many uploads ' +
+      'The address has sent too many wrong tokens, the user (without a token: the address) has too many uploads ' +
       'or downloads in progress, or too many replaced and deleted files of the user are still awaiting removal.',
     detail: 'This address has sent too many wrong tokens.',
     facts: { retry_after: 60 },
@@ -158,20 +158,20 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     detail: 'This request needs the bearer token of the admin API.',
   },
   internal_error: {
-    meaning:
-      'An internal error occurred. The log of the service has the cause under the request id.',
+    meaning: "An internal error occurred. The service's log has the cause under the request id.",
     detail:
-      'An internal error occurred. The log of the service has the cause under this request id.',
+      "An internal error occurred. To find the cause, search the service's log for this request id.",
   },
   unavailable: {
     meaning:
       'The database, the object store or the identity provider does not respond, the object store does not find the ' +
-      'content of the file, no memory is available for the upload, or the service is shutting down.',
+      'content of the file, no memory is available for the upload, too many downloads are in progress, or the ' +
+      'service is shutting down.',
     detail: 'The service is shutting down.',
   },
   insufficient_storage: {
     meaning:
-      'The disk of the service is nearly full, so it refuses uploads. Other requests work. Nothing has changed.',
-    detail: 'The disk of the service is nearly full. Uploads are refused.',
+      'The disk is nearly full, so uploads are refused. Other requests work. Nothing has changed.',
+    detail: "The service's disk is nearly full, so uploads are refused.",
   },
 }

@@ -6,7 +6,7 @@ import type { Json } from './json.ts'
 import type { Operation } from './operation.ts'
 import { FACTS, PROBLEM_CATALOG } from './problem-catalog.ts'
 
-/** Any request can be refused with these. */
+/** Any request can be refused with these codes. */
 const ALWAYS = [
   'format_error',
   'invalid_parameter',
@@ -93,7 +93,7 @@ function headersOf(status: number): Json {
 export const PROBLEM_SCHEMA: Json = {
   type: 'object',
   description:
-    'A problem document (RFC 9457). Clients should decide by `code`. Some codes have further members.',
+    'A problem document (RFC 9457). Clients should decide by `code`. Some codes have additional members.',
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   properties: {
     type: {
@@ -107,7 +107,7 @@ export const PROBLEM_SCHEMA: Json = {
     code: {
       type: 'string',
       enum: ERROR_CODES,
-      description: 'The cause. The list of codes is closed.',
+      description: 'The cause, one of a fixed list of codes.',
     },
     request_id: {
       type: 'string',

@@ -16,7 +16,7 @@ type Name =
 
 type Schema = Readonly<Record<string | symbol, unknown>>
 
-/** Marks members that may be left out; a symbol is no part of the JSON Schema. */
+/** Marks optional members. A symbol is not part of the JSON Schema. */
 const OPTIONAL = Symbol('optional')
 
 const builders: Record<Name, (...args: never[]) => Schema> = {

@@ -30,7 +30,7 @@ export function keepSession(
   void reply.setCookie(kept.name, value, { ...attributesOf(request, kept), maxAge })
 }
 
-/** Can't expire domain cookies and those of unlisted paths: browsers delete exact matches only. */
+/** Can't expire domain cookies or those of unlisted paths: browsers delete only exact matches. */
 export function forgetSession(exchange: Exchange, cookies: SessionCookies): void {
   for (const cookie of cookiesOf(cookies)) forget(exchange, cookie)
 }

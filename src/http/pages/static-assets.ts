@@ -18,7 +18,7 @@ export const CODINGS = ['br', 'gzip', 'identity'] as const
 export type Coding = (typeof CODINGS)[number]
 
 export interface WebPage {
-  /** `undefined` without a build. */
+  /** `undefined` if the pages have not been built. */
   readonly document: PageFile | undefined
   readonly assets: ReadonlyMap<string, PageFile>
 }

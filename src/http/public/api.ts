@@ -4,7 +4,7 @@ import { TOKEN } from '../openapi/problem-responses.ts'
 export const PUBLIC_API = {
   title: 'Cloud Repository',
   description:
-    'A file repository for each user. Its capacity in bytes grows with the devices of the user.\n\n' +
+    'Every user has a file repository. Its capacity in bytes grows with the devices of the user.\n\n' +
     'Every refusal is a problem document (RFC 9457) whose `code` identifies the cause. A method that a path does not ' +
     'support gets 405 `method_not_allowed` with `Allow`. An unknown path gets 404 `not_found`.\n\n' +
     'Sizes are in bytes. Times are RFC 3339 in UTC.',
@@ -16,12 +16,12 @@ export const PUBLIC_API = {
       name: 'access_token',
       description:
         "An access token of a user, or a JWT of the deployment's identity provider. A request with different " +
-        'tokens is refused. The cookie `__Host-access_token` is also read; over HTTPS it takes precedence.',
+        'tokens is refused. The cookie `__Host-access_token` is also read, and takes precedence over HTTPS.',
     },
   ],
   tags: [
     { name: 'files', description: 'Upload, download, list, change and delete files.' },
-    { name: 'capacity', description: 'Query the capacity and the grants that add up to it.' },
+    { name: 'capacity', description: 'Query the capacity and the grants that make it up.' },
     { name: 'session', description: 'Sign in from the web page of the service.' },
     { name: 'health', description: 'Liveness and readiness probes.' },
     { name: 'about', description: 'The description of this API.' },

@@ -37,7 +37,7 @@ export interface AppOptions extends Pick<
   readonly readiness: Readiness
   readonly downloadLimits: DownloadLimits
   readonly maxFiles: number
-  /** Prefix of every path, such as `/api`; may be empty. */
+  /** Prefix of every path, such as `/api`. May be empty. */
   readonly basePath: string
   /** Other origins whose pages may use the API with the user's cookie. */
   readonly allowedOrigins: readonly string[]
@@ -90,10 +90,10 @@ async function usersScope(
   await app.register(others)
 }
 
-/** A slash inside a file name is `invalid_file_name` with every method; at either end, `not_found`. */
+/** A slash inside a file name is `invalid_file_name` with every method. At either end, it is `not_found`. */
 function refuseNestedNames(app: FastifyInstance): void {
   app.all<{ Params: Record<string, string> }>('/users/:user_id/repo/:file_name/*', {
-    // In `onRequest`: refused whatever the type of the body.
+    // Runs in `onRequest`, so that the type of the body does not matter.
     onRequest: async (request) => {
       const { user_id: userId, file_name: first, '*': rest } = request.params
       if (first === '' || rest === '') throw new AppError('not_found', NO_NAME)

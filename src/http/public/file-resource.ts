@@ -47,12 +47,13 @@ export const FileReply = Type.Object(
     version: Text('Identifies the upload that stored this content.', VERSION),
     visibility: OneOf(
       VISIBILITIES,
-      'Who may read the file: its owner (`private`), any user with a valid token (`users`) or everyone (`public`).',
+      'Who may download the file: only its owner (`private`), any user with a valid token (`users`) or everyone ' +
+        '(`public`).',
     ),
-    created_at: Time('When a file of this name was first uploaded.'),
+    created_at: Time('When a file with this name was first uploaded.'),
     updated_at: Time('When the file was last written or changed.'),
   },
-  { title: 'File', description: 'A file, without its content.' },
+  { title: 'File', description: 'The metadata of a file.' },
 )
 
 export function fileReply(file: File) {

@@ -61,7 +61,7 @@ export class Connections {
     })
     // Without a listener Node closes the connection unanswered.
     server.on('connect', (_request, socket: Socket) => {
-      // Node has detached the socket, so nobody else handles its errors.
+      // Node has detached the socket, so nothing else handles its errors.
       socket.on('error', () => socket.destroy())
       const isIdle = this.#of(socket).idleSince !== undefined
       this.refuse(Object.assign(new Error('CONNECT'), { code: 'CONNECT' }), socket)
@@ -111,7 +111,7 @@ export class Connections {
     return this.#of(socket).isTimedOut
   }
 
-  /** Bytes carried since the last call; requests come one at a time. */
+  /** Bytes transferred since the last call. Requests come one at a time. */
   takeBytes(socket: Socket): CarriedBytes {
     const connection = this.#of(socket)
     const { told } = connection
@@ -143,7 +143,7 @@ export class Connections {
     return this.#open.size > 0 ? 0 : performance.now() - this.#quietSince
   }
 
-  /** Closes connections without a request for at least that long. */
+  /** Closes connections that have had no request for at least that long. */
   closeIdle(olderThanMs: number): void {
     const before = performance.now() - olderThanMs
     for (const socket of this.#open) {
@@ -175,7 +175,7 @@ function answerRefusal(connection: Connection, error: ParserError, socket: Socke
   options?.logger?.info(line, 'request refused by the HTTP parser')
   options?.meter?.refuse({ status, code })
   socket.end(messageOf(problem, { isHead: answer?.req.method === 'HEAD' }))
-  // A client that keeps its side open would keep what its upload has reserved.
+  // A client that keeps its side open would otherwise keep the reservation of its upload.
   const closing = setTimeout(() => socket.destroy(), REFUSED_LINGER_MS)
   socket.once('close', () => clearTimeout(closing))
 }

@@ -4,12 +4,12 @@ import { addVary } from '../headers/content-headers.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a fallback route: the methods that its path answers. */
+    /** The methods that the path of this fallback route supports. */
     allowedMethods?: readonly HTTPMethods[]
   }
 }
 
-/** Beyond the CORS-safelisted response headers. */
+/** In addition to the CORS-safelisted response headers. */
 const EXPOSED_HEADERS = [
   'Accept-Ranges',
   'Allow',
@@ -23,7 +23,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ')
 
-/** Beyond the CORS-safelisted request headers. */
+/** In addition to the CORS-safelisted request headers. */
 const ALLOWED_HEADERS = [
   'Content-Type',
   'If-Match',
@@ -47,7 +47,7 @@ export interface CrossOrigin {
 
 /** Lets pages of allowed origins read the answer. `null`, which sandboxes and files send, is never allowed. */
 export function shareAnswer({ request, reply, allowed }: CrossOrigin): void {
-  // Also without `Origin`: a cache must not serve that answer to a page.
+  // Needed even without `Origin`: a cache must not serve that answer to a page.
   addVary(reply, 'Origin')
   const { origin } = request.headers
   if (origin === undefined || !allowed.has(origin)) return

@@ -34,12 +34,12 @@ export interface ListenerOptions {
   readonly meter?: RequestMeter
   /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
-  /** Shared with other listeners; created if left out. */
+  /** Shared with other listeners. Created if omitted. */
   readonly connections?: Connections
   /** Aborts when the grace period of a shutdown ends. */
   readonly shutdown?: AbortSignal
   readonly traces?: RequestTraces | undefined
-  /** Other origins whose pages may use the service; if left out, preflights are not answered. */
+  /** Other origins whose pages may use the service. If omitted, preflights are not answered. */
   readonly allowedOrigins?: readonly string[]
   /** A more specific error for a path that the router cannot decode. */
   readonly pathFault?: (url: string | undefined) => AppError | undefined
@@ -157,7 +157,7 @@ function serverOptions(options: ListenerOptions): FastifyHttpOptions<Server> {
     return503OnClosing: false,
     // Our own parser limits names, in bytes; the size of the head limits the rest.
     routerOptions: { maxParamLength: 64 * 1024 },
-    // Bodies are limited by `idleTimeoutMs`, not in their total time.
+    // `idleTimeoutMs` limits bodies. Their total time is not limited.
     requestTimeout: 0,
     connectionTimeout: 180_000,
     keepAliveTimeout: 72_000,

@@ -10,14 +10,14 @@ import { AppError, type ErrorCode, isAppError, type Dependency } from '../../cor
 declare module 'fastify' {
   interface FastifyRequest {
     problem: ErrorCode | null
-    /** For the log only, where the code does not say enough. */
+    /** For the log only, if the code does not say enough. */
     reason: string | null
     /** Set if known before the request ends. */
     abortedBy: AbortedBy | null
   }
 }
 
-/** Who ended a request early: `timeout` is a slow client, `service` a lack of resources. */
+/** The cause of an early end: `timeout` is a slow client, `service` a lack of resources. */
 export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Dependency | 'service'
 
 export interface Problem {
@@ -138,7 +138,7 @@ function translate(cause: unknown): AppError {
 }
 
 const OWN_FAILURE =
-  'An internal error occurred. The log of the service has the cause under this request id.'
+  "An internal error occurred. To find the cause, search the service's log for this request id."
 
 const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_parameter', 'The path is not valid percent-encoded UTF-8.'],

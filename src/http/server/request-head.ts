@@ -24,7 +24,10 @@ export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }
     throw new AppError('format_error', 'The HTTP version must be 1.1 or 1.0.')
   }
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
-    throw new AppError('format_error', 'An HTTP/1.0 request must not have a Transfer-Encoding.')
+    throw new AppError(
+      'format_error',
+      'An HTTP/1.0 request must not have a Transfer-Encoding header.',
+    )
   }
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {

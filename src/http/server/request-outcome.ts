@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** `bytesOut` is what the kernel has taken; of an aborted answer, up to 512 KiB more. */
+/** `bytesOut` counts the bytes that the kernel has taken. After an aborted answer, it can be up to 512 KiB more. */
 export interface RequestEnd extends CarriedBytes {
   /** The status sent; 499 if none was, or if the client left early. */
   readonly status: number
@@ -25,7 +25,7 @@ export interface RequestEnd extends CarriedBytes {
 }
 
 export interface RequestMeter {
-  /** Called when a request begins; the result is called when it is over. */
+  /** Called when a request begins. The returned function is called when the request is over. */
   begin(request: {
     readonly method: string
     /** The template of the path; `undefined` if no route matched. */
@@ -124,7 +124,7 @@ function outcomeOf(
   const isAnswered = raw.writableFinished
   const closedBy = isTimedOut ? 'timeout' : 'client'
   const cause = isAnswered ? request.abortedBy : (request.abortedBy ?? closedBy)
-  // After the grace period, the shutdown ended whatever was unfinished.
+  // After the grace period, the shutdown ended every unfinished request.
   const isEnded = isShutDown && (cause === 'service' || !isAnswered)
   const abortedBy = isEnded ? 'shutdown' : cause
   const isSent = isAnswered || (raw.headersSent && abortedBy !== 'client')
@@ -134,9 +134,9 @@ function outcomeOf(
 /** Aborts when the client leaves early, or with `shutdown`. `request.signal` aborts once the body has been read. */
 export function requestSignal({ raw }: FastifyReply, shutdown: AbortSignal): AbortSignal {
   const over = new AbortController()
-  // `AbortSignal.any` costs several times as much.
+  // `AbortSignal.any` would cost several times as much.
   const end = (): void => over.abort(shutdown.reason)
-  // The client may have left while its token was verified.
+  // The client may have disconnected while its token was verified.
   if (raw.destroyed) over.abort(clientGone())
   if (shutdown.aborted) end()
   if (over.signal.aborted) return over.signal

@@ -31,7 +31,7 @@ export function leaveContinueToHandlers(app: FastifyInstance): void {
 export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
   const { headers, intake } = request
   if (intake !== undefined) {
-    // Node would buffer up to 64 KiB, in any number of chunks.
+    // Node would otherwise buffer up to 64 KiB, in any number of chunks.
     intake.pause()
     reply.raw.once('close', () => intake.resume())
   }

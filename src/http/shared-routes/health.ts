@@ -56,11 +56,11 @@ const READY = described({
   operationId: 'isReady',
   summary: 'Check that the service can handle requests',
   description:
-    'Answers 503 if:\n\n' +
-    '- the database or the object store fails; the answer names it. This includes a database whose last write ' +
-    'found its disk full.\n' +
-    '- downloads are refused because too many are in progress.\n' +
-    '- the service is shutting down.',
+    'The answer is 503 in these cases:\n\n' +
+    '- The database or the object store fails. The answer names it. A database also fails if its last write ' +
+    'found the disk full.\n' +
+    '- Downloads are refused because too many are in progress.\n' +
+    '- The service is shutting down.',
   response: {
     200: Type.Object({
       status: Type.Literal('ready'),

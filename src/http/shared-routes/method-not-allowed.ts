@@ -50,10 +50,13 @@ function refuse(
     url,
     config: { allowedMethods: allowed },
     method: others,
-    // In `onRequest`: refused whatever the type of the body.
+    // Runs in `onRequest`, so that the type of the body does not matter.
     onRequest: async (_request, reply) => {
       void reply.header('allow', allowed.join(', '))
-      throw new AppError('method_not_allowed', `This path supports only ${allowed.join(', ')}.`)
+      throw new AppError(
+        'method_not_allowed',
+        `This path supports only these methods: ${allowed.join(', ')}.`,
+      )
     },
     handler: () => undefined,
   })

@@ -35,7 +35,7 @@ export function readLimit({ query }: FastifyRequest, _reply: FastifyReply, done:
 export type Key = readonly (string | number)[]
 
 export interface PagedList<Entry, Place> {
-  /** `undefined` for a key that is no place in this list. */
+  /** `undefined` for a key that is not a position in this list. */
   readonly read: (key: Key) => Place | undefined
   readonly list: (page: {
     readonly after: Place | undefined
@@ -71,7 +71,7 @@ export function parseCursor<T>(cursor: string, read: (key: Key) => T | undefined
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     const place = isKey(key) && formatCursor(key) === cursor ? read(key) : undefined
     if (place !== undefined) return place
-    throw new TypeError('not a place in this list')
+    throw new TypeError('not a position in this list')
   } catch (cause) {
     throw new AppError('invalid_parameter', 'The cursor is not valid for this list.', {
       cause,

@@ -18,7 +18,7 @@ const openFile = promisify(open)
 export class FileBodies {
   readonly #memory: FileMemory = {
     pool: new BufferPool(),
-    // In addition to the bytes that wait to be sent (`http/download/send-body.ts`).
+    // The bytes that wait to be sent come on top (`http/download/send-body.ts`).
     share: new FairShare({
       totalBytes: 16 * 1024 * 1024,
       minBytes: BUFFER_BYTES / 16,

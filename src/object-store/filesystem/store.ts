@@ -20,7 +20,7 @@ import { storeError } from '../store-error.ts'
 
 /**
  * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
- * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Calls have no own deadline.
+ * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Calls have no deadline.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
   return new FilesystemStore(resolve(options.directory))

@@ -16,7 +16,7 @@ export function crc32Of(chunks: readonly Uint8Array[]): string {
 }
 
 export interface PartChecksumsOptions {
-  /** Told when a store refuses checksums; the upload continues without them. */
+  /** Called when a store refuses checksums. The upload continues without them. */
   readonly warn?: ((err: unknown, message: string) => void) | undefined
 }
 

@@ -27,7 +27,7 @@ import { partSizeFor } from '../../core/uploads/memory/budget.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 
 export interface CopyProgress {
-  /** Bytes, as is `total`. */
+  /** In bytes, like `total`. */
   readonly moved: number
   readonly total: number
 }

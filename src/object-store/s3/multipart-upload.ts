@@ -13,7 +13,7 @@ import { type Part } from './parts.ts'
 export const CONTENT_TYPE = 'application/octet-stream'
 
 export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | 'signal'> {
-  /** Bytes. */
+  /** In bytes. */
   readonly partSize: number
   readonly concurrency: number
 }

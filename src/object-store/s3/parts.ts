@@ -8,7 +8,7 @@ export interface Part {
 }
 
 export interface GatherOptions {
-  /** Bytes. */
+  /** In bytes. */
   readonly partSize: number
   readonly pool: BufferPool
   readonly memory?: BodyMemory | undefined

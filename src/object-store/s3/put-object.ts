@@ -58,7 +58,7 @@ export async function uploadObject(
 }
 
 interface Sent {
-  /** Whether the store may hold part of the object. */
+  /** Whether the store may contain part of the object. */
   hasSent: boolean
   multipart: MultipartUpload | undefined
 }

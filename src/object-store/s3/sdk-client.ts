@@ -8,7 +8,7 @@ import { type S3TransportOptions, TRANSPORT_DEFAULTS } from './transport.ts'
 export interface S3ClientOptions extends Omit<S3TransportOptions, 'keepAlive'> {
   readonly region: string
   readonly endpoint?: string | undefined
-  /** Puts the bucket into the path instead of the host name, as most servers other than AWS require. */
+  /** Puts the bucket in the path instead of the host name, as most servers other than AWS require. */
   readonly forcePathStyle?: boolean | undefined
   /** `undefined`: the AWS SDK finds them (environment, files, instance role). */
   readonly credentials?: { accessKeyId: string; secretAccessKey: string } | undefined

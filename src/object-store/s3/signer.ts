@@ -18,7 +18,7 @@ export interface UnsignedRequest {
 
 export interface SignOptions {
   readonly credentials: SigningCredentials
-  /** Milliseconds since 1970, by the store's clock. */
+  /** Milliseconds since 1970, according to the store's clock. */
   readonly now: number
 }
 
@@ -61,7 +61,7 @@ export class S3Signer {
         (made, step) => hmac(made, step),
         Buffer.from(`AWS4${secret}`),
       )
-      // With a buffer, every use would create a key object.
+      // A buffer would create a key object at every use.
       this.#daily = { secret, day, key: createSecretKey(key) }
     }
     return this.#daily.key
@@ -88,7 +88,7 @@ function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
-/** Leaves only the unreserved characters of RFC 3986 as they are. */
+/** Encodes everything except the unreserved characters of RFC 3986. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

@@ -127,7 +127,7 @@ class S3Store implements ObjectStore {
     try {
       await callS3(this.#bucket, { command, signal })
     } catch (error) {
-      // Another instance was faster, or this is the SDK's retry after a lost answer.
+      // Another instance created it first, or this is the SDK's retry after a lost answer.
       if (!hasName(error, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists')) throw storeError(error)
       await findBucket(this.#bucket, signal)
     }

@@ -336,7 +336,7 @@ export function adminBadInputSuite(open: OpenService): void {
         'GET',
         '/me',
         '',
-        'user_id is not valid. The user id: 1 to 64 characters from `A-Z a-z 0-9 _ -`, and not `me`.',
+        'user_id is not valid. A user id has 1 to 64 characters from `A-Z a-z 0-9 _ -` and is not `me`.',
       ],
       ['PATCH', '/:id', '{}', 'status is required.'],
       ['PATCH', '/:id', '{"status":5}', 'status must be one of active, suspended.'],

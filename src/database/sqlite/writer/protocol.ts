@@ -30,7 +30,7 @@ type UserRead =
   | 'listAccessTokens'
   | 'listGrants'
 
-/** What runs on the writer thread: all writes and the health check. Methods not named as reads belong here. */
+/** Methods that run on the writer thread: all writes and the health check. Methods not listed as reads belong here. */
 export interface WriterPorts {
   readonly ledger: Omit<Ledger, LedgerRead>
   readonly users: Omit<UserStore, UserRead>

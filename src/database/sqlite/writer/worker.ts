@@ -8,7 +8,7 @@ import { openSqlite } from '../sqlite.ts'
 import type { WriterAnswer, WriterCall, WriterMessage, WriterSettings } from './protocol.ts'
 import { serializeError } from './serialized-error.ts'
 
-/** Others usually hold the lock for milliseconds. If longer, the thread's other calls run between attempts. */
+/** Other processes usually hold the lock for milliseconds. If longer, other calls run between attempts. */
 const BUSY_TIMEOUT_MS = 20
 
 const port = parentPort
@@ -35,7 +35,7 @@ const underWay = new Set<Promise<void>>()
 
 async function answer({ id, port: name, method, args, until }: WriterCall): Promise<void> {
   try {
-    // A caller that gave up may have acted since. An abort still runs, so that the upload ends.
+    // A caller that gave up may have acted since then. An abort still runs, so that the upload ends.
     if (Date.now() > until && method !== 'abort')
       throw databaseUnavailable(new Error('It was given up.'))
     const call = ports[name][method]

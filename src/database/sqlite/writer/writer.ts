@@ -15,7 +15,7 @@ import type {
 import { deserializeError } from './serialized-error.ts'
 
 /**
- * A thread for writes, whose disk writes delay no request. The first upload starts it; before that, the calling thread
+ * A thread for writes, so that disk writes delay no request. The first upload starts it. Until then, the calling thread
  * writes. It never restarts: if it ends unexpectedly, every write rejects with `unavailable`, and the process must end.
  */
 export class Writer {
@@ -34,7 +34,7 @@ export class Writer {
     this.#onDeath = onDeath
   }
 
-  /** Runs the port's writes on the thread once it has started. A call with other than plain data rejects. */
+  /** Runs the port's writes on the thread once it has started. A call with arguments other than plain data rejects. */
   ledger(ledger: Ledger): Ledger {
     const write = this.#writeTo('ledger', ledger)
     const begin = write('begin')
@@ -133,7 +133,7 @@ export class Writer {
     return await promise
   }
 
-  /** One call that cannot be cloned must not fail the others of its turn. */
+  /** A call that cannot be cloned must not fail the other calls of its turn. */
   #sendCalls(calls: readonly WriterCall[]): void {
     try {
       this.#send(calls)
@@ -175,7 +175,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Longer than a change waits for its turn and for the lock. */
+/** Longer than the time that a change waits for its turn and for the lock. */
 const CALL_TIMEOUT_MS = 30_000
 
 function tooLate(): Error {
@@ -185,5 +185,5 @@ function tooLate(): Error {
 /** With the extension of this file: source or build output. */
 const PROGRAM = new URL(`worker${extname(import.meta.filename)}`, import.meta.url)
 
-/** Enough for what a group of transactions leaves behind; V8 flags take precedence. */
+/** Enough for the garbage of a group of transactions. V8 flags take precedence. */
 const LIMITS = { maxYoungGenerationSizeMb: 8 }

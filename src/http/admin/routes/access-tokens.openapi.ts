@@ -32,7 +32,7 @@ const Terms = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: MAX_EXPIRES_IN_SECONDS,
-        description: 'Lifetime of the token in seconds. By default it does not expire.',
+        description: 'Lifetime of the token in seconds. By default, the token does not expire.',
         examples: [2_592_000],
       }),
     ),
@@ -50,7 +50,7 @@ const common = {
 const IssuedAccessToken = Type.Object(
   {
     ...common,
-    access_token: Text('The token itself, which is shown only once.', `crt_${'A'.repeat(43)}`),
+    access_token: Text('The token itself. Only this answer contains it.', `crt_${'A'.repeat(43)}`),
   },
   { title: 'IssuedAccessToken' },
 )
@@ -75,7 +75,7 @@ export const ACCESS_TOKENS = {
     summary: 'Issue an access token',
     body: Terms,
     response: { 201: IssuedAccessToken },
-    responses: { 201: 'The token, which is shown only once.' },
+    responses: { 201: 'The new token. Its secret is shown only once.' },
   }),
   list: described({
     ...every,
@@ -90,6 +90,6 @@ export const ACCESS_TOKENS = {
     operationId: 'revokeAccessToken',
     summary: 'Revoke an access token',
     params: OfToken,
-    responses: { 204: 'The token is revoked, on every instance within 5 s.' },
+    responses: { 204: 'The token is revoked. Every instance refuses it within 5 s.' },
   }),
 }

@@ -25,7 +25,7 @@ const Terms = Type.Object(
     ),
     bytes: Type.Optional(
       Bytes(
-        'Bytes that the device adds to the capacity. The default is the amount for its model, or for any device.',
+        'Bytes that the device adds to the capacity. The default is set for its model, or for all devices.',
       ),
     ),
   },
@@ -37,7 +37,7 @@ const Device = Type.Object(
     device_id: Text('The device id, unique among the devices of the user.', 'camera-17'),
     model: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'The model of the device, if it is known.',
+      description: 'The model of the device, if known.',
       examples: ['camera-2'],
     }),
     bytes: Bytes('Bytes that the device adds to the capacity.', 5_368_709_120),
@@ -55,12 +55,12 @@ export const DEVICES = {
     ...every,
     operationId: 'putDevice',
     summary: 'Add a device, which increases the capacity',
-    description: 'A repeated request counts once. The last terms apply.',
+    description: 'Repeated requests count once. The terms of the last request apply.',
     params: OfDevice,
     body: Terms,
     response: { 200: Device, 201: Device },
     responses: {
-      200: 'The device already existed and now has these terms.',
+      200: 'The device already existed. The new terms apply.',
       201: 'The device was added.',
     },
   }),
@@ -69,7 +69,7 @@ export const DEVICES = {
     operationId: 'deleteDevice',
     summary: 'Remove a device, which reduces the capacity but deletes no files',
     params: OfDevice,
-    responses: { 204: 'The device is removed, or did not exist.' },
+    responses: { 204: 'The device was removed, or did not exist.' },
   }),
   list: described({
     ...every,

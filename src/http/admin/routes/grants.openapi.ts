@@ -28,13 +28,14 @@ const Terms = Type.Object(
     starts_at: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'When the grant comes into force. By default at once.',
+        description: 'When the grant comes into force. By default, immediately.',
       }),
     ),
     ends_at: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'When the grant ends, later than `starts_at`. By default it does not end.',
+        description:
+          'When the grant ends, later than `starts_at`. By default, the grant does not end.',
         examples: ['2027-07-01T00:00:00Z'],
       }),
     ),
@@ -64,12 +65,12 @@ export const GRANTS = {
     ...every,
     operationId: 'putGrant',
     summary: 'Grant capacity',
-    description: 'A repeated request counts once. The last terms apply.',
+    description: 'Repeated requests count once. The terms of the last request apply.',
     params: OfGrant,
     body: Terms,
     response: { 200: Grant, 201: Grant },
     responses: {
-      200: 'The grant already existed and now has these terms.',
+      200: 'The grant already existed. The new terms apply.',
       201: 'The grant was created.',
     },
   }),
@@ -78,7 +79,7 @@ export const GRANTS = {
     operationId: 'revokeGrant',
     summary: 'Revoke a grant, which reduces the capacity but deletes no files',
     params: OfGrant,
-    responses: { 204: 'The grant is revoked, or did not exist.' },
+    responses: { 204: 'The grant was revoked, or did not exist.' },
   }),
   list: described({
     ...every,

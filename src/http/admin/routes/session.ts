@@ -57,9 +57,9 @@ const OPEN = described({
   operationId: 'openSession',
   summary: 'Open a browser session with the admin token',
   description:
-    'For the page of this listener. For 12 hours the cookie authenticates requests without a bearer token, except ' +
-    'those that pages of other sites send. The cookie contains a signed expiry time, not the token. A change of ' +
-    '`ADMIN_TOKEN` ends the session. A cookie that is set over HTTPS is sent only over HTTPS.',
+    'The web page of this listener uses this request. For 12 hours the cookie replaces the bearer token, except for ' +
+    'requests from other sites. The cookie contains a signed expiry time, not the token. Changing ' +
+    '`ADMIN_TOKEN` ends the session. Browsers send a cookie that was set over HTTPS only over HTTPS.',
   body: Session,
   responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
   problems: ['unauthorized'],

@@ -10,7 +10,7 @@ const User = Type.Object(
     user_id: Text('The id of the user, which never changes.', 'alice'),
     status: OneOf(
       ['active', 'suspended', 'deleted'],
-      'A deleted user has the status `deleted` until all data of the user is purged.',
+      'A deleted user has the status `deleted` until all their data is purged.',
     ),
     created_at: Time('When the user was created.'),
     capacity: Type.Object(USAGE),
@@ -59,7 +59,7 @@ export const USERS = {
   put: described({
     ...OF_USER,
     operationId: 'putUser',
-    summary: 'Create a user with this id, unless the user already exists',
+    summary: 'Create a user with this id unless the user already exists',
     tag: 'users',
     body: Nothing,
     response: { 200: User, 201: User },
@@ -86,7 +86,8 @@ export const USERS = {
     ...ofUser,
     operationId: 'setUserStatus',
     summary: 'Suspend a user, or end the suspension',
-    description: 'The change takes effect from the next request on; on other instances within 5 s.',
+    description:
+      'The change applies to the next request on this instance, and within 5 s on other instances.',
     tag: 'users',
     body: Status,
     response: { 200: User },
@@ -99,9 +100,9 @@ export const USERS = {
     operationId: 'deleteUser',
     summary: 'Delete a user and all files of the user',
     description:
-      'The files and tokens of the user stop working at once (on other instances within 5 s). Files and rows are ' +
-      'purged later. After that the user is not found.',
+      'The files and tokens stop working immediately (on other instances within 5 s). Files and rows are ' +
+      'purged later. After that, the user no longer exists.',
     tag: 'users',
-    responses: { 202: 'The user is deleted, and will be purged.' },
+    responses: { 202: 'The user is deleted. The data will be purged.' },
   }),
 }

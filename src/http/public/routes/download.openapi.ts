@@ -13,7 +13,7 @@ const CONDITIONS = {
   Range: {
     type: 'string',
     description:
-      'One range of bytes: `bytes=first-last`, `bytes=first-` or `bytes=-count`. Any other value gets the whole file.',
+      'One byte range: `bytes=first-last`, `bytes=first-` or `bytes=-count`. Any other value gets the whole file.',
     examples: ['bytes=0-1023'],
   },
   'If-Range': {
@@ -37,7 +37,7 @@ const CONTENT = {
 const DOWNLOAD = {
   tag: 'files',
   responses: {
-    200: { ...CONTENT, description: 'The content of the file, byte for byte.' },
+    200: { ...CONTENT, description: 'The content of the file.' },
     206: {
       ...CONTENT,
       headers: [...CONTENT.headers, 'Content-Range'],
@@ -65,7 +65,7 @@ export const DOWNLOADS = {
       operationId: 'downloadFile',
       summary: "Download a user's file, or a range of it",
       description:
-        'A file that the caller may not see gets the same 404 as one that does not exist. The token is optional, ' +
+        'A file that the caller may not see gets the same 404 as one that does not exist. A token is optional, ' +
         'but must be valid if it is sent.',
       parameters: { path: { user_id: USER_ID, file_name: FILE_NAME }, header: CONDITIONS },
     },

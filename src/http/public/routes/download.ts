@@ -49,7 +49,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     // Before the answer, which bypasses the hook that would drain the rest.
     if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
     const { userId } = request.user ?? {}
-    // A client that left while its token was verified would never release a slot.
+    // A client that disconnected while its token was verified would never release a slot.
     signal.throwIfAborted()
     const leave = downloads.take({
       owner: userId === undefined ? `address ${clientAddressOf(request)}` : `user ${userId}`,
@@ -97,7 +97,7 @@ function describe(reply: FastifyReply, { file, selection }: Answer): void {
     'last-modified': new Date(file.updatedAt).toUTCString(),
     'cache-control': 'private, no-cache',
   })
-  // On a 304 too: the browser may have cached the content without a digest.
+  // A 304 has it too: the browser may have cached the content without a digest.
   const wish = reply.request.headers['want-repr-digest']?.toString()
   if (wish !== undefined && wantsReprDigest(wish)) {
     void reply.header('repr-digest', formatReprDigest(file.sha256))

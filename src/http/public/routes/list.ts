@@ -41,7 +41,8 @@ const Query = Type.Object(
         type: 'string',
         enum: FILE_ORDERS,
         default: 'name',
-        description: 'The sort order. `name` sorts bytewise. A leading `-` sorts descending.',
+        description:
+          'The sort order. `name` sorts bytewise. A leading `-` sorts in descending order.',
       }),
     ),
     ...PAGE_QUERY.properties,

@@ -18,13 +18,13 @@ import { parseWritePrecondition } from '../../headers/preconditions.ts'
 
 const Body = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: 'The new file name, of at most 255 bytes.' })),
+    name: Type.Optional(Type.String({ description: 'The new file name, at most 255 bytes.' })),
     visibility: Type.Optional(Type.Unsafe<Visibility>({ type: 'string', enum: VISIBILITIES })),
     overwrite: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Whether to replace a file that already has the new name. Otherwise the request gets 409.',
+          'Whether to replace a file that already has the new name. If not, the request gets 409.',
       }),
     ),
   },
@@ -40,7 +40,7 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
   const { repository } = options
   takeJson(app, options)
 
-  // First, so that nobody without a token and a file name learns how the body should look.
+  // Checked first, so that only a client with a token and a file name learns what the body should look like.
   const onRequest = async (request: FastifyRequest) => void ownFile(request)
 
   app.patch(OWN_FILE_PATH, { ...CHANGE, onRequest }, async (request) => {
@@ -58,7 +58,7 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
 }
 
 function nothingToChange(): AppError {
-  return new AppError('format_error', 'The body must contain a name, a visibility or both.')
+  return new AppError('format_error', 'The body must contain "name", "visibility" or both.')
 }
 
 const CHANGE = described({
@@ -69,7 +69,7 @@ const CHANGE = described({
   tag: 'files',
   parameters: { path: { file_name: FILE_NAME }, header: PRECONDITIONS },
   body: Body,
-  // An invalid name and an empty change have error codes of their own.
+  // An invalid name and an empty change have their own error codes.
   requestBody: jsonRequestBody({
     ...Body,
     anyOf: [{ required: ['name'] }, { required: ['visibility'] }],

@@ -8,14 +8,14 @@ const VISIBILITY = {
   type: 'string',
   enum: VISIBILITIES,
   description:
-    'Who may read the file. The default is `private` for a new file; a replaced file keeps its visibility.',
+    'Who may download the file. The default for a new file is `private`. A replaced file keeps its visibility.',
 } as const
 
 const REPR_DIGEST = {
   type: 'string',
   pattern: '^sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:$',
   description:
-    'The SHA-256 of the file (RFC 9530), compared before the file becomes visible. Other algorithms are ignored.',
+    'The SHA-256 of the file (RFC 9530), checked before the file becomes visible. Other algorithms are ignored.',
   examples: ['sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'],
 } as const
 
@@ -36,7 +36,7 @@ const UPLOAD = {
 } as const satisfies Partial<Operation>
 
 const STORED = {
-  description: 'The file is stored. It replaces any existing file of the same name.',
+  description: 'The file is stored. It replaces any existing file with the same name.',
   example: {
     replaced: false,
     capacity: { capacity: 1_073_741_824, used: 6143, reserved: 0, available: 1_073_735_681 },
@@ -51,8 +51,8 @@ export const FORM_UPLOAD = {
     description:
       'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
       'repeat.\n\n' +
-      'If several causes apply, the first of this list is reported: another site, the access token, the file name, ' +
-      'the form, the preconditions, the maximum file size, the number of uploads in progress, the replaced and ' +
+      'If several causes apply, the answer reports the first in this order: another site, the access token, the file ' +
+      'name, the form, the preconditions, the maximum file size, the number of uploads in progress, the replaced and ' +
       'deleted files that are awaiting removal, the number of files, the capacity.',
     requestBody: {
       required: true,
@@ -71,7 +71,7 @@ export const FORM_UPLOAD = {
                 contentMediaType: 'application/octet-stream',
                 description:
                   'The content, in one part with a `filename` parameter, whose value is ignored. The form may have ' +
-                  'up to 8 other parts, of 4 KiB each and 64 KiB together. They are ignored, except for ' +
+                  'up to 8 other parts, of at most 4 KiB each and 64 KiB in total. They are ignored, except for ' +
                   '`visibility`.',
               },
             },

@@ -27,7 +27,7 @@ const Reply = Type.Intersect(
     FileReply,
     Type.Object({
       replaced: Type.Boolean({
-        description: 'Whether the upload replaced a file of the same name.',
+        description: 'Whether the upload replaced a file with the same name.',
       }),
       capacity: Type.Object({
         capacity: Bytes('Capacity of the repository, in bytes.'),
@@ -61,7 +61,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     return toReply(await repository.upload({ ...target, visibility, incoming, signal }))
   })
 
-  // The type is not stored, so a malformed one refuses nothing.
+  // The service does not store the type, so a malformed type is not an error.
   const onRequest = async ({ raw }: FastifyRequest) => void delete raw.headers['content-type']
 
   app.put(OWN_FILE_PATH, { schema, onRequest, config: RAW_UPLOAD }, async (request, reply) => {
@@ -75,7 +75,7 @@ export const uploadRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
     }
     const visibility = () => asked
     const committed = await repository.upload({ ...target, visibility, incoming, signal })
-    // RFC 9110 section 9.3.4 allows it, since the content is stored byte for byte.
+    // RFC 9110 section 9.3.4 allows this because the content is stored byte for byte.
     void reply.header('etag', `"${committed.file.version}"`)
     return toReply(committed)
   })
@@ -95,7 +95,7 @@ function agree(
   if (query === undefined || field === undefined || query === field) return query ?? field
   throw new AppError(
     'invalid_parameter',
-    'The query parameter and the form field "visibility" differ.',
+    'The query parameter "visibility" and the form field "visibility" have different values.',
     {
       facts: { parameter: 'visibility' },
     },
