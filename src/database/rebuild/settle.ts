@@ -58,10 +58,9 @@ async function listSettleable(
   `.execute(db)
   return rows
     .filter(({ userId }) => userId === rows[0]?.userId)
-    .map(({ newest, ...object }) => ({
-      ...object,
-      as: object.version === newest ? 'file' : 'garbage',
-    }))
+    .map(({ newest, ...object }) =>
+      Object.assign(object, { as: object.version === newest ? 'file' : 'garbage' } as const),
+    )
 }
 
 async function makeUser(db: Kysely<Tables>, userId: UserId): Promise<void> {
