@@ -1,29 +1,23 @@
 import { openDatabase, openFreeSpace, openJwt, openObjectStore } from './adapters.ts'
 import { type Config, partSizeOf } from './config/config.ts'
-import {
-  type AccessTokens,
-  type AccessTokensOptions,
-  createAccessTokens,
-} from './core/auth/access-tokens.ts'
+import { type AccessTokensOptions, createAccessTokens } from './core/auth/access-tokens.ts'
 import { timeoutSignal } from './core/async/deadline.ts'
 import type { FreeSpace } from './core/uploads/free-space.ts'
-import { createGrants, type Grants } from './core/quota/grants.ts'
+import { createGrants } from './core/quota/grants.ts'
 import {
   createFailedAttemptLimiter,
-  type FailedAttemptLimiter,
   type FailedAttemptLimiterOptions,
 } from './core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'
 import type { Ledger } from './core/ledger/ledger.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
-import { createReadiness, type Readiness } from './core/readiness.ts'
-import { createRebuilder, type Rebuilder } from './core/rebuild/rebuilder.ts'
-import { createRepository, type Repository } from './core/files/repository.ts'
-import { createSweeper, type Sweeper } from './core/sweep/sweeper.ts'
+import { createReadiness } from './core/readiness.ts'
+import { createRebuilder } from './core/rebuild/rebuilder.ts'
+import { createRepository } from './core/files/repository.ts'
+import { createSweeper } from './core/sweep/sweeper.ts'
 import { UploadMemory } from './core/uploads/memory/budget.ts'
-import type { UserStore } from './core/users/user-store.ts'
-import { createUsers, type Users } from './core/users/users.ts'
-import { createVerifier, type Verifier } from './core/verify/verifier.ts'
+import { createUsers } from './core/users/users.ts'
+import { createVerifier } from './core/verify/verifier.ts'
 import { backUp } from './database/sqlite/backup.ts'
 import type { Database } from './database/database.ts'
 import { createInventory } from './database/verify/inventory.ts'
@@ -32,31 +26,12 @@ import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { SqliteInstances } from './database/sqlite/instances.ts'
 import { Writer } from './database/sqlite/writer/writer.ts'
 import { createCallMeters } from './metrics/call-meters.ts'
-import { createMetrics, type Metrics } from './metrics/metrics.ts'
+import { createMetrics } from './metrics/metrics.ts'
 import { layerPorts, type Ports } from './ports.ts'
 import type { TracedPlaces } from './tracing/port-traces.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
-export interface Service {
-  readonly users: Users
-  readonly accessTokens: AccessTokens
-  readonly grants: Grants
-  readonly failedAttempts: FailedAttemptLimiter
-  readonly ledger: Ledger
-  readonly objects: ObjectStore
-  readonly userStore: UserStore
-  readonly repository: Repository
-  readonly sweeper: Sweeper
-  readonly verifier: Verifier
-  readonly rebuilder: Rebuilder
-  readonly readiness: Readiness
-  /** `file` must not exist; see `database/sqlite/backup.ts`. */
-  backup(file: string): Promise<{ readonly bytes: number }>
-  readonly metrics: Metrics
-  /** Call before serving. Ends upload leases of dead processes (embedded database only); resolves to their number. */
-  join(): Promise<number>
-  close(): Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof openService>>
 
 export interface ServiceTimes {
   /** Uploads, with their reservations, and sweeps expire this long after their last renewal. */
@@ -90,7 +65,7 @@ const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000
 
 /** Composition root of the server, CLI, tests and benchmarks. Creates missing tables and a missing bucket. */
-export async function openService(config: Config, overrides: Overrides = {}): Promise<Service> {
+export async function openService(config: Config, overrides: Overrides = {}) {
   const { warn } = overrides
   await using opened = new AsyncDisposableStack()
   const database = overrides.database ?? (await openDatabase(config.database))
@@ -111,8 +86,10 @@ export async function openService(config: Config, overrides: Overrides = {}): Pr
   const kept = opened.move()
   return {
     ...useCases,
+    /** Call before serving. Ends upload leases of dead processes (embedded database only); resolves to their number. */
     join: async () => (embedded === undefined ? 0 : endLeases(embedded, { ledger, warn })),
-    backup: (target) => backUp(database, target),
+    /** `file` must not exist; see `database/sqlite/backup.ts`. */
+    backup: (file: string) => backUp(database, file),
     close: () => kept.disposeAsync(),
   }
 }

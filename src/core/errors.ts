@@ -66,6 +66,11 @@ export class AppError extends Error {
   }
 }
 
+/** The refusal of a parameter, header or member, which it names. */
+export function invalidParameter(parameter: string, detail: string, cause?: unknown): AppError {
+  return new AppError('invalid_parameter', detail, { cause, facts: { parameter } })
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

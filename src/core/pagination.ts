@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { invalidParameter } from './errors.ts'
 
 export const DEFAULT_PAGE_LIMIT = 100
 export const MAX_PAGE_LIMIT = 1000
@@ -8,13 +8,7 @@ export function parsePageLimit(text: string | undefined): number {
   if (text === undefined) return DEFAULT_PAGE_LIMIT
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : Number.NaN
   if (limit <= MAX_PAGE_LIMIT) return limit
-  throw new AppError(
-    'invalid_parameter',
-    `limit must be an integer between 1 and ${MAX_PAGE_LIMIT}.`,
-    {
-      facts: { parameter: 'limit' },
-    },
-  )
+  throw invalidParameter('limit', `limit must be an integer between 1 and ${MAX_PAGE_LIMIT}.`)
 }
 
 /** Takes up to `limit + 1` entries. `last` is the page's last entry, or `undefined` on the last page. */

@@ -1,4 +1,4 @@
-import { AppError } from './errors.ts'
+import { invalidParameter } from './errors.ts'
 
 const DATE = /\d{4}-\d\d-\d\d/.source
 const TIME = /([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?/.source
@@ -13,13 +13,7 @@ export function parseTimestamp(text: string, parameter: string): number {
   const upper = text.toUpperCase()
   const time = TIMESTAMP.test(upper) && isDay(upper.slice(0, 10)) ? Date.parse(upper) : Number.NaN
   if (time >= FIRST && time <= LAST) return time
-  throw new AppError(
-    'invalid_parameter',
-    `${parameter} must be a time such as 2027-01-31T00:00:00Z.`,
-    {
-      facts: { parameter },
-    },
-  )
+  throw invalidParameter(parameter, `${parameter} must be a time such as 2027-01-31T00:00:00Z.`)
 }
 
 /** Formats milliseconds since 1970 as RFC 3339 in UTC. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts'
+import { invalidParameter } from '../../core/errors.ts'
 import {
   type Finding,
   FINDING_KINDS,
@@ -46,14 +46,11 @@ export const VERIFY: Command = {
 function readOneIn({ flags, switches }: CommandCall): number | undefined {
   const { sample } = flags
   if (sample === undefined) return switches.has('deep') ? 1 : undefined
-  if (switches.has('deep')) throw invalidSample('--sample cannot be combined with --deep.')
+  if (switches.has('deep'))
+    throw invalidParameter('sample', '--sample cannot be combined with --deep.')
   const count = parseCount(sample)
   if (Number.isSafeInteger(count) && count >= 1) return count
-  throw invalidSample('--sample must be a whole number of at least 1.')
-}
-
-function invalidSample(detail: string): AppError {
-  return new AppError('invalid_parameter', detail, { facts: { parameter: 'sample' } })
+  throw invalidParameter('sample', '--sample must be a whole number of at least 1.')
 }
 
 function progressOf({ users, objects, readFiles }: Verification): string {

@@ -6,7 +6,7 @@ import {
   callerOf,
   inactiveUser,
 } from '../users/caller.ts'
-import { AppError, isAppError } from '../errors.ts'
+import { isAppError, invalidParameter } from '../errors.ts'
 import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -168,18 +168,16 @@ function assertTerms(terms: { label: string; expiresInSeconds: number | undefine
   const { label, expiresInSeconds } = terms
   // Unpaired surrogates are refused: not every database accepts them.
   if (label.length > MAX_LABEL_LENGTH || !LABEL.test(label) || !label.isWellFormed()) {
-    throw new AppError(
-      'invalid_parameter',
+    throw invalidParameter(
+      'label',
       `label must be at most ${MAX_LABEL_LENGTH} characters and must not contain control characters.`,
-      { facts: { parameter: 'label' } },
     )
   }
   const seconds = expiresInSeconds ?? 1
   if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_EXPIRES_IN_SECONDS) {
-    throw new AppError(
-      'invalid_parameter',
+    throw invalidParameter(
+      'expires_in',
       `expires_in must be a whole number of seconds between 1 and ${MAX_EXPIRES_IN_SECONDS}.`,
-      { facts: { parameter: 'expires_in' } },
     )
   }
 }

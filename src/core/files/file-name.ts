@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError, invalidParameter } from '../errors.ts'
 
 declare const brand: unique symbol
 declare const prefixBrand: unique symbol
@@ -32,9 +32,7 @@ export type FileNamePrefix = string & { readonly [prefixBrand]: 'FileNamePrefix'
 export function parseFileNamePrefix(text: string): FileNamePrefix {
   const fault = text === '' || text === '.' || text === '..' ? undefined : faultOf(text)
   if (fault === undefined) return text as FileNamePrefix
-  throw new AppError('invalid_parameter', `The prefix ${fault}.`, {
-    facts: { parameter: 'prefix' },
-  })
+  throw invalidParameter('prefix', `The prefix ${fault}.`)
 }
 
 const FORBIDDEN = new RegExp(`[${FORBIDDEN_CHARACTERS}]`)

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError, invalidParameter } from '../errors.ts'
 import type { FileName } from './file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -13,9 +13,7 @@ export function parseVisibility(value: unknown): Visibility | undefined {
   if (value === undefined) return undefined
   const visibility = VISIBILITIES.find((known) => known === value)
   if (visibility !== undefined) return visibility
-  throw new AppError('invalid_parameter', `visibility must be one of ${VISIBILITIES.join(', ')}.`, {
-    facts: { parameter: 'visibility' },
-  })
+  throw invalidParameter('visibility', `visibility must be one of ${VISIBILITIES.join(', ')}.`)
 }
 
 /** A row of `files`. Times are milliseconds since 1970 by the database's clock. */

@@ -1,5 +1,5 @@
 import { isByteSize } from '../byte-size.ts'
-import { AppError } from '../errors.ts'
+import { invalidParameter } from '../errors.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Grant, GrantPage, UserStore } from '../users/user-store.ts'
 
@@ -134,5 +134,5 @@ function assertPeriod({ startsAt, endsAt }: PutGrant): void {
 
 function assert(truth: boolean, parameter: string, rule: string): asserts truth {
   if (truth) return
-  throw new AppError('invalid_parameter', `${parameter} ${rule}.`, { facts: { parameter } })
+  throw invalidParameter(parameter, `${parameter} ${rule}.`)
 }

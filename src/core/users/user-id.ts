@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { invalidParameter } from '../errors.ts'
 
 declare const brand: unique symbol
 declare const prefixBrand: unique symbol
@@ -20,10 +20,9 @@ export function isUserId(text: string): text is UserId {
 /** Throws `invalid_parameter` unless `text` is a user id (docs/administration.md). */
 export function parseUserId(text: string): UserId {
   if (isUserId(text)) return text
-  throw new AppError(
-    'invalid_parameter',
+  throw invalidParameter(
+    'user_id',
     'A user id must be 1 to 64 characters from A-Z, a-z, 0-9, "_" and "-", and must not be "me".',
-    { facts: { parameter: 'user_id' } },
   )
 }
 
@@ -32,9 +31,8 @@ export type UserIdPrefix = string & { readonly [prefixBrand]: 'UserIdPrefix' }
 /** Throws `invalid_parameter` when no user id can begin with `text`, which may be empty. */
 export function parseUserIdPrefix(text: string): UserIdPrefix {
   if (PREFIX.test(text)) return text as UserIdPrefix
-  throw new AppError(
-    'invalid_parameter',
+  throw invalidParameter(
+    'prefix',
     'The prefix of a user id must be at most 64 characters from A-Z, a-z, 0-9, "_" and "-".',
-    { facts: { parameter: 'prefix' } },
   )
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import { type Item, type InnerList, parseDictionary } from 'structured-headers'
-import { AppError } from '../../core/errors.ts'
+import { AppError, invalidParameter } from '../../core/errors.ts'
 
 /** Throws `format_error` for any Content-Encoding but identity, and any Transfer-Encoding but chunked. */
 export function assertIdentity(headers: IncomingHttpHeaders): void {
@@ -104,10 +104,9 @@ function dictionaryOf(text: string): ReadonlyMap<string, Item | InnerList> | und
 }
 
 function malformed(): AppError {
-  return new AppError(
-    'invalid_parameter',
+  return invalidParameter(
+    'Repr-Digest',
     'The Repr-Digest header must be a dictionary whose sha-256 member is 32 bytes in base64, such as sha-256=:...:',
-    { facts: { parameter: 'Repr-Digest' } },
   )
 }
 

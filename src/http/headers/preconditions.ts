@@ -7,7 +7,7 @@ import {
 } from '../../core/files/precondition.ts'
 import { parseHttpDate } from './http-date.ts'
 import type { IncomingHttpHeaders } from 'node:http'
-import { AppError } from '../../core/errors.ts'
+import { AppError, invalidParameter } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { Selection } from '../../core/files/repository.ts'
 import type { ByteRange } from '../../core/objects/object-store.ts'
@@ -85,10 +85,9 @@ interface EntityTag {
 function entityTagsOf(name: string, header: string): EntityTag[] {
   const list = listOf(header)
   if (list !== undefined && list.length > 0) return list
-  throw new AppError(
-    'invalid_parameter',
+  throw invalidParameter(
+    name,
     `The ${name} header must be * or a list of entity tags, each in double quotes.`,
-    { facts: { parameter: name } },
   )
 }
 

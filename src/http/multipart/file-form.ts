@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import { AppError, invalidParameter } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type ReadOptions, RequestBody, type RequestFile } from '../body/request-body.ts'
 import { assertIdentity, contentLength, parseParameters } from '../headers/content-headers.ts'
@@ -40,9 +40,7 @@ export async function openFileForm(
     field(name) {
       const [first, ...others] = form.fields.filter((field) => field.name === name)
       if (others.length === 0) return first?.value
-      throw new AppError('invalid_parameter', `The form has more than one field "${name}".`, {
-        facts: { parameter: name },
-      })
+      throw invalidParameter(name, `The form has more than one field "${name}".`)
     },
   }
 }

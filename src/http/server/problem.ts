@@ -5,7 +5,13 @@ import type {
   FastifyRequest,
   FastifySchemaValidationError,
 } from 'fastify'
-import { AppError, type ErrorCode, isAppError, type Dependency } from '../../core/errors.ts'
+import {
+  AppError,
+  type ErrorCode,
+  isAppError,
+  type Dependency,
+  invalidParameter,
+} from '../../core/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -156,7 +162,7 @@ function parameterFault(error: unknown): AppError {
   const parameter =
     typeof named === 'string' && named !== '' ? named : (validationContext ?? 'request')
   const detail = fault === undefined ? `${parameter} is not valid.` : detailOf(parameter, fault)
-  return new AppError('invalid_parameter', detail, { cause: error, facts: { parameter } })
+  return invalidParameter(parameter, detail, error)
 }
 
 type Fault = FastifySchemaValidationError & { readonly parentSchema?: JsonSchema }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import { invalidParameter } from '../../core/errors.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../../core/pagination.ts'
 import { Type } from '../openapi/type.ts'
 
@@ -73,10 +73,7 @@ export function parseCursor<T>(cursor: string, read: (key: Key) => T | undefined
     if (place !== undefined) return place
     throw new TypeError('not a position in this list')
   } catch (cause) {
-    throw new AppError('invalid_parameter', 'The cursor is not valid for this list.', {
-      cause,
-      facts: { parameter: 'cursor' },
-    })
+    throw invalidParameter('cursor', 'The cursor is not valid for this list.', cause)
   }
 }
 

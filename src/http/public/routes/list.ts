@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/errors.ts'
+import { AppError, invalidParameter } from '../../../core/errors.ts'
 import {
   FILE_NAME_PREFIX_PATTERN,
   MAX_FILE_NAME_BYTES,
@@ -98,9 +98,7 @@ function assertPrefixDecodable({ raw: { url = '' } }: FastifyRequest): void {
   try {
     decodeURIComponent(url)
   } catch {
-    throw new AppError('invalid_parameter', 'The prefix is not valid percent-encoded UTF-8.', {
-      facts: { parameter: 'prefix' },
-    })
+    throw invalidParameter('prefix', 'The prefix is not valid percent-encoded UTF-8.')
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../../core/quota/capacity.ts'
-import { AppError } from '../../../core/errors.ts'
+import { invalidParameter } from '../../../core/errors.ts'
 import { parseVisibility, type Visibility } from '../../../core/files/file.ts'
 import type { CommittedUpload } from '../../../core/ledger/ledger.ts'
 import {
@@ -93,12 +93,9 @@ function agree(
   field: Visibility | undefined,
 ): Visibility | undefined {
   if (query === undefined || field === undefined || query === field) return query ?? field
-  throw new AppError(
-    'invalid_parameter',
+  throw invalidParameter(
+    'visibility',
     'The query parameter "visibility" and the form field "visibility" have different values.',
-    {
-      facts: { parameter: 'visibility' },
-    },
   )
 }
 
