@@ -1,16 +1,7 @@
 import { constants } from 'node:fs'
 import { access, lstat, open, opendir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type {
-  ListedObject,
-  ListObjects,
-  NamedObject,
-  ObjectHead,
-  ObjectStore,
-  OpenedObject,
-  OpenObject,
-  PutObject,
-} from '../../core/objects/object-store.ts'
+import type { ListObjects, ObjectStore, PutObject } from '../../core/objects/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
 import { ensureDirectory, hasCode, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
@@ -23,112 +14,106 @@ import { storeError } from '../store-error.ts'
  * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Calls have no deadline.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
-  return new FilesystemStore(resolve(options.directory))
-}
-
-class FilesystemStore implements ObjectStore {
-  readonly #directory: string
-  readonly #users: string
-  readonly #bodies = new FileBodies()
-
-  constructor(directory: string) {
-    this.#directory = directory
-    this.#users = resolve(directory, OBJECT_KEY_PREFIX)
-  }
-
-  async put(object: PutObject): Promise<{ readonly size: number }> {
-    const path = this.#pathOf(object.key)
-    try {
-      return await consumeBody(object, (source) => this.#write(path, { ...object, source }))
-    } catch (error) {
-      await removeFiles(path).catch(() => undefined)
-      throw error
-    }
-  }
-
-  async open({ key, range, signal }: OpenObject): Promise<OpenedObject | undefined> {
-    const path = this.#pathOf(key)
-    return attempt(signal, () => orMissing(this.#bodies.open(path, { range, signal })))
-  }
-
-  async head({ key, signal }: NamedObject): Promise<ObjectHead | undefined> {
-    const path = this.#pathOf(key)
-    return attempt(signal, async () => {
-      const stats = await orMissing(lstat(path))
-      return stats && { size: stats.size, metadata: await readMetadata(path) }
-    })
-  }
-
-  async remove({ key, signal }: NamedObject): Promise<void> {
-    const path = this.#pathOf(key)
-    await attempt(signal, async () => {
-      await removeFiles(path)
-      await orMissing(syncDirectory(dirname(path)))
-    })
-  }
-
-  async *list({ prefix, signal }: ListObjects): AsyncGenerator<ListedObject, void> {
-    for await (const user of this.#userDirectories({ prefix, signal })) {
-      for await (const version of entriesOf(join(this.#directory, user), signal)) {
-        const key = `${user}${version}`
-        if (!isObjectKey(key)) continue
-        const stats = await attempt(signal, () => orMissing(lstat(this.#pathOf(key))))
-        if (stats !== undefined) yield { key, size: stats.size }
-      }
-    }
-  }
-
-  /** Relative paths. A prefix that names a user reads one directory, however many users there are. */
-  async *#userDirectories({ prefix, signal }: ListObjects): AsyncGenerator<string, void> {
-    if (isObjectKey(`${prefix}${ANY_VERSION}`)) {
-      yield prefix
-      return
-    }
-    for await (const userId of entriesOf(this.#users, signal)) {
-      const directory = `${OBJECT_KEY_PREFIX}${userId}/`
-      if (directory.startsWith(prefix)) yield directory
-    }
-  }
-
-  async prepare(signal: AbortSignal): Promise<void> {
-    await attempt(signal, async () => {
-      await ensureDirectory(this.#users, this.#directory)
-      await this.#access()
-    })
-  }
-
-  async check(signal: AbortSignal): Promise<void> {
-    await attempt(signal, () => this.#access())
-  }
-
-  async close(): Promise<void> {}
-
-  async #access(): Promise<void> {
-    // Only a directory has a `.` entry.
-    await access(`${this.#users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
-  }
-
-  async #write(path: string, writing: Writing): Promise<{ readonly size: number }> {
-    const { metadata, source } = writing
-    await ensureDirectory(dirname(path), this.#users)
-    const size = await writeFile(temporary(path), writing)
-    // Before the rename, so that no object is visible without its metadata.
-    if (metadata !== undefined) await writeMetadata(path, metadata)
-    if (source.signal.aborted) throw source.signal.reason
-    await rename(temporary(path), path)
-    await syncDirectory(dirname(path))
-    return { size }
-  }
+  const root = resolve(options.directory)
+  const users = resolve(root, OBJECT_KEY_PREFIX)
+  const bodies = new FileBodies()
 
   /** Defence in depth: a defect in core must not lead to a path outside the directory. */
-  #pathOf(key: ObjectKey): string {
+  function pathOf(key: ObjectKey): string {
     if (!isObjectKey(key)) throw storeError(new TypeError('Not an object key'))
-    return join(this.#directory, key)
+    return join(root, key)
+  }
+
+  async function assertUsable(): Promise<void> {
+    // Only a directory has a `.` entry.
+    await access(`${users}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
+  }
+
+  return {
+    async put(object) {
+      const path = pathOf(object.key)
+      try {
+        return await consumeBody(object, (source) => write({ path, users }, { ...object, source }))
+      } catch (error) {
+        await removeFiles(path).catch(() => undefined)
+        throw error
+      }
+    },
+
+    async open({ key, range, signal }) {
+      const path = pathOf(key)
+      return attempt(signal, () => orMissing(bodies.open(path, { range, signal })))
+    },
+
+    async head({ key, signal }) {
+      const path = pathOf(key)
+      return attempt(signal, async () => {
+        const stats = await orMissing(lstat(path))
+        return stats && { size: stats.size, metadata: await readMetadata(path) }
+      })
+    },
+
+    async remove({ key, signal }) {
+      const path = pathOf(key)
+      await attempt(signal, async () => {
+        await removeFiles(path)
+        await orMissing(syncDirectory(dirname(path)))
+      })
+    },
+
+    async *list({ prefix, signal }) {
+      for await (const user of userDirectories(users, { prefix, signal })) {
+        for await (const version of entriesOf(join(root, user), signal)) {
+          const key = `${user}${version}`
+          if (!isObjectKey(key)) continue
+          const stats = await attempt(signal, () => orMissing(lstat(pathOf(key))))
+          if (stats !== undefined) yield { key, size: stats.size }
+        }
+      }
+    },
+
+    prepare: (signal) =>
+      attempt(signal, async () => {
+        await ensureDirectory(users, root)
+        await assertUsable()
+      }),
+    check: (signal) => attempt(signal, assertUsable),
+    close: async () => {},
+  }
+}
+
+/** Relative paths. A prefix that names a user reads one directory, however many users there are. */
+async function* userDirectories(
+  users: string,
+  { prefix, signal }: ListObjects,
+): AsyncGenerator<string, void> {
+  if (isObjectKey(`${prefix}${ANY_VERSION}`)) {
+    yield prefix
+    return
+  }
+  for await (const userId of entriesOf(users, signal)) {
+    const directory = `${OBJECT_KEY_PREFIX}${userId}/`
+    if (directory.startsWith(prefix)) yield directory
   }
 }
 
 interface Writing extends Pick<PutObject, 'metadata' | 'memory'> {
   readonly source: Source
+}
+
+async function write(
+  { path, users }: { readonly path: string; readonly users: string },
+  writing: Writing,
+): Promise<{ readonly size: number }> {
+  const { metadata, source } = writing
+  await ensureDirectory(dirname(path), users)
+  const size = await writeFile(temporary(path), writing)
+  // Before the rename, so that no object is visible without its metadata.
+  if (metadata !== undefined) await writeMetadata(path, metadata)
+  if (source.signal.aborted) throw source.signal.reason
+  await rename(temporary(path), path)
+  await syncDirectory(dirname(path))
+  return { size }
 }
 
 const ANY_VERSION = '00000000-0000-7000-8000-000000000000'

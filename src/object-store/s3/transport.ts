@@ -45,24 +45,25 @@ export interface S3TransportOptions {
 
 /** Limits only the time to connect: a limit on silence would cut off slow readers. Callers bound each request. */
 export function createS3Transport(options: S3TransportOptions): S3Transport {
-  return options.requestHandler ?? new UndiciTransport(options)
-}
+  const { maxSockets = TRANSPORT_DEFAULTS.maxSockets, keepAlive = true } = options
+  const { connectionMs = TRANSPORT_DEFAULTS.connectionMs, requestHandler } = options
+  const pools = new Map<string, Pool>()
 
-/** A single chunk up to this size is sent together with the headers. */
-const MAX_CORKED_BYTES = 64 * 1024
-
-/** Content up to this size is read whole, as is that of any method but GET. */
-const MAX_HELD_BYTES = 64 * 1024
-
-class UndiciTransport implements S3Transport {
-  readonly #options: S3TransportOptions
-  readonly #pools = new Map<string, Pool>()
-
-  constructor(options: S3TransportOptions) {
-    this.#options = options
+  function connect(origin: string): Pool {
+    const pool = new Pool(origin, {
+      connections: maxSockets,
+      pipelining: keepAlive ? 1 : 0,
+      // One HTTP/2 connection would reach one node only, and a slow reader would slow the other requests.
+      allowH2: false,
+      connect: { timeout: connectionMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    pools.set(origin, pool)
+    return pool
   }
 
-  async handle(
+  async function handle(
     request: S3Request,
     { abortSignal }: { readonly abortSignal?: unknown } = {},
   ): Promise<{ readonly response: S3Response }> {
@@ -77,14 +78,14 @@ class UndiciTransport implements S3Transport {
     const [first] = chunks
     const isCorked = chunks.length === 1 && first && first.byteLength <= MAX_CORKED_BYTES
     const inChunks: unknown = { [Symbol.iterator]: () => chunks.values() }
-    const answering = this.#poolOf(origin).request({
+    const answering = (pools.get(origin) ?? connect(origin)).request({
       method,
       path: query === '' ? path : `${path}?${query}`,
       headers: request.headers,
       // undici accepts iterables, but its types do not say so.
       body: request.body === undefined ? null : isCorked ? first : (inChunks as Readable),
       // Explicit, because undici otherwise closes the connection after HEAD, in case the server sends a body.
-      reset: this.#options.keepAlive === false,
+      reset: !keepAlive,
       // No read-ahead while paused.
       highWaterMark: 0,
       signal,
@@ -97,28 +98,15 @@ class UndiciTransport implements S3Transport {
     return { response: { statusCode, headers, body: isHeld ? await body.bytes() : body } }
   }
 
-  destroy(): void {
-    for (const pool of this.#pools.values()) void pool.destroy()
+  function destroy(): void {
+    for (const pool of pools.values()) void pool.destroy()
   }
 
-  #poolOf(origin: string): Pool {
-    const existing = this.#pools.get(origin)
-    if (existing !== undefined) return existing
-    const {
-      maxSockets = TRANSPORT_DEFAULTS.maxSockets,
-      connectionMs = TRANSPORT_DEFAULTS.connectionMs,
-      keepAlive = true,
-    } = this.#options
-    const pool = new Pool(origin, {
-      connections: maxSockets,
-      pipelining: keepAlive ? 1 : 0,
-      // One HTTP/2 connection would reach one node only, and a slow reader would slow the other requests.
-      allowH2: false,
-      connect: { timeout: connectionMs },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-    this.#pools.set(origin, pool)
-    return pool
-  }
+  return requestHandler ?? { handle, destroy }
 }
+
+/** A single chunk up to this size is sent together with the headers. */
+const MAX_CORKED_BYTES = 64 * 1024
+
+/** Content up to this size is read whole, as is that of any method but GET. */
+const MAX_HELD_BYTES = 64 * 1024
