@@ -17,19 +17,6 @@ export interface FilePosition {
 export type Audience = 'owner' | 'users' | 'anyone'
 
 export function positionOf(file: File, order: FileOrder): FilePosition {
-  return { name: file.name, value: valueOf(file, order) }
-}
-
-function valueOf(file: File, order: FileOrder): number {
-  switch (order) {
-    case 'name':
-    case '-name':
-      return 0
-    case 'updated_at':
-    case '-updated_at':
-      return file.updatedAt
-    case 'size':
-    case '-size':
-      return file.size
-  }
+  const values = { name: 0, updated_at: file.updatedAt, size: file.size }
+  return { name: file.name, value: values[order.replace('-', '') as keyof typeof values] }
 }

@@ -1,5 +1,11 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Balance, FiledObject, Inventory, TracedObject } from '../../core/verify/inventory.ts'
+import type {
+  Balance,
+  FiledObject,
+  Figures,
+  Inventory,
+  TracedObject,
+} from '../../core/verify/inventory.ts'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
@@ -50,17 +56,13 @@ function oneUser(userId: UserId): RawBuilder<unknown> {
   `
 }
 
-interface BalanceRow {
+interface BalanceRow extends Figures {
   readonly id: UserId
   readonly is_user: number
   readonly used_bytes: number | null
   readonly reserved_bytes: number | null
   readonly file_count: number | null
   readonly garbage_bytes: number | null
-  readonly counted_used: number
-  readonly counted_reserved: number
-  readonly counted_files: number
-  readonly counted_garbage: number
   readonly now: number
 }
 
@@ -86,8 +88,8 @@ async function balances(
   const { rows } = await sql<BalanceRow>`
     SELECT ids.id, CASE WHEN users.id IS NULL THEN 0 ELSE 1 END AS is_user,
       quotas.used_bytes, quotas.reserved_bytes, quotas.file_count, quotas.garbage_bytes,
-      ${counted.used} AS counted_used, ${counted.reserved} AS counted_reserved,
-      ${counted.fileCount} AS counted_files, ${counted.garbage} AS counted_garbage, ${now} AS now
+      ${counted.used} AS used, ${counted.reserved} AS reserved, ${counted.fileCount} AS "fileCount",
+      ${counted.garbage} AS garbage, ${now} AS now
     FROM (${ids}) AS ids
     LEFT JOIN users ON users.id = ids.id
     LEFT JOIN quotas ON quotas.user_id = ids.id
@@ -97,21 +99,22 @@ async function balances(
 }
 
 function toBalance(row: BalanceRow): Balance {
-  const { used_bytes: used, reserved_bytes: reserved, file_count: fileCount } = row
-  const { garbage_bytes: garbage } = row
+  const { used, reserved, fileCount, garbage } = row
+  const { used_bytes, reserved_bytes, file_count, garbage_bytes } = row
+  const isRecorded =
+    used_bytes !== null && reserved_bytes !== null && file_count !== null && garbage_bytes !== null
   return {
     userId: row.id,
     isUser: row.is_user === 1,
-    recorded:
-      used === null || reserved === null || fileCount === null || garbage === null
-        ? undefined
-        : { used, reserved, fileCount, garbage },
-    counted: {
-      used: row.counted_used,
-      reserved: row.counted_reserved,
-      fileCount: row.counted_files,
-      garbage: row.counted_garbage,
-    },
+    recorded: isRecorded
+      ? {
+          used: used_bytes,
+          reserved: reserved_bytes,
+          fileCount: file_count,
+          garbage: garbage_bytes,
+        }
+      : undefined,
+    counted: { used, reserved, fileCount, garbage },
     readAt: row.now,
   }
 }
