@@ -66,6 +66,16 @@ export class AppError extends Error {
   }
 }
 
+export function formatError(detail: string, cause?: unknown): AppError {
+  return new AppError('format_error', detail, { cause })
+}
+
+/** Asks the client to wait: whole seconds, at least one. */
+export function tooManyRequests(detail: string, waitMs: number): AppError {
+  const retry_after = Math.max(1, Math.ceil(waitMs / 1000))
+  return new AppError('too_many_requests', detail, { facts: { retry_after } })
+}
+
 /** The refusal of a parameter, header or member, which it names. */
 export function invalidParameter(parameter: string, detail: string, cause?: unknown): AppError {
   return new AppError('invalid_parameter', detail, { cause, facts: { parameter } })

@@ -19,31 +19,29 @@ const QUICK_MS = 100
 
 const STEP = 4
 
+export interface FairShare {
+  join(): Share
+}
+
 /** Memory shared evenly by the readers fast enough to use it; slow readers get the minimum. */
-export class FairShare {
-  readonly #options: FairShareOptions
-  readonly #members = { count: 0 }
-
-  constructor(options: FairShareOptions) {
-    this.#options = options
-  }
-
-  join(): Share {
-    const { totalBytes, minBytes, maxBytes } = this.#options
-    const members = this.#members
-    let window = Math.min(maxBytes, minBytes * STEP)
-    members.count += 1
-    return {
-      get bytes() {
-        return Math.floor(Math.max(minBytes, Math.min(window, totalBytes / members.count)))
-      },
-      adapt(ms) {
-        const wanted = ms < QUICK_MS ? window * STEP : window / STEP
-        window = Math.max(minBytes, Math.min(maxBytes, wanted))
-      },
-      leave() {
-        members.count -= 1
-      },
-    }
+export function createFairShare({ totalBytes, minBytes, maxBytes }: FairShareOptions): FairShare {
+  let members = 0
+  return {
+    join() {
+      let window = Math.min(maxBytes, minBytes * STEP)
+      members += 1
+      return {
+        get bytes() {
+          return Math.floor(Math.max(minBytes, Math.min(window, totalBytes / members)))
+        },
+        adapt(ms) {
+          const wanted = ms < QUICK_MS ? window * STEP : window / STEP
+          window = Math.max(minBytes, Math.min(maxBytes, wanted))
+        },
+        leave() {
+          members -= 1
+        },
+      }
+    },
   }
 }

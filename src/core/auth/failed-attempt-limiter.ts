@@ -1,5 +1,5 @@
 import type { ClientAddress } from './client-address.ts'
-import { AppError } from '../errors.ts'
+import { type AppError, tooManyRequests } from '../errors.ts'
 import {
   countFailedAttempts,
   FAILED_ATTEMPT_POLICY,
@@ -115,9 +115,7 @@ export function createFailedAttemptLimiter(
 }
 
 export function tooManyFailedAttempts(blockedMs: number): AppError {
-  return new AppError('too_many_requests', 'This address has sent too many wrong tokens.', {
-    facts: { retry_after: Math.max(1, Math.ceil(blockedMs / 1000)) },
-  })
+  return tooManyRequests('This address has sent too many wrong tokens.', blockedMs)
 }
 
 function shift(count: FailedAttemptCount, ms: number): FailedAttemptCount {

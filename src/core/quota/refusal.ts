@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError, tooManyRequests } from '../errors.ts'
 import type { Usage } from '../ledger/ledger.ts'
 import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
@@ -35,19 +35,18 @@ export function refusalOf(request: QuotaRequest, state: QuotaState | undefined):
 }
 
 function garbageExceeded(waitMs: number): AppError {
-  return new AppError(
-    'too_many_requests',
+  return tooManyRequests(
     'Too many replaced and deleted files of this user are still awaiting removal. Try again later.',
-    { facts: { retry_after: Math.max(1, Math.ceil(waitMs / 1000)) } },
+    waitMs,
   )
 }
 
 /** Uploads end at any time. */
-const RETRY_AFTER_SECONDS = 5
+const UPLOAD_WAIT_MS = 5_000
 
 export function uploadCountExceeded(maxUploads: number): AppError {
   const detail = `This user already has the maximum of ${maxUploads} uploads in progress.`
-  return new AppError('too_many_requests', detail, { facts: { retry_after: RETRY_AFTER_SECONDS } })
+  return tooManyRequests(detail, UPLOAD_WAIT_MS)
 }
 
 export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {

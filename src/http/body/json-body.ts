@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError, isAppError } from '../../core/errors.ts'
+import { isAppError, formatError } from '../../core/errors.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
 import { tellToContinue } from '../server/unread-body.ts'
 import { atMost, bodyTooLarge, RequestBody } from './request-body.ts'
@@ -32,14 +32,14 @@ export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
     )
   })
   app.addContentTypeParser('*', (_request, _raw, done) => {
-    done(new AppError('format_error', 'The Content-Type must be application/json.'))
+    done(formatError('The Content-Type must be application/json.'))
   })
   // Not in `onRequest`: 405 takes precedence over any fault of the body.
   app.addHook('preParsing', async (request, reply) => {
     const { method, headers } = request
     const announced = contentLength(headers) ?? 0
     if (BODILESS.has(method) && (announced > 0 || headers['transfer-encoding'] !== undefined)) {
-      throw new AppError('format_error', `A ${method} request must not have a body.`)
+      throw formatError(`A ${method} request must not have a body.`)
     }
     if (announced > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
     tellToContinue(request, reply)
@@ -49,7 +49,7 @@ export function takeJson(app: FastifyInstance, options: TakeJsonOptions): void {
     // `null` counts as a body.
     if (isOptional && body === undefined) request.body = {}
     if (isOptional || (typeof body === 'object' && body !== null && !Array.isArray(body))) return
-    throw new AppError('format_error', 'The body must be a JSON object.')
+    throw formatError('The body must be a JSON object.')
   })
 }
 
@@ -65,6 +65,6 @@ async function textOf(
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     if (isAppError(cause)) throw cause
-    throw new AppError('format_error', 'The body is not valid UTF-8.', { cause })
+    throw formatError('The body is not valid UTF-8.', cause)
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import { formatError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type BodyCheck, type ReadOptions, RequestBody, type RequestFile } from './request-body.ts'
 import { assertIdentity, contentLength } from '../headers/content-headers.ts'
@@ -12,7 +12,7 @@ export function openRawBody(
   const { headers } = request
   assertIdentity(headers)
   if (headers['content-range'] !== undefined) {
-    throw new AppError('format_error', 'Content-Range is not supported. Upload the whole file.')
+    throw formatError('Content-Range is not supported. Upload the whole file.')
   }
   const size = sizeOf(headers)
   return new RequestBody({ ...options, request, check: ANY_BYTES }).toFile(size)

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { addAbortListener } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { AppError, isAppError } from '../../core/errors.ts'
+import { AppError, isAppError, formatError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { GatheredChunks } from './gathered-chunks.ts'
 import { type MinRate, watchMinRate } from './min-rate.ts'
@@ -33,7 +33,7 @@ export function atMost(maxBytes: number): BodyCheck {
 }
 
 export function bodyTooLarge(maxBytes: number): AppError {
-  return new AppError('format_error', `The body is larger than ${maxBytes / 1024} KiB.`)
+  return formatError(`The body is larger than ${maxBytes / 1024} KiB.`)
 }
 
 export interface ReadOptions {
@@ -204,9 +204,7 @@ export class RequestBody {
 const HELD_BYTES = 16 * 1024
 
 function faultOf(error: unknown): AppError {
-  return isAppError(error)
-    ? error
-    : new AppError('format_error', 'The body is malformed.', { cause: error })
+  return isAppError(error) ? error : formatError('The body is malformed.', error)
 }
 
 function ignore(): void {}

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { AppError } from '../../core/errors.ts'
+import { AppError, tooManyRequests } from '../../core/errors.ts'
 import { takenBytes } from './send-body.ts'
 
 export interface DownloadLimits {
@@ -26,7 +26,7 @@ const SLOW_BYTES_PER_SECOND = 64 * 1024
 
 const REFUSING_MS = 5_000
 
-const RETRY_AFTER_SECONDS = 5
+const WAIT_MS = 5_000
 
 /** When full, the slowest download below 64 KiB/s gives way; for a user, so does any download without a token. */
 export class DownloadSlots {
@@ -104,9 +104,8 @@ interface Download {
 }
 
 function tooMany(perUser: number): AppError {
-  return new AppError(
-    'too_many_requests',
+  return tooManyRequests(
     `This user or address already has the maximum of ${perUser} downloads in progress.`,
-    { facts: { retry_after: RETRY_AFTER_SECONDS } },
+    WAIT_MS,
   )
 }

@@ -3,16 +3,16 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import { type Item, type InnerList, parseDictionary } from 'structured-headers'
-import { AppError, invalidParameter } from '../../core/errors.ts'
+import { type AppError, invalidParameter, formatError } from '../../core/errors.ts'
 
 /** Throws `format_error` for any Content-Encoding but identity, and any Transfer-Encoding but chunked. */
 export function assertIdentity(headers: IncomingHttpHeaders): void {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
-    throw new AppError('format_error', 'The request must not have a Content-Encoding header.')
+    throw formatError('The request must not have a Content-Encoding header.')
   }
   if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
-    throw new AppError('format_error', 'The only supported Transfer-Encoding is chunked.')
+    throw formatError('The only supported Transfer-Encoding is chunked.')
   }
 }
 
@@ -21,7 +21,7 @@ export function contentLength(headers: IncomingHttpHeaders): number | undefined 
   const { 'content-length': length, 'transfer-encoding': coding } = headers
   if (length === undefined || coding !== undefined) return undefined
   if (Number(length) > MAX_BYTES) {
-    throw new AppError('format_error', 'The Content-Length is larger than 2^53 - 1.')
+    throw formatError('The Content-Length is larger than 2^53 - 1.')
   }
   return Number(length)
 }

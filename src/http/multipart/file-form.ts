@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError, invalidParameter } from '../../core/errors.ts'
+import { AppError, invalidParameter, formatError } from '../../core/errors.ts'
 import type { IncomingFile } from '../../core/uploads/store-content.ts'
 import { type ReadOptions, RequestBody, type RequestFile } from '../body/request-body.ts'
 import { assertIdentity, contentLength, parseParameters } from '../headers/content-headers.ts'
@@ -50,12 +50,11 @@ function parseFormBoundary(headers: Headers): string {
   assertIdentity(headers)
   const type = parseParameters(headers['content-type'] ?? '')
   if (type?.value !== 'multipart/form-data') {
-    throw new AppError('format_error', 'The Content-Type must be multipart/form-data.')
+    throw formatError('The Content-Type must be multipart/form-data.')
   }
   const [, boundary = ''] = type.parameters.find(([name]) => name === 'boundary') ?? []
   if (BOUNDARY.test(boundary)) return boundary
-  throw new AppError(
-    'format_error',
+  throw formatError(
     'The boundary in the Content-Type must be 1 to 70 characters that RFC 2046 allows.',
   )
 }

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts'
+import { AppError, formatError } from '../../core/errors.ts'
 import type { BodyCheck, ContentOutlet } from '../body/request-body.ts'
 import { parsePartHead } from './part-head.ts'
 
@@ -192,7 +192,7 @@ function textOfJson(text: string): string {
     const value: unknown = JSON.parse(text)
     return typeof value === 'string' ? value : text
   } catch (cause) {
-    throw new AppError('format_error', 'A JSON field of the form is not valid JSON.', { cause })
+    throw formatError('A JSON field of the form is not valid JSON.', cause)
   }
 }
 

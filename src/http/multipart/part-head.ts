@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts'
+import { type AppError, formatError } from '../../core/errors.ts'
 import { parseParameters, type ParameterizedValue } from '../headers/content-headers.ts'
 
 export interface PartHead {
@@ -71,5 +71,5 @@ function isExtendedFileName(name: string, value: string): boolean {
 const EXTENDED_VALUE = /^(?:utf-8|iso-8859-1)'[0-9a-z-]*'[^'\\]*$/i
 
 function malformed(fault: string): AppError {
-  return new AppError('format_error', `A part of the form ${fault}.`)
+  return formatError(`A part of the form ${fault}.`)
 }

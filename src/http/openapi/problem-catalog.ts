@@ -65,9 +65,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     meaning: 'The form has no part `file` with a `filename` parameter.',
     detail: 'The form has no part named "file".',
   },
-  multiple_file_parts: {
-    meaning: 'The form has more than one file.',
-  },
+  multiple_file_parts: { meaning: 'The form has more than one file.' },
   truncated_body: {
     meaning: 'The body ended before it was complete.',
     detail: 'The body ended before the closing boundary of the form.',
@@ -124,12 +122,8 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     meaning: 'The request or its body did not arrive in time.',
     detail: 'The request did not arrive in time.',
   },
-  file_exists: {
-    meaning: 'Another file already has the new name.',
-  },
-  user_exists: {
-    meaning: 'The deleted user with this id is still being purged.',
-  },
+  file_exists: { meaning: 'Another file already has the new name.' },
+  user_exists: { meaning: 'The deleted user with this id is still being purged.' },
   precondition_failed: {
     meaning: 'A precondition (`If-Match`, `If-None-Match` or `If-Unmodified-Since`) does not hold.',
     detail: 'A precondition of the request does not hold.',
@@ -138,9 +132,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     meaning: 'The file is larger than the maximum file size.',
     facts: { max_file_size: 5_368_709_120 },
   },
-  request_head_too_large: {
-    meaning: 'The request head is larger than 16 KiB.',
-  },
+  request_head_too_large: { meaning: 'The request head is larger than 16 KiB.' },
   range_not_satisfiable: {
     meaning: 'The range contains no part of the file.',
     detail: "The range contains none of the file's 6143 bytes.",

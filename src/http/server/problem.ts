@@ -11,6 +11,7 @@ import {
   isAppError,
   type Dependency,
   invalidParameter,
+  formatError,
 } from '../../core/errors.ts'
 
 declare module 'fastify' {
@@ -139,7 +140,7 @@ function translate(cause: unknown): AppError {
   }
   const isClientsFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500
   return isClientsFault
-    ? new AppError('format_error', 'The request is malformed.', { cause })
+    ? formatError('The request is malformed.', cause)
     : new AppError('internal_error', OWN_FAILURE, { cause })
 }
 

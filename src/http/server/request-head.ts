@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { type ClientAddress, parseClientAddress } from '../../core/auth/client-address.ts'
-import { AppError } from '../../core/errors.ts'
+import { formatError } from '../../core/errors.ts'
 
 /**
  * Throws `format_error` for what others may read differently (RFC 9112): a `#` in the target, where the router would
@@ -12,29 +12,23 @@ import { AppError } from '../../core/errors.ts'
  */
 export function assertUnambiguous({ url = '', httpVersion, headers, rawHeaders }: IncomingMessage) {
   if (url.includes('#')) {
-    throw new AppError(
-      'format_error',
-      'The request target must not contain a "#". Encode it as %23.',
-    )
+    throw formatError('The request target must not contain a "#". Encode it as %23.')
   }
   if (!TARGET.test(url)) {
-    throw new AppError('format_error', 'The request target must be a path or a URL.')
+    throw formatError('The request target must be a path or a URL.')
   }
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    throw new AppError('format_error', 'The HTTP version must be 1.1 or 1.0.')
+    throw formatError('The HTTP version must be 1.1 or 1.0.')
   }
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined) {
-    throw new AppError(
-      'format_error',
-      'An HTTP/1.0 request must not have a Transfer-Encoding header.',
-    )
+    throw formatError('An HTTP/1.0 request must not have a Transfer-Encoding header.')
   }
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() === 'host') hosts += 1
   }
   if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) {
-    throw new AppError('format_error', 'A request must have exactly one Host header.')
+    throw formatError('A request must have exactly one Host header.')
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../core/errors.ts'
+import { formatError } from '../../core/errors.ts'
 import { ChunkThrottle, type Intake, isSmall } from '../body/chunk-throttle.ts'
 
 declare module 'fastify' {
@@ -36,7 +36,7 @@ export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
     reply.raw.once('close', () => intake.resume())
   }
   if (headers.expect !== undefined && !expectsContinue(request)) {
-    throw new AppError('format_error', 'The only supported Expect value is 100-continue.')
+    throw formatError('The only supported Expect value is 100-continue.')
   }
 }
 

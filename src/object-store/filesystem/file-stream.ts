@@ -1,7 +1,7 @@
 import { close, closeSync, fstatSync, open, read } from 'node:fs'
 import { addAbortSignal, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { FairShare } from '../../core/async/fair-share.ts'
+import { createFairShare, type FairShare } from '../../core/async/fair-share.ts'
 import {
   detachBuffer,
   type OpenedObject,
@@ -19,7 +19,7 @@ export class FileBodies {
   readonly #memory: FileMemory = {
     pool: new BufferPool(),
     // The bytes that wait to be sent come on top (`http/download/send-body.ts`).
-    share: new FairShare({
+    share: createFairShare({
       totalBytes: 16 * 1024 * 1024,
       minBytes: BUFFER_BYTES / 16,
       maxBytes: BUFFER_BYTES,

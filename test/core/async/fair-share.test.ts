@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FairShare, type Share } from '../../../src/core/async/fair-share.ts'
+import { createFairShare, type FairShare, type Share } from '../../../src/core/async/fair-share.ts'
 
 function joinQuick(readers: FairShare): Share {
   const share = readers.join()
@@ -9,7 +9,7 @@ function joinQuick(readers: FairShare): Share {
 
 describe('an even share', () => {
   it('is as large as the most may be, while there is enough for all', () => {
-    const readers = new FairShare({ totalBytes: 100, minBytes: 5, maxBytes: 40 })
+    const readers = createFairShare({ totalBytes: 100, minBytes: 5, maxBytes: 40 })
     const share = joinQuick(readers)
     expect(share.bytes).toBe(40)
     readers.join()
@@ -19,14 +19,14 @@ describe('an even share', () => {
   })
 
   it('is never less than the least', () => {
-    const readers = new FairShare({ totalBytes: 100, minBytes: 5, maxBytes: 40 })
+    const readers = createFairShare({ totalBytes: 100, minBytes: 5, maxBytes: 40 })
     const share = joinQuick(readers)
     for (let count = 0; count < 1000; count++) readers.join()
     expect(share.bytes).toBe(5)
   })
 
   it('grows when others leave', () => {
-    const readers = new FairShare({ totalBytes: 100, minBytes: 5, maxBytes: 100 })
+    const readers = createFairShare({ totalBytes: 100, minBytes: 5, maxBytes: 100 })
     const share = joinQuick(readers)
     const others = [readers.join(), readers.join()]
     expect(share.bytes).toBe(33)
@@ -35,7 +35,7 @@ describe('an even share', () => {
   })
 
   it('begins with four times the least, and grows and shrinks as its reader is quick and slow', () => {
-    const readers = new FairShare({ totalBytes: 1000, minBytes: 5, maxBytes: 100 })
+    const readers = createFairShare({ totalBytes: 1000, minBytes: 5, maxBytes: 100 })
     const share = readers.join()
     const sizes = [share.bytes]
     for (const ms of [99, 99, 1, 100, 5_000, 5_000]) {

@@ -4,7 +4,7 @@ import { Readable, Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { FairShare } from '../../../src/core/async/fair-share.ts'
+import { createFairShare } from '../../../src/core/async/fair-share.ts'
 import { storeError } from '../../../src/object-store/store-error.ts'
 import {
   sendBody,
@@ -21,7 +21,7 @@ const memory = { totalBytes: 2 ** 20, minBytes: CHUNK_BYTES / 4, maxBytes: 512 *
 const { signal } = new AbortController()
 
 function optionsOf(body: Readable, options: Partial<SendBodyOptions> = {}): SendBodyOptions {
-  const waiting = new FairShare(memory)
+  const waiting = createFairShare(memory)
   return {
     body,
     release: undefined,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../core/errors.ts'
-import { FairShare } from '../../../core/async/fair-share.ts'
+import { createFairShare } from '../../../core/async/fair-share.ts'
 import type { File } from '../../../core/files/file.ts'
 import type { ReadFile, Selection } from '../../../core/files/repository.ts'
 import { isUserId } from '../../../core/users/user-id.ts'
@@ -41,7 +41,7 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
   const { repository, downloads, shutdown, idleTimeoutMs } = options
   const discarding = { signal: shutdown, idleTimeoutMs }
   const url = '/users/:user_id/repo/:file_name'
-  const waiting = new FairShare(WAITING)
+  const waiting = createFairShare(WAITING)
 
   app.get(url, { schema: { params: Params }, config: DOWNLOADS }, async (request, reply) => {
     const signal = requestSignal(reply, shutdown)

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../../../core/errors.ts'
+import { type AppError, formatError } from '../../../core/errors.ts'
 import { VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import { parseFileName } from '../../../core/files/file-name.ts'
 import {
@@ -58,7 +58,7 @@ export const updateRoutes: FastifyPluginAsyncTypebox<FileRouteOptions> = async (
 }
 
 function nothingToChange(): AppError {
-  return new AppError('format_error', 'The body must contain "name", "visibility" or both.')
+  return formatError('The body must contain "name", "visibility" or both.')
 }
 
 const CHANGE = described({
