@@ -1,7 +1,4 @@
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
 import { HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
-import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { type S3TransportOptions, TRANSPORT_DEFAULTS } from './transport.ts'
 
 /** The transport limits apply to the SDK's transport and to ours separately. */
@@ -19,12 +16,8 @@ export interface S3ClientOptions extends Omit<S3TransportOptions, 'keepAlive'> {
 export function createS3Client(options: S3ClientOptions): S3Client {
   const { region, endpoint, credentials, maxSockets, connectionMs } = options
   const agent = { keepAlive: true, maxSockets: maxSockets ?? TRANSPORT_DEFAULTS.maxSockets }
-  const transport = (): NodeHttpHandler =>
-    new NodeHttpHandler({
-      connectionTimeout: connectionMs ?? TRANSPORT_DEFAULTS.connectionMs,
-      httpAgent: new HttpAgent(agent),
-      httpsAgent: new HttpsAgent(agent),
-    })
+  const connectionTimeout = connectionMs ?? TRANSPORT_DEFAULTS.connectionMs
+  const transport = { connectionTimeout, httpAgent: agent, httpsAgent: agent }
   return new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
@@ -36,7 +29,7 @@ export function createS3Client(options: S3ClientOptions): S3Client {
     maxAttempts: options.maxAttempts ?? 3,
     // It would cost a round trip per part and, with some agents, a new connection.
     expectContinueHeader: false,
-    requestHandler: (options.requestHandler as Transport | undefined) ?? transport(),
+    requestHandler: (options.requestHandler as Transport | undefined) ?? transport,
   })
 }
 
