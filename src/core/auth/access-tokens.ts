@@ -57,7 +57,7 @@ export interface AccessTokens {
   forgetUser(userId: UserId): void
 
   /**
-   * Writes `last_used_at`. Called about once a minute. Rejects with `unavailable`; then only times of last use are
+   * Writes `last_used_at`. Called about once a minute. If it rejects with `unavailable`, only times of last use are
    * lost.
    */
   recordUses(): Promise<void>

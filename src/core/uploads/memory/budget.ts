@@ -20,7 +20,7 @@ const SMALL_FILE = 1 / 16
 
 const MARGIN_BYTES = 2 ** 20
 
-/** Slower uploads are evicted for any other. */
+/** Uploads slower than this are evicted to make room for any other upload. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
 /** An upload that takes longer for a part is evicted when another user has been first in the queue for long. */
