@@ -75,15 +75,15 @@ function lastSweep(registers: Registry[]): (sweep: { began: number; ended: numbe
     new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, registers })
   const start = gauge(
     'start_timestamp',
-    'When the last sweep of this instance started, not counting elsewhere.',
+    'When the last sweep of this instance started, excluding the outcome elsewhere.',
   )
   const end = gauge(
     'end_timestamp',
-    'When the last sweep of this instance ended, not counting elsewhere.',
+    'When the last sweep of this instance ended, excluding the outcome elsewhere.',
   )
   const duration = gauge(
     'duration',
-    'How long the last sweep of this instance took, not counting elsewhere.',
+    'How long the last sweep of this instance took, excluding the outcome elsewhere.',
   )
   return ({ began, ended }) => {
     start.set(began / 1000)
