@@ -100,7 +100,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return user
   }
 
-  /** The current user of a token that was valid before; its expiry ends nothing that has begun. */
+  /** The current user of a token that was valid before. A token that has only expired since then is still accepted. */
   async function findAgain(secret: string): Promise<User | undefined> {
     try {
       // No address: a revoked token is not a guess.

@@ -33,7 +33,7 @@ const TICK_MS = 250
 const MAX_EVICTIONS = 2
 const LONGEST_EVICTION_MS = 1_000
 
-/** The smallest budget that serves an upload of this part size beside many small ones. */
+/** The smallest budget that serves an upload of this part size alongside many small ones. */
 export function smallestBudget(partSize: number): number {
   return 4 * (partSize + MARGIN_BYTES)
 }
