@@ -177,7 +177,7 @@ async function runUntilDone<E extends string>(
 
 const PAGE = 100
 
-/** With so many failures the cause is not some users. */
+/** With so many failures, the cause is not individual users. */
 const MAX_FAILED_USERS = 500
 
 function expiry(

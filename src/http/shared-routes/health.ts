@@ -57,8 +57,8 @@ const READY = described({
   summary: 'Check that the service can handle requests',
   description:
     'The answer is 503 in these cases:\n\n' +
-    '- The database or the object store fails. The answer names it. A database also fails if its last write ' +
-    'found the disk full.\n' +
+    '- The database or the object store fails. The answer names it. A database also counts as failed if its ' +
+    'last write failed because of a full disk.\n' +
     '- Downloads are refused because too many are in progress.\n' +
     '- The service is shutting down.',
   response: {
