@@ -64,7 +64,7 @@ const FIGURES = [
     'expired_uploads',
     'Uploads that were aborted because their lease had expired.',
   ],
-  ['removedObjects', 'removed_objects', 'Object keys that the sweeper has emptied.'],
+  ['removedObjects', 'removed_objects', 'Object keys that the sweeper has cleared.'],
   ['failedRemovals', 'failed_removals', 'Failed attempts to remove an object.'],
   ['forgottenUploads', 'forgotten_uploads', 'Settled uploads that were removed from the journal.'],
   ['purgedRows', 'purged_rows', 'Rows of deleted users that were removed from the database.'],
