@@ -97,7 +97,7 @@ function assertClock(ms: number): void {
   // A server need not state its time.
   if (Number.isNaN(ms) || Math.abs(skew) <= MAX_SKEW_MS) return
   throw new Error(
-    `Its clock differs by ${Math.round(skew / 1000)} s. Synchronise all machines with NTP.`,
+    `Its clock differs by ${Math.round(skew / 1000)} s. Synchronize all machines with NTP.`,
   )
 }
 

@@ -72,7 +72,7 @@ interface EngineParts extends Fragments {
   readonly keepIndexOrder: RawBuilder<unknown> | undefined
   /** The number of concurrent changes of one user that help. More would only delay other users. */
   readonly changesPerUser: number
-  /** Migrates beside requests, in one instance at a time; `undefined` if migrations are exclusive anyway. */
+  /** Migrates alongside requests, in one instance at a time; `undefined` if migrations are exclusive anyway. */
   readonly migrateAlone:
     | (<T>(work: (kysely: Kysely<Tables>) => Promise<T>) => Promise<T>)
     | undefined

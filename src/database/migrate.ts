@@ -17,7 +17,7 @@ import type { Tables } from './schema.ts'
  * reuses. Resolves to the names of the migrations it ran. Rejects with `unavailable`, even for an unknown one.
  *
  * Instances of the previous version run meanwhile, so a migration follows these rules:
- * - An index on existing columns of a possibly large table goes into `indexes`: PostgreSQL builds it beside requests.
+ * - An index on existing columns of a possibly large table goes into `indexes`: PostgreSQL builds it during requests.
  * - All else locks every table and takes constant time: `ADD COLUMN` has a constant default, no constraint reads rows.
  * - The previous version works with the new schema. A released migration never changes its name or result.
  */

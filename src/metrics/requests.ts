@@ -96,13 +96,13 @@ function createCounters(registry: Registry) {
     refusals,
     requests: new Counter({
       name: 'cloud_repository_requests_total',
-      help: 'Finished requests; status 499: the client left before its answer was complete.',
+      help: 'Finished requests; status 499: the client left before its response was complete.',
       labelNames: [...ROUTE_LABELS, 'status'],
       registers,
     }),
     seconds: new Histogram({
       name: 'cloud_repository_request_seconds',
-      help: 'Duration from the head of a request to the end of its answer.',
+      help: 'Duration from the head of a request to the end of its response.',
       buckets: BUCKETS,
       ...byRoute,
     }),

@@ -64,7 +64,7 @@ const FIGURES = [
     'expired_uploads',
     'Uploads that were aborted because their lease had expired.',
   ],
-  ['removedObjects', 'removed_objects', 'Object keys that the sweeper has emptied.'],
+  ['removedObjects', 'removed_objects', 'Object keys that the sweeper has cleared.'],
   ['failedRemovals', 'failed_removals', 'Failed attempts to remove an object.'],
   ['forgottenUploads', 'forgotten_uploads', 'Settled uploads that were removed from the journal.'],
   ['purgedRows', 'purged_rows', 'Rows of deleted users that were removed from the database.'],
@@ -75,15 +75,15 @@ function lastSweep(registers: Registry[]): (sweep: { began: number; ended: numbe
     new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, registers })
   const start = gauge(
     'start_timestamp',
-    'When the last sweep of this instance started, not counting elsewhere.',
+    'When the last sweep of this instance started, excluding the outcome elsewhere.',
   )
   const end = gauge(
     'end_timestamp',
-    'When the last sweep of this instance ended, not counting elsewhere.',
+    'When the last sweep of this instance ended, excluding the outcome elsewhere.',
   )
   const duration = gauge(
     'duration',
-    'How long the last sweep of this instance took, not counting elsewhere.',
+    'How long the last sweep of this instance took, excluding the outcome elsewhere.',
   )
   return ({ began, ended }) => {
     start.set(began / 1000)

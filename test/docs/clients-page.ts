@@ -28,28 +28,28 @@ To write a client, start from one of these examples: [a web page](#a-web-page), 
 [Java](#java-with-httpclient) or [C](#c-with-libcurl). Their source files are in [test/clients](../test/clients). The
 tests run them against the service over a network that loses connections. \`npm run docs\` generates this page.
 
-[http-transcripts.md](http-transcripts.md) shows the bytes of requests and answers, and [api.md](api.md) is the
+[http-transcripts.md](http-transcripts.md) shows the bytes of requests and responses, and [api.md](api.md) is the
 reference. Code generators can use [openapi.json](../api/openapi.json).
 
 ## What every client should do
 
-- **Decide by \`code\`.** Every refusal is a problem document with a \`code\`. To find a refusal in the service's log,
+- **Branch on \`code\`.** Every refusal is a problem document with a \`code\`. To find a refusal in the service's log,
   search for its \`request_id\`.
 - **403 \`capacity_exceeded\`: tell the user.** Nothing has changed, and a retry would fail too. \`available\` is the
   number of free bytes. The user has to delete files or add a device. Other codes with status 403 mean, for example,
   that the service refused the access token, or that the user has too many files.
 - **429 and 503: retry after \`Retry-After\` seconds**, not earlier. Also retry after 408 and after a lost connection.
-  You can safely repeat an upload, even if the service stored the file and only the answer was lost: the file is the
+  You can safely repeat an upload, even if the service stored the file and only the response was lost: the file is the
   same afterwards.
 - **Give up eventually.** The programs try five times, and stop immediately if they would have to wait for more than a
   minute. A user who has replaced or deleted a lot of data may have to wait for the operator's \`GARBAGE_DELAY\`, which
   can be days. Show such a refusal to the user instead of waiting.
-- **Overwrite conditionally** if several clients write the same file. Send the \`etag\` of the last answer as
+- **Overwrite conditionally** if several clients write the same file. Send the \`etag\` of the last response as
   \`If-Match\`, so that the upload replaces only that version. 412 \`precondition_failed\` means that another client was
   faster. After a lost connection, it can also mean that your first attempt succeeded. In that case, \`sha256\` in the
   list, or \`Repr-Digest\` of a \`HEAD\`, is the digest of your content.
-- **Resume a download** with \`Range\`, and send the \`ETag\` in \`If-Range\`. 206 means that the answer is the rest of
-  the file. 200 means that the file has changed and the answer is the whole new file. 416 means that you had already
+- **Resume a download** with \`Range\`, and send the \`ETag\` in \`If-Range\`. 206 means that the response is the rest of
+  the file. 200 means that the file has changed and the response is the whole new file. 416 means that you had already
   received every byte. The programs keep the partial content in \`FILE.part\` and the \`ETag\` in \`FILE.etag\`.
   \`FILE\` itself stays unchanged until the download is complete.
 - **Percent-encode file names**, including \`?\`, \`#\`, \`%\` and spaces. A name is one path segment.
@@ -87,7 +87,7 @@ The example works like this:
 3. \`XMLHttpRequest\` uploads the file and reports progress. The browser sends a \`Content-Length\`, so the service
    immediately refuses a file that does not fit.
 4. \`fetch\` downloads the file into memory and resumes after a lost connection. For a file that may not fit into
-   memory, link to its URL instead: the answer is an attachment, and the browser saves it to disk.
+   memory, link to its URL instead: the response is an attachment, and the browser saves it to disk.
 5. The page requests the list of files, 1,000 at a time, until \`next_cursor\` is \`null\`.`
 
 const BACK_END = `This is the back end of the example. A production back end also has to do the following:
@@ -104,4 +104,4 @@ All programs take the same arguments. They read the address of the service and t
     client upload FILE NAME [ETAG]
     client download NAME FILE
 
-If the service refuses a request, the program prints the status and the answer to standard error and exits with 1.`
+If the service refuses a request, the program prints the status and the response to standard error and exits with 1.`

@@ -28,16 +28,16 @@ export async function recordTranscripts(): Promise<string> {
   return recorder.toString()
 }
 
-const INTRODUCTION = `# Requests and answers over the wire
+const INTRODUCTION = `# Requests and responses over the wire
 
-This page shows the exact bytes of requests and answers. A test records them from the service through a plain socket
-and fails if an answer differs. \`npm run docs\` records them again. Header lines end with CR LF. Placeholders of the
+This page shows the exact bytes of requests and responses. A test records them from the service through a plain socket
+and fails if a response differs. \`npm run docs\` records them again. Header lines end with CR LF. Placeholders of the
 same length replace the values that differ between runs: the access token, request ids, versions (which are also the
 entity tags), times, and the seconds to wait. Alice's repository has a capacity of 1,500 bytes, of which a device adds
 500.
 
 [clients.md](clients.md) has programs in several languages that send these requests.
-[openapi.json](../api/openapi.json) lists every possible answer, and [api.md](api.md) has the rules.`
+[openapi.json](../api/openapi.json) lists every possible response, and [api.md](api.md) has the rules.`
 
 interface Stage {
   readonly recorder: Recorder
@@ -75,8 +75,8 @@ async function uploads({ recorder, cookie }: Stage): Promise<void> {
 async function refusals({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('The repository is full')
   recorder.text(
-    'With `Expect: 100-continue`, the service sends this answer before the client sends the body. Without it, the ' +
-      'answer is the same.',
+    'With `Expect: 100-continue`, the service sends this response before the client sends the body. Without it, the ' +
+      'response is the same.',
   )
   await recorder.exchange({
     line: 'PUT /users/me/repo/film.mp4',
@@ -126,7 +126,7 @@ async function resuming({ recorder, cookie }: Stage): Promise<string> {
   const rest = { ...cookie, Range: 'bytes=24-', 'If-Range': etag }
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 206 })
   recorder.text(
-    'If the file has changed since, the answer to the same request is the whole new file:',
+    'If the file has changed since, the response to the same request is the whole new file:',
   )
   const next = await overwrite({ recorder, cookie }, { etag, content: MONDAY })
   await recorder.exchange({ line: `GET ${FILE}`, headers: rest, status: 200 })
@@ -172,7 +172,7 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
 async function guessing(recorder: Recorder): Promise<void> {
   recorder.heading('Too many wrong tokens')
   recorder.text(
-    'These requests send two more wrong tokens. `Retry-After` is in seconds. Answers with status 503 also have it.',
+    'These requests send two more wrong tokens. `Retry-After` is in seconds. Responses with status 503 also have it.',
   )
   const headers = { Cookie: `access_token=${WRONG}` }
   await recorder.exchange({ line: `GET ${FILE}`, headers, status: 403 })

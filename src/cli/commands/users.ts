@@ -40,7 +40,7 @@ export const USERS: readonly Command[] = [
   {
     words: ['users', 'suspend'],
     operands: ['<user_id>'],
-    summary: 'refuse all requests of a user, but keep the files',
+    summary: 'refuse all requests from a user, but keep the files',
     run: async ({ users }, { operands }) =>
       accountRow(await users.setStatus(userIdOf(operands), 'suspended')),
   },

@@ -8,7 +8,7 @@ export interface FairShareOptions {
 
 export interface Share {
   readonly bytes: number
-  /** Adjusts the share by the time in which the reader consumed it. */
+  /** Adjusts the share to the time that the reader took to consume it. */
   adapt(ms: number): void
   /** Call exactly once. */
   leave(): void

@@ -57,7 +57,7 @@ export interface AccessTokens {
   forgetUser(userId: UserId): void
 
   /**
-   * Writes `last_used_at`. Called about once a minute. Rejects with `unavailable`; then only times of last use are
+   * Writes `last_used_at`. Called about once a minute. If it rejects with `unavailable`, only times of last use are
    * lost.
    */
   recordUses(): Promise<void>
@@ -100,7 +100,7 @@ export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
     return user
   }
 
-  /** The current user of a token that was valid before; its expiry ends nothing that has begun. */
+  /** The current user of a token that was valid before. A token that has only expired since then is still accepted. */
   async function findAgain(secret: string): Promise<User | undefined> {
     try {
       // No address: a revoked token is not a guess.

@@ -17,7 +17,7 @@ export const FILE_NAME_PREFIX_PATTERN = `^[^${FORBIDDEN_CHARACTERS}]*$`
 
 /**
  * Returns `text` unchanged, or throws `invalid_file_name` unless it is 1 to 255 bytes of UTF-8 without `/`, `\`, C0
- * controls and DEL, and neither `.` nor `..`. Does not fold case or normalise Unicode, because that could overwrite a
+ * controls or DEL, and neither `.` nor `..`. Does not fold case or normalize Unicode, because that could overwrite a
  * file that its owner considers another (docs/api.md).
  */
 export function parseFileName(text: string): FileName {

@@ -35,7 +35,7 @@ export interface Backlog {
   readonly oldestMs: number
 }
 
-/** Totals of all users, due or not, each over at most as many rows as the requested cap. */
+/** Totals of all users, due or not; each covers at most as many rows as the requested cap. */
 export interface Journal {
   readonly reservations: number
   readonly reservedBytes: number
@@ -60,8 +60,8 @@ export interface SweepLedger {
   }): Promise<readonly { userId: UserId; version: Version }[]>
 
   /**
-   * Up to `limit` due uploads after `after`, by `removeAt` and version. An upload is due when it is aborted, and
-   * repeatedly until its abort is older than `retentionMs`, because a write in flight can still reach the store.
+   * Up to `limit` due uploads after `after`, ordered by `removeAt` and version. An upload is due when it is aborted,
+   * and repeatedly until its abort is older than `retentionMs`, because a write in flight can still reach the store.
    */
   listAbortedUploads(page: {
     readonly after: AbortedUpload | undefined
@@ -84,13 +84,13 @@ export interface SweepLedger {
   /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns their number. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
-  /** Up to `limit` objects of `garbage` that are due, after `after`, by `notBefore` and key. */
+  /** Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. */
   listGarbage(page: {
     readonly after: Garbage | undefined
     readonly limit: number
   }): Promise<readonly Garbage[]>
 
-  /** Deletes the rows of removed garbage. All of it belongs to `userId`, whose lock this takes, or to no user. */
+  /** Deletes the rows of removed garbage. All of it must belong to `userId`, whose lock this takes, or to no user. */
   noteGarbageRemovals(
     removals: Removals<Garbage> & { readonly userId: UserId | undefined },
   ): Promise<void>

@@ -17,7 +17,7 @@ export interface PutObject extends NamedObject {
 /** The memory budget of one body. The caller provides it to the store. */
 export interface BodyMemory {
   /**
-   * Yields `content` chunk by chunk and counts each chunk as held. A chunk waits until it has room. Fails with
+   * Yields `content` chunk by chunk and counts each chunk as held. A chunk waits until there is room for it. Fails with
    * `unavailable` if that takes too long, or if others need the room more. Called once.
    */
   hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>

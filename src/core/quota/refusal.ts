@@ -18,7 +18,7 @@ export interface QuotaState {
   readonly createdAt: number
   readonly usage: Usage
   readonly uploads: number
-  /** Set if kept garbage forbids the file: time until the oldest of it may be removed. */
+  /** Set if the user's garbage leaves no room for the file: time until the oldest garbage may be removed. */
   readonly garbageWaitMs: number | undefined
 }
 

@@ -57,7 +57,7 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
   return { userId, version, objectKey, name, size: head.size, beganAt: timeOf(version) }
 }
 
-/** Nothing removes objects during a rebuild, and without this one an older object would become the file. */
+/** Ends the rebuild: nothing removes objects meanwhile, and an older object would otherwise become the file. */
 function deniedObject(objectKey: ObjectKey): AppError {
   return new AppError(
     'unavailable',

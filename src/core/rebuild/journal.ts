@@ -50,7 +50,7 @@ export interface RebuildJournal {
   /** Adds at most 1,000 objects and returns the keys of those whose version another user's object already has. */
   add(objects: readonly FoundObject[]): Promise<readonly ObjectKey[]>
 
-  /** Returns up to `limit` newest objects per user and name without a digest after a position, in order. */
+  /** Returns up to `limit` objects after a position, in order: the newest of their user and name, without a digest. */
   listUnread(page: {
     readonly after: RebuildPosition | undefined
     readonly limit: number

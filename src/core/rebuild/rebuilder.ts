@@ -25,8 +25,8 @@ export interface Rebuilder {
    * with the SHA-256 of its content, older ones become garbage, and objects without a readable name stay. Requires an
    * empty database or an interrupted run; otherwise returns `refused` and changes nothing. No service may use the
    * database meanwhile. Uses constant memory. If objects are unreadable and not skipped, the rebuild stays unfinished.
-   * Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; another call
-   * continues.
+   * Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; the next call
+   * continues the run.
    */
   rebuild(request: RebuildRequest): Promise<Rebuilt>
 

@@ -60,14 +60,14 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   }
 }
 
-/** Some users share one write to the disk, and requests keep most connections. */
+/** Enough users to share one write to the disk, and few enough to leave most connections to requests. */
 const PARALLEL_NOTES = 4
 
 function passWhenFull(error: unknown): void {
   if (!isDatabaseFull(error)) throw error
 }
 
-/** A page of a store that does not answer must fail within the leader lease. */
+/** If the store does not answer, a page must still fail within the leader lease. */
 const PAGE = 64
 
 const PARALLEL_REMOVALS = 8

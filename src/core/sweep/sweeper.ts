@@ -45,7 +45,7 @@ export interface Sweeper {
   /**
    * Cleans up after crashes and failures: expired uploads, objects of aborted uploads, unreferenced objects, and the
    * files and rows of deleted users. Removes a key only after winning the upload's compare-and-set, or from `garbage`
-   * after its time (I7), so it is safe beside uploads and other sweepers. Only one sweeper at a time does more than
+   * once it is due (I7), so it is safe alongside uploads and other sweepers. Only one sweeper at a time does more than
    * `expire`; this only saves work. If the database's disk is full, the objects of due garbage are removed first. At
    * most 8 removals run at a time; memory holds one page of keys. A user whose rows can't be changed is tried once.
    * After all other work, the sweep then rejects with the first failure, which names the user. Rejects with
@@ -177,7 +177,7 @@ async function runUntilDone<E extends string>(
 
 const PAGE = 100
 
-/** With so many failures the cause is not some users. */
+/** With so many failures, the cause is not individual users. */
 const MAX_FAILED_USERS = 500
 
 function expiry(

@@ -71,7 +71,7 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
   return { size, sha256: hash.digest('hex') }
 }
 
-/** The original failure: the pipeline and the put end each other. */
+/** The original failure: when the pipeline or the put fails, it ends the other. */
 function causeOf(ended: {
   flow: PromiseSettledResult<unknown>
   put: PromiseSettledResult<unknown>

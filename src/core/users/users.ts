@@ -11,7 +11,7 @@ export interface UsersOptions {
   readonly onChange?: (userId: UserId) => void
 }
 
-/** User administration (docs/administration.md). Unknown or deleted users reject with `not_found` unless noted. */
+/** User administration (docs/administration.md). Unless noted, `not_found` for unknown and deleted users. */
 export interface Users {
   /** Like `UserStore.createUser`, but generates an id if none is given. */
   create(userId: UserId | undefined): Promise<{ account: Account; created: boolean }>

@@ -38,7 +38,7 @@ export type FiledObject = Pick<
 
 /**
  * PORT: the records that `verify` compares with each other and with the object store. Each method is one statement or
- * short transaction, is safe beside running uploads, and rejects with `unavailable` as the ledger's do.
+ * short transaction, is safe alongside running uploads, and rejects with `unavailable` as the ledger's do.
  */
 export interface Inventory {
   /**

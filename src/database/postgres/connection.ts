@@ -78,7 +78,7 @@ function assertSendable(queries: readonly CompiledQuery[]): void {
   for (const { parameters } of queries) {
     for (const value of parameters) {
       if (value === null || typeof value === 'string' || typeof value === 'number') continue
-      throw new TypeError(`No ${typeof value} is sent without waiting`)
+      throw new TypeError(`Pipelined statements accept no parameter of type ${typeof value}`)
     }
   }
 }

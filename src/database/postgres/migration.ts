@@ -45,7 +45,7 @@ async function tryLock(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.is_ours === true
 }
 
-/** Builds missing and unfinished indexes of existing tables beside requests. Must not run in a transaction. */
+/** Builds missing and unfinished indexes of existing tables alongside requests. Must not run in a transaction. */
 export async function buildIndexes(
   db: Kysely<Tables>,
   indexes: readonly MigrationIndex[],

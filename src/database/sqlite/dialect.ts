@@ -100,5 +100,5 @@ function toSqlite(value: unknown): SQLInputValue {
   if (value === undefined || value === null) return null
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value
   if (typeof value === 'string' || typeof value === 'bigint') return value
-  throw new TypeError(`SQLite takes no ${typeof value} as a parameter`)
+  throw new TypeError(`SQLite accepts no parameter of type ${typeof value}`)
 }

@@ -41,7 +41,7 @@ const DESCRIBED = {
   },
   'Cache-Control': {
     description:
-      '`private, no-cache`: only a private cache may store the answer, and must revalidate it before each use. ' +
+      '`private, no-cache`: only a private cache may store the response, and must revalidate it before each use. ' +
       '`no-store`: no cache may store it.',
     schema: { type: 'string', enum: ['private, no-cache', 'no-store'] },
     example: 'private, no-cache',
@@ -54,7 +54,7 @@ const DESCRIBED = {
   'Set-Cookie': {
     description:
       'The session cookie, with `HttpOnly` and `SameSite=Strict`. Over HTTPS and without a base path, its name has ' +
-      'the prefix `__Host-`. The answer also expires session cookies with another name or path.',
+      'the prefix `__Host-`. The response also expires session cookies with another name or path.',
     schema: { type: 'string', pattern: '^(__Host-)?(access_token|admin_session)=' },
     example: 'access_token=crt_...; Max-Age=86400; Path=/; HttpOnly; SameSite=Strict',
   },

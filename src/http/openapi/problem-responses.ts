@@ -93,7 +93,7 @@ function headersOf(status: number): Json {
 export const PROBLEM_SCHEMA: Json = {
   type: 'object',
   description:
-    'A problem document (RFC 9457). Clients should decide by `code`. Some codes have additional members.',
+    'A problem document (RFC 9457). Clients should branch on `code`. Some codes have additional members.',
   required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
   properties: {
     type: {

@@ -56,9 +56,9 @@ const READY = described({
   operationId: 'isReady',
   summary: 'Check that the service can handle requests',
   description:
-    'The answer is 503 in these cases:\n\n' +
-    '- The database or the object store fails. The answer names it. A database also fails if its last write ' +
-    'found the disk full.\n' +
+    'The response is 503 in these cases:\n\n' +
+    '- The database or the object store fails. The response names it. A database also counts as failed if its ' +
+    'last write failed because of a full disk.\n' +
     '- Downloads are refused because too many are in progress.\n' +
     '- The service is shutting down.',
   response: {

@@ -39,7 +39,7 @@ export async function openObject(
     const size = range === undefined ? length : wholeSize(answer, range)
     if (content instanceof Uint8Array) {
       if (content.byteLength === length) return { body: content, size }
-      throw new Error(`The answer has ${content.byteLength} bytes in place of ${length}`)
+      throw new Error(`The response has ${content.byteLength} bytes instead of ${length}`)
     }
     const body = createS3Body(content, { length, idleMs: bucket.deadlines.idleMs, signal })
     return { body, size, release: detachBuffer }
@@ -90,7 +90,7 @@ async function findObject(
 
 function withoutLength({ body }: S3Response): Error {
   if (body instanceof Readable) body.destroy()
-  return new Error('The answer states no length')
+  return new Error('The response states no length')
 }
 
 const TOTAL = /\/(\d+)$/
@@ -101,7 +101,7 @@ function wholeSize(
 ): number {
   const size = Number(TOTAL.exec(headers['content-range'] ?? '')?.[1])
   if (size > last && length === last - first + 1) return size
-  throw new Error('The answer does not hold the range that was asked for')
+  throw new Error('The response does not contain the requested range')
 }
 
 export interface S3BodyOptions {
@@ -141,13 +141,13 @@ export function createS3Body(content: Readable, options: S3BodyOptions): Readabl
     isWanted = body.push(chunk) && !body.isPaused()
     if (!isWanted) content.pause()
   }
-  const missed = (): Error => new Error(`The content misses its length by ${missing} bytes`)
+  const missed = (): Error => new Error(`The content ends ${missing} bytes early`)
 
   content.on('data', take).pause()
   content.once('end', () => (missing === 0 ? body.push(null) : fail(missed())))
   content.once('error', fail)
   content.once('close', () => {
-    if (!content.readableEnded) fail(new Error('The answer broke off'))
+    if (!content.readableEnded) fail(new Error('The response broke off'))
   })
   // The body can fail before the caller listens.
   return addAbortSignal(signal, body).on('error', () => undefined)

@@ -82,7 +82,7 @@ export class MultipartUpload {
       ),
     )
     this.mayHaveStray = ($metadata.attempts ?? 1) > 1
-    if (UploadId === undefined) throw new Error('The store made a multipart upload without an id')
+    if (UploadId === undefined) throw new Error('The store returned no multipart upload id')
     return { uploadId: UploadId, hasChecksums: ChecksumAlgorithm === 'CRC32' }
   }
 

@@ -56,6 +56,6 @@ export async function resolveEndpoint(client: S3Client, bucket: string): Promise
     { step: 'build', priority: 'high' },
   )
   await client.send(command)
-  if (located === undefined) throw new Error(`The SDK does not say where the bucket ${bucket} is`)
+  if (located === undefined) throw new Error(`The SDK did not resolve the endpoint of ${bucket}`)
   return located
 }

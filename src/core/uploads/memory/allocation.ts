@@ -2,13 +2,13 @@ import { settledUnlessAborted } from '../../async/deadline.ts'
 import { detachBuffer, type BodyMemory, type HoldOptions } from '../../objects/object-store.ts'
 import { busy, type MemoryPool } from './fair-queue.ts'
 
-/** Needs no pool memory: the first byte of a part shows the store that the last part is whole, so it never waits. */
+/** Needs no pool memory: a part's first byte shows the store that the previous one is whole, so it never waits. */
 const FIRST_BYTES = 32 * 1024
 
 /** The rate is measured over this much time spent waiting for the client. */
 const WINDOW_MS = 5_000
 
-/** Shared, since each error captures a stack that only a defect would show. */
+/** Shared, because creating an error captures a stack, which only a defect would show. */
 const OVER = busy('The upload has ended.')
 
 export interface AllocationOptions {

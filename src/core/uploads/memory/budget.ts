@@ -20,20 +20,20 @@ const SMALL_FILE = 1 / 16
 
 const MARGIN_BYTES = 2 ** 20
 
-/** Slower uploads are evicted for any other. */
+/** Uploads slower than this are evicted to make room for any other upload. */
 const SLOW_BYTES_PER_SECOND = 64 * 1024
 
-/** An upload that takes longer for a part is evicted when another user has been first in the queue for long. */
+/** An upload that takes longer for a part is evicted when another user has long been first in the queue. */
 const SLOW_PART_MS = 30_000
 const LONG_FIRST_MS = 10_000
 
 const TICK_MS = 250
 
-/** Each eviction causes a refusal and a retry, so only a few run at a time; one that takes long stops counting. */
+/** Each eviction causes a refusal and a retry, so only a few run at a time; one that takes too long stops counting. */
 const MAX_EVICTIONS = 2
 const LONGEST_EVICTION_MS = 1_000
 
-/** The smallest budget that serves an upload of this part size beside many small ones. */
+/** The smallest budget that serves an upload of this part size alongside many small ones. */
 export function smallestBudget(partSize: number): number {
   return 4 * (partSize + MARGIN_BYTES)
 }

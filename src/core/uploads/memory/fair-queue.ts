@@ -162,7 +162,7 @@ export class MemoryPool {
     waiting.settled.resolve()
   }
 
-  /** Moves the user's other requests to the end. Otherwise a user whose many requests fail stays first. */
+  /** Moves the user's other requests to the end. Otherwise a user with many failing requests would stay first. */
   #refuse(waiting: Waiting, reason: unknown): void {
     if (!this.#queue.includes(waiting)) return
     this.#leave(waiting)

@@ -50,7 +50,7 @@ const common = {
 const IssuedAccessToken = Type.Object(
   {
     ...common,
-    access_token: Text('The token itself. Only this answer contains it.', `crt_${'A'.repeat(43)}`),
+    access_token: Text('The token itself. Only this response has it.', `crt_${'A'.repeat(43)}`),
   },
   { title: 'IssuedAccessToken' },
 )

@@ -25,7 +25,7 @@ const Terms = Type.Object(
     ),
     bytes: Type.Optional(
       Bytes(
-        'Bytes that the device adds to the capacity. The default is set for its model, or for all devices.',
+        'Bytes that the device adds to the capacity. The default is configured per model, or for all devices.',
       ),
     ),
   },

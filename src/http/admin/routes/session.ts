@@ -59,7 +59,7 @@ const OPEN = described({
   description:
     'The web page of this listener uses this request. For 12 hours the cookie replaces the bearer token, except for ' +
     'requests from other sites. The cookie contains a signed expiry time, not the token. Changing ' +
-    '`ADMIN_TOKEN` ends the session. Browsers send a cookie that was set over HTTPS only over HTTPS.',
+    '`ADMIN_TOKEN` ends the session. If the cookie was set over HTTPS, browsers send it only over HTTPS.',
   body: Session,
   responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
   problems: ['unauthorized'],

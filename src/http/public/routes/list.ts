@@ -31,7 +31,7 @@ const Query = Type.Object(
         maxLength: MAX_FILE_NAME_BYTES,
         pattern: FILE_NAME_PREFIX_PATTERN,
         description:
-          'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` and control characters. ' +
+          'The prefix of the file names: at most 255 bytes of UTF-8 without `/`, `\\` or control characters. ' +
           'Names are compared byte by byte.',
         examples: ['READ'],
       }),

@@ -62,8 +62,8 @@ const OPEN = described({
   operationId: 'openSession',
   summary: 'Store an access token in a browser cookie',
   description:
-    'For pages on the same origin. The cookie is valid as long as the token, but at most 30 days. Browsers send a ' +
-    'cookie that was set over HTTPS only over HTTPS. The body is JSON in UTF-8 of at most 16 KiB.',
+    'For pages on the same origin. The cookie is valid as long as the token, but at most 30 days. If it was ' +
+    'set over HTTPS, browsers send it only over HTTPS. The body is JSON in UTF-8 of at most 16 KiB.',
   body: Session,
   responses: { 204: { description: 'The cookie is set.', headers: ['Set-Cookie'] } },
   problems: TOKEN,

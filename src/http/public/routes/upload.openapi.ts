@@ -51,9 +51,9 @@ export const FORM_UPLOAD = {
     description:
       'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
       'repeat.\n\n' +
-      'If several causes apply, the answer reports the first in this order: another site, the access token, the file ' +
-      'name, the form, the preconditions, the maximum file size, the number of uploads in progress, the replaced and ' +
-      'deleted files that are awaiting removal, the number of files, the capacity.',
+      'If several causes apply, the response reports the first in this order: another site, the access token, the ' +
+      'file name, the form, the preconditions, the maximum file size, the number of uploads in progress, the ' +
+      'replaced and deleted files that are awaiting removal, the number of files, the capacity.',
     requestBody: {
       required: true,
       content: {
