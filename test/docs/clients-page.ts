@@ -48,9 +48,9 @@ reference. Code generators can use [openapi.json](../api/openapi.json).
   \`If-Match\`, so that the upload replaces only that version. 412 \`precondition_failed\` means that another client was
   faster. After a lost connection, it can also mean that your first attempt succeeded. In that case, \`sha256\` in the
   list, or \`Repr-Digest\` of a \`HEAD\`, is the digest of your content.
-- **Resume a download** with \`Range\`, and send the \`ETag\` in \`If-Range\`. 206 means that the response is the rest of
-  the file. 200 means that the file has changed and the response is the whole new file. 416 means that you had already
-  received every byte. The programs keep the partial content in \`FILE.part\` and the \`ETag\` in \`FILE.etag\`.
+- **Resume a download** with \`Range\`, and send the \`ETag\` in \`If-Range\`. 206 means that the response is the rest
+  of the file. 200 means that the file has changed and the response is the whole new file. 416 means that you had
+  already received every byte. The programs keep the partial content in \`FILE.part\` and the \`ETag\` in \`FILE.etag\`.
   \`FILE\` itself stays unchanged until the download is complete.
 - **Percent-encode file names**, including \`?\`, \`#\`, \`%\` and spaces. A name is one path segment.
 - **Stream large files.** The programs stream the form if their library supports it. \`PUT\` with the raw file

@@ -139,7 +139,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     )
   }
 
-  /** Settles an unknown outcome by the ledger's compare-and-set. Rejects at `answerBy`; settling then continues. */
+  /** Settles an unknown outcome by the ledger's compare-and-set. Rejects after `answerBy`; settling then continues. */
   async function commit(upload: CommitUpload, answerBy: number): Promise<CommittedUpload> {
     try {
       return await ledger.commit(upload)

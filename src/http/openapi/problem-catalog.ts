@@ -107,7 +107,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
     detail: 'The user of this access token is suspended.',
   },
   cross_site_request: {
-    meaning: 'A page of another site sent the request.',
+    meaning: 'A page on another site sent the request.',
     detail: 'Pages on other sites are not allowed to make changes.',
   },
   not_found: {

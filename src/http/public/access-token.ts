@@ -27,7 +27,7 @@ export const ACCESS_TOKEN_COOKIE = 'access_token'
 /**
  * Cookie authentication, before the body is read. Refuses cross-site writes (`cross_site_request`), wrong tokens (403)
  * and addresses with too many of them (429); without a cookie the request is anonymous. Two different tokens are
- * refused unread: a page of another port or subdomain can plant one that browsers send first.
+ * refused unread: a page on another port or subdomain can plant one that browsers send first.
  */
 export const accessTokenPlugin = fp<AccessTokenOptions>(
   async (app, { accessTokens, allowedOrigins }) => {
