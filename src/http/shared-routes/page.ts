@@ -41,7 +41,8 @@ const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 export const pageScope: FastifyPluginAsync<PageOptions> = async (app, options) => {
   const allowed = new Set(options.allowedOrigins)
   const others = otherMethods(app)
-  await app.register(pageRoutes, options)
+  // Not `options`, whose `prefix` would apply twice.
+  await app.register(pageRoutes, { page: options.page })
   await app.register(async (scope) => {
     scope.addHook('onRequest', async (request, reply) => assertSameSite(request, reply, allowed))
     await scope.register(options.session)
@@ -50,7 +51,7 @@ export const pageScope: FastifyPluginAsync<PageOptions> = async (app, options) =
 }
 
 /** `GET /` and `GET /assets/{name}`, from memory; 404 without a build. */
-const pageRoutes: FastifyPluginAsync<PageOptions> = async (app, { page }) => {
+const pageRoutes: FastifyPluginAsync<Pick<PageOptions, 'page'>> = async (app, { page }) => {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import { sleep } from '../../core/async/sleep.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
@@ -60,6 +61,8 @@ export class DirectS3 {
       body.on('error', () => undefined)
     }
     if (response.statusCode >= 300) throw await this.#failureOf(response)
+    // Nobody reads the content of a confirmation, and it would keep the connection.
+    if (request.method !== 'GET' && body instanceof Readable) await finished(body.resume())
     return response
   }
 

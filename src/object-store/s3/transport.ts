@@ -94,7 +94,8 @@ export function createS3Transport(options: S3TransportOptions): S3Transport {
     // Only `Set-Cookie` is ever a list.
     const headers = stated as S3Headers
     const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_HELD_BYTES
-    const isHeld = isSmall || method !== 'GET'
+    // An answer to HEAD has no content, whatever length it states.
+    const isHeld = isSmall || method === 'HEAD'
     return { response: { statusCode, headers, body: isHeld ? await body.bytes() : body } }
   }
 
@@ -108,5 +109,5 @@ export function createS3Transport(options: S3TransportOptions): S3Transport {
 /** A single chunk up to this size is sent together with the headers. */
 const MAX_CORKED_BYTES = 64 * 1024
 
-/** Content up to this size is read whole, as is that of any method but GET. */
+/** Content up to this size is read whole. */
 const MAX_HELD_BYTES = 64 * 1024

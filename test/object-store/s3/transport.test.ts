@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { bytesOf, streamOf } from '../../support/objects.ts'
+import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import { createS3Store } from '../../../src/object-store/s3/store.ts'
+import { bytesOf, freshKey, put, streamOf } from '../../support/objects.ts'
 import { createS3Transport, type S3Response } from '../../../src/object-store/s3/transport.ts'
 
 let opened = new AsyncDisposableStack()
@@ -124,6 +126,58 @@ describe('an answer of the object store', () => {
   })
 })
 
+describe('an answer to an upload', () => {
+  it('whose refusal never ends is judged by its beginning', async () => {
+    let sent = 0
+    const { createStore, asked } = await serve((request, response) => {
+      if (request.method !== 'PUT') return void response.writeHead(404).end()
+      request.resume()
+      response.writeHead(403).write('<Error><Code>AccessDenied</Code>')
+      const chunk = Buffer.alloc(2 ** 20, ' ')
+      const send = (): void => {
+        for (; !response.destroyed; sent += chunk.byteLength) {
+          if (!response.write(chunk)) return void response.once('drain', send)
+        }
+      }
+      send()
+    })
+    await expect(put(createStore(), { key: freshKey(), content: SMALL })).rejects.toMatchObject({
+      cause: { name: 'AccessDenied' },
+    })
+    expect(asked('PUT')).toBe(1)
+    expect(sent).toBeLessThan(64 * 2 ** 20)
+  })
+
+  it('whose refusal breaks off is judged by its status', async () => {
+    const { createStore, asked } = await serve((request, response) => {
+      if (request.method !== 'PUT') return void response.writeHead(404).end()
+      request.resume()
+      response.writeHead(413).write('Too')
+      setTimeout(() => response.destroy(), 20)
+    })
+    await expect(put(createStore(), { key: freshKey(), content: SMALL })).rejects.toMatchObject({
+      cause: { name: 'Status413' },
+    })
+    expect(asked('PUT')).toBe(1)
+  })
+
+  it('whose confirmation has content leaves its connection to the next', async () => {
+    const etag = `"${createHash('md5').update(SMALL).digest('hex')}"`
+    const { createStore, connections } = await serve((request, response) => {
+      request.resume().once('end', () => {
+        response.writeHead(200, { etag }).write(Buffer.alloc(100_000))
+        response.end()
+      })
+    })
+    const store = createStore()
+    for (let done = 0; done < 6; done += 1) await put(store, { key: freshKey(), content: SMALL })
+    // One may still count as busy when the next request comes.
+    expect(connections()).toBeLessThanOrEqual(2)
+  })
+})
+
+const SMALL = randomBytes(4096)
+
 async function bodyOf({ body }: S3Response): Promise<Buffer> {
   if (!(body instanceof Readable)) throw new Error('There is no body')
   return await buffer(body)
@@ -131,8 +185,10 @@ async function bodyOf({ body }: S3Response): Promise<Buffer> {
 
 async function serve(listener: RequestListener) {
   let count = 0
+  const methods: (string | undefined)[] = []
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const server = createServer(listener).listen(0, '127.0.0.1')
+  server.on('request', ({ method }) => methods.push(method))
   server.on('connection', (socket) => {
     count += 1
     socket.once('close', () => resolve())
@@ -155,5 +211,18 @@ async function serve(listener: RequestListener) {
   }
   const ask = async (method: string, abortSignal?: AbortSignal): Promise<S3Response> =>
     (await transport.handle({ ...where, method }, { abortSignal })).response
-  return { ask, closed, connections: () => count }
+  const createStore = (): ObjectStore => {
+    const store = createS3Store({
+      bucket: 'bucket',
+      region: 'us-east-1',
+      endpoint: `http://127.0.0.1:${port}`,
+      forcePathStyle: true,
+      credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+      deadlines: { callMs: 5000, putMs: 5000, cleanupMs: 1000 },
+    })
+    opened.defer(() => store.close())
+    return store
+  }
+  const asked = (method: string): number => methods.filter((one) => one === method).length
+  return { ask, closed, connections: () => count, createStore, asked }
 }
