@@ -113,7 +113,7 @@ export function rawUploadsSuite(open: OpenService): void {
     it('follows another on one connection', async () => {
       const { user } = placed
       const head = headOf({ method: METHOD, user, length: 5 })
-      const send = [head, 'first', { pauseMs: 300 }, head, 'other']
+      const send = [head, 'first', { answers: 1 }, head, 'other']
       const { all } = await rawRequest({ port: service.port, send, responses: 2 })
       expect(all.map(({ status }) => status)).toEqual([200, 200])
       expect((await download(service, { user })).body.toString()).toBe('other')

@@ -3,8 +3,12 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseResponses, type RawResponse } from './http-responses.ts'
 
-/** Bytes to send as they are, or a pause. */
-export type Piece = string | Uint8Array | { readonly pauseMs: number }
+/** Bytes to send as they are, a pause, or a wait until that many final answers have come whole. */
+export type Piece =
+  | string
+  | Uint8Array
+  | { readonly pauseMs: number }
+  | { readonly answers: number }
 
 export interface RawRequest {
   readonly port: number
@@ -47,7 +51,7 @@ export async function rawRequest(request: RawRequest): Promise<RawExchange> {
   if (readLate) socket.pause()
   const over = new AbortController()
   try {
-    void sendAll(socket, { request, over: over.signal })
+    void sendAll(socket, { request, answer, over: over.signal })
     const timeout = delay(timeoutMs, 'timeout', { signal: over.signal })
     if ((await Promise.race([answer.complete, timeout])) === 'timeout') {
       throw new Error(
@@ -64,13 +68,15 @@ export async function rawRequest(request: RawRequest): Promise<RawExchange> {
 /** Never rejects. */
 async function sendAll(
   socket: Socket,
-  { request, over }: { request: RawRequest; over: AbortSignal },
+  { request, answer, over }: { request: RawRequest; answer: Answer; over: AbortSignal },
 ): Promise<void> {
   try {
     for await (const piece of request.send) {
       if (over.aborted || socket.destroyed) return
       if (typeof piece === 'object' && 'pauseMs' in piece) {
         await delay(piece.pauseMs, undefined, { signal: over })
+      } else if (typeof piece === 'object' && 'answers' in piece) {
+        await answer.count(piece.answers)
       } else if (!socket.write(piece)) {
         await once(socket, 'drain', { signal: over })
       }
@@ -89,6 +95,8 @@ class Answer {
   readonly complete: Promise<void>
   readonly #chunks: Buffer[] = []
   #closed = false
+  #count = 0
+  readonly #waits: { readonly count: number; readonly resolve: () => void }[] = []
   /** Bytes that must come before looking again can show anything new; parsing a big body at each chunk is slow. */
   #wanting = 0
 
@@ -101,6 +109,8 @@ class Answer {
       const final = responses.filter(({ status, whole }) => status >= 200 && whole)
       const closing = final.some(({ headers }) => headers['connection'] === 'close')
       if (this.#closed || (final.length >= expected && !closing)) resolve()
+      this.#count = final.length
+      for (const { count, resolve } of this.#waits) if (count <= final.length) resolve()
     }
     socket.on('data', (chunk: Buffer) => {
       this.#chunks.push(chunk)
@@ -112,6 +122,14 @@ class Answer {
       check()
     }
     socket.on('end', onEnd).on('close', onEnd)
+  }
+
+  /** Resolves when that many final answers have come whole. */
+  count(count: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (this.#count >= count) resolve()
+    this.#waits.push({ count, resolve })
+    return promise
   }
 
   received(): Buffer {
