@@ -49,7 +49,7 @@ async function post({ body, length = body.length, ...head }: Post, options?: For
 async function postChunked(pieces: readonly Piece[], options?: FormAppOptions) {
   const { port } = await start(options)
   const chunks = pieces.map((piece) =>
-    typeof piece === 'object' && 'pauseMs' in piece ? piece : httpChunk(piece),
+    typeof piece === 'string' || piece instanceof Uint8Array ? httpChunk(piece) : piece,
   )
   return rawRequest({ port, send: [uploadHead({ path: '/upload' }), ...chunks, httpChunk('')] })
 }
