@@ -36,9 +36,7 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   }
   try {
     let exitCode: 0 | 1 = 0
-    const fail = (): void => {
-      exitCode = 1
-    }
+    const fail = (): void => void (exitCode = 1)
     const { command } = call
     const { drawLine, copies } = options
     const given = { ...call, print, printError, drawLine, fail, interruption, copies }

@@ -75,14 +75,16 @@ export function statusOf(code: ErrorCode): number {
 
 const RETRY_AFTER_SECONDS = 5
 
-/** Answers `error` as a problem document; logs it with its cause if the status is 5xx. */
+/** Answers `error` as a problem document. Logs it with its cause if it is a failure of the service (5xx). */
 export function sendProblem(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
   const problem = problemOf(error, request.id)
-  if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'request failed')
+  if (problem.status >= 500 && !hasLeft(error)) {
+    request.log.error({ err: error, code: problem.code }, 'request failed')
+  }
   request.problem = problem.code
   request.reason = reasonOf(error)
   request.abortedBy = error instanceof AppError ? abortedBy(error) : null
@@ -95,6 +97,11 @@ export function sendProblem(
     .header('cache-control', 'no-store')
     .serializer((payload: Problem) => JSON.stringify(payload))
     .send(problem)
+}
+
+/** Whether the client left, which is no failure of ours: an adapter that is aborted reports `unavailable`. */
+function hasLeft(error: unknown): boolean {
+  return isAppError(error, 'truncated_body') || (error instanceof Error && hasLeft(error.cause))
 }
 
 /** `null` if the request was refused, or failed by our own defect. */

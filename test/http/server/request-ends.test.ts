@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { pino } from 'pino'
@@ -68,14 +69,8 @@ describe('the log of how requests end', () => {
     const headers = { Connection: 'keep-alive' }
     const head = headOf({ user, method: 'PUT', headers, length: content.length })
     const get = `GET ${pathOf('file.bin')} HTTP/1.1\r\nHost: a\r\nCookie: ${user.cookie}\r\n\r\n`
-    // Where the first answer has come, so that the second is not pipelined.
-    async function* send() {
-      yield head
-      yield content
-      await delay(500)
-      yield get
-    }
-    const { all, received } = await rawRequest({ port: service.port, send: send(), responses: 2 })
+    const send = [head, content, { answers: 1 }, get]
+    const { all, received } = await rawRequest({ port: service.port, send, responses: 2 })
     expect(all.map(({ status }) => status)).toEqual([200, 200])
     const [put, got] = [await lineOf('PUT'), await lineOf('GET')]
     expect(put).toMatchObject({ status: 200, code: null, aborted_by: null })
@@ -127,6 +122,26 @@ describe('the log of how requests end', () => {
     const line = await lineOf('GET')
     expect(line).toMatchObject({ status: 499, aborted_by: 'client', user_id: user.userId })
     expect(line['bytes_out']).toBeLessThan(LARGE)
+  })
+
+  it('reports no failure when the client leaves before the store has answered', async () => {
+    const opening = Promise.withResolvers<AbortSignal>()
+    const { service, user } = await start(() => ({
+      async open({ signal }) {
+        opening.resolve(signal)
+        await once(signal, 'abort')
+        throw storeError(signal.reason)
+      },
+    }))
+    await upload(service, { user, content: 'x' })
+    const get = `GET ${pathOf('file.bin')} HTTP/1.1\r\nHost: a\r\nCookie: ${user.cookie}\r\n\r\n`
+    async function* send() {
+      yield get
+      await opening.promise
+    }
+    await rawRequest({ port: service.port, send: send(), afterwards: 'reset' })
+    expect(await lineOf('GET')).toMatchObject({ status: 499, aborted_by: 'client' })
+    expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
   })
 
   it('says that the client was too slow to take its download', async () => {
