@@ -48,8 +48,8 @@ export interface Journal {
  */
 export interface SweepLedger {
   /**
-   * Ends all leases and returns their number. Called when no upload should be running; a live owner can still renew its
-   * lease.
+   * Ends all leases and returns how many it ended. Called when no upload should be running; a live owner can still
+   * renew its lease.
    */
   endLeases(): Promise<number>
 
@@ -90,7 +90,7 @@ export interface SweepLedger {
     readonly limit: number
   }): Promise<readonly Garbage[]>
 
-  /** Deletes the rows of removed garbage. All of it must belong to `userId`, whose lock this takes, or to no user. */
+  /** Deletes the rows of removed garbage, all owned by `userId` (whose lock this takes) or, if unset, by nobody. */
   noteGarbageRemovals(
     removals: Removals<Garbage> & { readonly userId: UserId | undefined },
   ): Promise<void>
@@ -101,8 +101,8 @@ export interface SweepLedger {
   /**
    * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
    * rows of up to `limit` committed ones, and finally the user's. Returns the number of rows moved; 0 means done. One
-   * call locks one user: `userId`, which is left unchanged unless deleted, or the first user to purge. Objects stay for
-   * `garbageDelayMs`, because a retried write of a recently committed object can still reach the store.
+   * call locks one user: `userId` if set (left unchanged unless deleted), else the first user to purge. Objects stay
+   * for `garbageDelayMs`, because a retried write of a recently committed object can still reach the store.
    */
   purgeDeletedUsers(options: {
     readonly userId?: UserId
@@ -121,7 +121,7 @@ export interface SweepLedger {
 
   /**
    * Acquires or renews the leader lease for `leaseMs` from now. Resolves to `false` if another holder's lease is
-   * running. The lease only saves work. Correctness must not depend on it: a holder that is late loses it without
+   * running. The lease only saves work. Correctness must not depend on it: a late holder loses the lease without
    * noticing.
    */
   acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>
