@@ -6,8 +6,8 @@ export interface AbortedUpload {
   readonly objectKey: ObjectKey
   readonly removeAt: number
   /**
-   * When read, the abort was older than the retention: no late write can reach the store, so this removal is the last
-   * one.
+   * Whether the abort was older than the retention when read: then no late write can reach the store, and this removal
+   * is the last.
    */
   readonly isLast: boolean
 }
@@ -53,7 +53,7 @@ export interface SweepLedger {
    */
   endLeases(): Promise<number>
 
-  /** Up to `limit` pending uploads with an expired lease, oldest first, without those of `except` (at most 1000). */
+  /** Up to `limit` pending uploads with an expired lease, oldest first. `except` lists at most 1000 users to skip. */
   listExpiredUploads(options: {
     readonly except?: readonly UserId[]
     readonly limit: number
@@ -101,8 +101,8 @@ export interface SweepLedger {
   /**
    * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
    * rows of up to `limit` committed ones, and finally the user's. Returns the number of rows moved; 0 means done. One
-   * call locks one user: `userId` if set (left unchanged unless deleted), else the first user to purge. Objects stay
-   * for `garbageDelayMs`, because a retried write of a recently committed object can still reach the store.
+   * call locks one user: `userId` if set, else the first user to purge. Changes only a deleted user. Objects stay for
+   * `garbageDelayMs`, because a retried write of a recently committed object can still reach the store.
    */
   purgeDeletedUsers(options: {
     readonly userId?: UserId
