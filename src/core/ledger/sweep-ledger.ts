@@ -70,9 +70,9 @@ export interface SweepLedger {
   }): Promise<readonly AbortedUpload[]>
 
   /**
-   * Deletes the rows of uploads whose last removal succeeded, and returns their number. Every other upload is due again
-   * when the time since its abort has doubled (at least `recheckMs` later), or right after the retention if that is
-   * sooner.
+   * Deletes the rows of uploads whose last removal succeeded, and returns how many it deleted. Every other upload is
+   * due again when the time since its abort has doubled (at least `recheckMs` later), or right after the retention if
+   * that is sooner.
    */
   noteAbortedRemovals(
     removals: Removals<AbortedUpload> & {
@@ -81,7 +81,7 @@ export interface SweepLedger {
     },
   ): Promise<number>
 
-  /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns their number. */
+  /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns how many. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
   /** Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. */
