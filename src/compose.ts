@@ -86,7 +86,7 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const kept = opened.move()
   return {
     ...useCases,
-    /** Call before serving. Ends upload leases of dead processes (embedded database only); resolves to their number. */
+    /** Call before serving. Ends upload leases of dead processes (embedded database only) and returns how many. */
     join: async () => (embedded === undefined ? 0 : endLeases(embedded, { ledger, warn })),
     /** `file` must not exist; see `database/sqlite/backup.ts`. */
     backup: (file: string) => backUp(database, file),

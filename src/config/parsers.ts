@@ -37,7 +37,7 @@ export function parseDatabase(text: string): DatabaseConfig {
   const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
   // The driver supports one host; it would take libpq's list for a single host name.
   if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
-    throw new Error('must have one host: a name or a load balancer that leads to the primary')
+    throw new Error('must have one host: a name or a load balancer that points to the primary')
   }
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: 'postgres', url: text }
   const [, file] = /^sqlite:(.+)/s.exec(text) ?? []

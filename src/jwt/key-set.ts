@@ -71,7 +71,7 @@ export function createKeySet(options: KeySetOptions): KeySet {
 /** From the end of an attempt to the next; bounds how long a new key is unknown. */
 const COOLDOWN_MS = 5_000
 
-/** A withdrawn key is refused after this time. */
+/** A withdrawn key is refused within this time. */
 const MAX_AGE_MS = 5 * 60_000
 const TIMEOUT_MS = 3_000
 

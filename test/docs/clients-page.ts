@@ -82,8 +82,8 @@ The example works like this:
    (\`HttpOnly\`).
 2. The browser sends the cookie with each request to the service. The service has a different origin than the page, so
    this requires \`credentials: 'include'\` or \`withCredentials\` on the page, and [\`ALLOWED_ORIGINS\`](cors.md) on
-   the service. If a proxy serves your page and the service under one origin, leave \`SERVICE\` empty, or set it to the
-   \`BASE_PATH\`.
+   the service. If a proxy serves your page and the service under one origin, set \`SERVICE\` to the
+   \`BASE_PATH\`, or leave it empty if there is none.
 3. \`XMLHttpRequest\` uploads the file and reports progress. The browser sends a \`Content-Length\`, so the service
    immediately refuses a file that does not fit.
 4. \`fetch\` downloads the file into memory and resumes after a lost connection. For a file that may not fit into

@@ -12,14 +12,14 @@ export interface SharedCounts {
 export interface FailedAttemptStore {
   /**
    * Guarantees that each of at most 500 addresses gets the count that `next` returns for its previous count, serialized
-   * across all instances. Returns the new counts. `next` must be pure and may be called more than once. If it returns
-   * the count that it was given, nothing is written. Rejects with `unavailable`.
+   * across all instances. Returns the new counts. `next` must be pure and may be called more than once. If `next`
+   * returns the count that it was given, that count is not written. Rejects with `unavailable`.
    */
   update(
     addresses: readonly ClientAddress[],
     next: (address: ClientAddress, before: FailedAttemptCount, now: number) => FailedAttemptCount,
   ): Promise<SharedCounts>
 
-  /** Deletes up to `limit` expired counts and returns their number. Rejects with `unavailable`. */
+  /** Deletes up to `limit` expired counts and returns how many it deleted. Rejects with `unavailable`. */
   forgetExpired(limit: number): Promise<number>
 }

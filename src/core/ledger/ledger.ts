@@ -135,7 +135,7 @@ export type UploadOutcome = 'aborted' | 'committed'
  */
 export interface Ledger extends SweepLedger {
   /**
-   * Guarantees that the journal has the upload's key and its growth is reserved, or that nothing has changed. Growth is
+   * Atomic: either the journal has the upload's key and the growth is reserved, or nothing has changed. Growth is
    * `bytes` minus the size of the replaced file, at least 0. It is accepted if it is 0, or if used + reserved + growth
    * is at most the capacity. The `WHERE` of the reserving `UPDATE` checks this, so concurrent instances never reserve a
    * byte twice (I5). Under the same lock, pending uploads with a running lease are limited to `maxUploads`; an expired
@@ -149,8 +149,8 @@ export interface Ledger extends SweepLedger {
 
   /**
    * Guarantees a reservation of `bytes` in total (it never shrinks) and a lease of `leaseMs` from now, or changes
-   * nothing. Rejects with `capacity_exceeded`, and with `unavailable` if the upload is no longer pending: the caller
-   * must stop.
+   * nothing. Rejects with `capacity_exceeded`. Rejects with `unavailable` if the upload is no longer pending; the
+   * caller must then stop.
    */
   extend(upload: ExtendUpload): Promise<void>
 
@@ -158,8 +158,8 @@ export interface Ledger extends SweepLedger {
   renew(upload: RenewUpload): Promise<void>
 
   /**
-   * Guarantees that the file is visible and durable with exactly these bytes, the replaced object is garbage and the
-   * figures are updated; or that nothing has changed and the upload is still pending (unless it was aborted meanwhile).
+   * Atomic: either the file is visible and durable with exactly these bytes, the replaced object is garbage and the
+   * figures are updated; or nothing has changed and the upload is still pending (unless it was aborted meanwhile).
    *
    * A compare-and-set moves the upload to committed; exactly one of `commit` and `abort` wins. Under the user's lock,
    * the checks of `begin` are repeated against the current file of that name. A `size` is accepted if it is at most
@@ -184,8 +184,8 @@ export interface Ledger extends SweepLedger {
 
   /**
    * Guarantees the new name and visibility, or changes nothing. Keeps version, object and `createdAt`, and updates
-   * `updatedAt`. If another file has the new name, removes it atomically with `overwrite`, and otherwise rejects with
-   * `file_exists`. Before that, rejects as `deleteFile` does.
+   * `updatedAt`. If another file has the new name: removes that file atomically if `overwrite` is set, else rejects
+   * with `file_exists`. Before that, rejects as `deleteFile` does.
    */
   updateFile(change: UpdateFile): Promise<File>
 

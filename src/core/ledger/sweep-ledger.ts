@@ -6,8 +6,8 @@ export interface AbortedUpload {
   readonly objectKey: ObjectKey
   readonly removeAt: number
   /**
-   * When read, the abort was older than the retention: no late write can reach the store, so this removal is the last
-   * one.
+   * Whether the abort was older than the retention when read: then no late write can reach the store, and this removal
+   * is the last.
    */
   readonly isLast: boolean
 }
@@ -48,12 +48,12 @@ export interface Journal {
  */
 export interface SweepLedger {
   /**
-   * Ends all leases and returns their number. Called when no upload should be running; a live owner can still renew its
-   * lease.
+   * Ends all leases and returns how many it ended. Called when no upload should be running; a live owner can still
+   * renew its lease.
    */
   endLeases(): Promise<number>
 
-  /** Up to `limit` pending uploads with an expired lease, oldest first, without those of `except` (at most 1000). */
+  /** Up to `limit` pending uploads with an expired lease, oldest first. `except` lists at most 1000 users to skip. */
   listExpiredUploads(options: {
     readonly except?: readonly UserId[]
     readonly limit: number
@@ -70,9 +70,9 @@ export interface SweepLedger {
   }): Promise<readonly AbortedUpload[]>
 
   /**
-   * Deletes the rows of uploads whose last removal succeeded, and returns their number. Every other upload is due again
-   * when the time since its abort has doubled (at least `recheckMs` later), or right after the retention if that is
-   * sooner.
+   * Deletes the rows of uploads whose last removal succeeded, and returns how many it deleted. Every other upload is
+   * due again when the time since its abort has doubled (at least `recheckMs` later), or right after the retention if
+   * that is sooner.
    */
   noteAbortedRemovals(
     removals: Removals<AbortedUpload> & {
@@ -81,7 +81,7 @@ export interface SweepLedger {
     },
   ): Promise<number>
 
-  /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns their number. */
+  /** Deletes the rows of up to `limit` uploads committed more than `retentionMs` ago, and returns how many. */
   forgetUploads(options: { readonly retentionMs: number; readonly limit: number }): Promise<number>
 
   /** Up to `limit` due objects of `garbage` after `after`, ordered by `notBefore` and key. */
@@ -90,7 +90,7 @@ export interface SweepLedger {
     readonly limit: number
   }): Promise<readonly Garbage[]>
 
-  /** Deletes the rows of removed garbage. All of it must belong to `userId`, whose lock this takes, or to no user. */
+  /** Deletes the rows of removed garbage, all owned by `userId` (whose lock this takes) or, if unset, by nobody. */
   noteGarbageRemovals(
     removals: Removals<Garbage> & { readonly userId: UserId | undefined },
   ): Promise<void>
@@ -101,7 +101,7 @@ export interface SweepLedger {
   /**
    * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
    * rows of up to `limit` committed ones, and finally the user's. Returns the number of rows moved; 0 means done. One
-   * call locks one user: `userId`, which is left unchanged unless deleted, or the first user to purge. Objects stay for
+   * call locks one user: `userId` if set, else the first user to purge. Changes only a deleted user. Objects stay for
    * `garbageDelayMs`, because a retried write of a recently committed object can still reach the store.
    */
   purgeDeletedUsers(options: {
@@ -121,7 +121,7 @@ export interface SweepLedger {
 
   /**
    * Acquires or renews the leader lease for `leaseMs` from now. Resolves to `false` if another holder's lease is
-   * running. The lease only saves work. Correctness must not depend on it: a holder that is late loses it without
+   * running. The lease only saves work. Correctness must not depend on it: a late holder loses the lease without
    * noticing.
    */
   acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>

@@ -10,7 +10,7 @@ export interface PutObject extends NamedObject {
   readonly metadata?: Readonly<Record<string, string>>
   /** Bounds what `put` holds of the content; unlimited if omitted. */
   readonly memory?: BodyMemory
-  /** Called before `put` rejects if the store neither has nor will have any of the object, so no removal is needed. */
+  /** If the store neither has nor will have any of the object, called before `put` rejects: no removal is needed. */
   readonly onUntouched?: (() => void) | undefined
 }
 
@@ -23,7 +23,7 @@ export interface BodyMemory {
   hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>
   /** `bytes` of the yielded content have left the store's memory. */
   release(bytes: number): void
-  /** The store will not read the chunk again; the caller may free its memory at once. */
+  /** The store will not read the chunk again; the caller may free the chunk's memory at once. */
   detach(chunk: Uint8Array): void
 }
 
@@ -69,7 +69,7 @@ export interface ObjectHead {
 }
 
 export interface OpenedObject {
-  /** The caller must read the stream to its end or destroy it. If bytes are missing, it fails instead of ending. */
+  /** The caller must read a stream to its end or destroy it. If bytes are missing, it fails instead of ending. */
   readonly body: Readable | Uint8Array
   /**
    * Returns a chunk of `body` for immediate reuse. Called at most once per chunk, after its last read. Other chunks are
@@ -88,9 +88,9 @@ export interface OpenedObject {
 export interface ObjectStore {
   /**
    * Guarantees, once resolved, that the object is complete, durable and readable by every instance; no reader sees it
-   * earlier. `size` is the size that the *store* reports. Rejects as soon as the store fails, even while `body` stalls,
-   * and with `body`'s own error. After a rejection, bytes can remain or arrive later, so callers `remove` the key again
-   * later.
+   * earlier. `size` is the size that the *store* reports. Rejects as soon as the store fails, even while `body` stalls;
+   * if `body` fails, rejects with that error. After a rejection, bytes can remain or arrive later, so callers `remove`
+   * the key again later.
    */
   put(object: PutObject): Promise<{ readonly size: number }>
 
@@ -106,12 +106,12 @@ export interface ObjectStore {
   /** Guarantees that no object, unfinished upload or temporary file is left. Idempotent. Open readers may fail. */
   remove(object: NamedObject): Promise<void>
 
-  /** Yields the objects under `prefix` (which ends in `/`), in any order, without unfinished uploads. Memory is bounded. */
+  /** Yields the objects under `prefix` (which ends in `/`) in any order, without unfinished uploads. Bounded memory. */
   list(options: ListObjects): AsyncIterable<ListedObject>
 
   /**
-   * Guarantees that the store accepts objects, and creates the bucket or folder if it is missing; otherwise rejects
-   * with the reason.
+   * Creates the bucket or folder if it is missing. Guarantees that the store accepts objects, or rejects with the
+   * reason.
    */
   prepare(signal: AbortSignal): Promise<void>
 

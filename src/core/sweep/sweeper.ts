@@ -53,7 +53,7 @@ export interface Sweeper {
    */
   sweep(request: SweepRequest): Promise<SweepReport>
 
-  /** Aborts expired uploads without waiting for other sweepers and returns their number. Rejects as `sweep` does. */
+  /** Aborts expired uploads, without waiting for other sweepers, and returns how many. Rejects as `sweep` does. */
   expire(signal: AbortSignal): Promise<number>
 }
 

@@ -118,8 +118,8 @@ export interface UserStore {
   findAccessTokenUsers(sha256s: readonly string[]): Promise<ReadonlyMap<string, AccessTokenUser>>
 
   /**
-   * Guarantees that `lastUsedAt` of each token is no earlier than its use by the database's clock. The time never moves
-   * back, whatever the order of the calls. Takes at most 500 distinct tokens and ignores unknown ones.
+   * Guarantees that `lastUsedAt` of each token, by the database's clock, is no earlier than the given use. The time
+   * never moves back, whatever the order of the calls. Takes at most 500 distinct tokens and ignores unknown ones.
    */
   recordAccessTokenUses(uses: readonly AccessTokenUse[]): Promise<void>
 

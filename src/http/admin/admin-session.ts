@@ -7,7 +7,7 @@ export const ADMIN_SESSION_COOKIE = 'admin_session'
 export const ADMIN_SESSION_SECONDS = 12 * 3600
 
 export interface AdminSessions {
-  /** Returns a new session, valid for `ADMIN_SESSION_SECONDS` or until the admin token changes. */
+  /** Returns a new session. It ends after `ADMIN_SESSION_SECONDS`, or earlier if the admin token changes. */
   open(): string
 
   /** Compares in constant time. `expired`: signed, but too old; `forged`: not signed with this admin token. */

@@ -28,7 +28,7 @@ export const FACTS = {
   },
   available: { ...BYTES, description: 'Bytes that are still available.' },
   file_count: { ...COUNT, description: 'Number of files in the repository.' },
-  max_files: { ...COUNT, description: 'Maximum number of files of a user.' },
+  max_files: { ...COUNT, description: 'Maximum number of files per user.' },
   max_file_size: { ...BYTES, description: 'Maximum size of a file, in bytes.' },
   size: { ...BYTES, description: 'Size of the file, in bytes.' },
   access_tokens: {

@@ -22,7 +22,7 @@ export const PUBLIC_API = {
   tags: [
     { name: 'files', description: 'Upload, download, list, change and delete files.' },
     { name: 'capacity', description: 'Query the capacity and the grants that make it up.' },
-    { name: 'session', description: 'Sign in from the web page of the service.' },
+    { name: 'session', description: 'Sign in and out on the web page of the service.' },
     { name: 'health', description: 'Liveness and readiness probes.' },
     { name: 'about', description: 'The description of this API.' },
   ],

@@ -24,7 +24,8 @@ const Body = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          'Whether to replace a file that already has the new name. If not, the request gets 409.',
+          'Whether to replace a file that already has the new name. If `false`, the request gets 409 when such a ' +
+          'file exists.',
       }),
     ),
   },
