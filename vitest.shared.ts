@@ -6,7 +6,8 @@ export const shared = {
   maxWorkers: 4,
   // A process for each file would load the same modules again and again. Modules keep no state, so nothing leaks.
   isolate: false,
-  // Each writer thread strips the types of what it loads, by WebAssembly. Where many threads of a process come and go, V8
+  // Each writer thread strips the types of what it loads, by WebAssembly. Where many threads of a process come and go,
+  // V8
   // (Node 24.21) can crash when it frees such code: SIGSEGV in `WasmEngine::FreeDeadCode`.
   execArgv: ['--no-wasm-code-gc'],
   // Fails a test file whose services logged a secret.

@@ -79,7 +79,10 @@ function loseLines(fd: number, output: LogOutput): void {
   readSync(fd, Buffer.alloc(PAGE_BYTES))
 }
 
-/** A pipe that is not blocking, as the standard output is where it is one, and an output that writes `report` on recovery. */
+/**
+ * A pipe that is not blocking, as the standard output is where it is one, and an output that writes `report` on
+ * recovery.
+ */
 async function openPipe({ report }: { readonly report?: string } = {}): Promise<{
   readonly output: LogOutput
   readonly fd: number

@@ -26,7 +26,8 @@ const english = {
   signIn: {
     title: 'Sign in',
     explanation:
-      'Your access token begins with crt_. You get it from the operator of this service or from the device you paired. Treat it like a ' +
+      'Your access token begins with crt_. You get it from the operator of this service or from the device ' +
+      'you paired. Treat it like a ' +
       'password. Your browser keeps it where no script can read it.',
     label: 'Access token',
     show: 'Show the token',
@@ -38,8 +39,10 @@ const english = {
       access_token_invalid:
         'This access token is not valid. Check for a typo; it may also have expired or been revoked.',
       two_access_tokens:
-        'Your browser sent two different access tokens, so the request was refused. Another site may have set one of them to ' +
-        'get your files. Sign out to remove both, or sign in again. If this message appears again, delete the cookies of this ' +
+        'Your browser sent two different access tokens, so the request was refused. Another site may have ' +
+        'set one of them to ' +
+        'get your files. Sign out to remove both, or sign in again. If this message appears again, delete ' +
+        'the cookies of this ' +
         'address in your browser.',
       user_suspended: 'This account is suspended. Contact the operator of this service.',
       too_many_requests: 'Too many failed attempts. Try again in a few minutes.',
@@ -48,7 +51,8 @@ const english = {
     link: {
       title: 'Sign in with this link?',
       warning:
-        'This link contains an access token. If you sign in with it, your uploads go to the repository of the token’s owner. ' +
+        'This link contains an access token. If you sign in with it, your uploads go to the repository of ' +
+        'the token’s owner. ' +
         'Continue only if you trust the sender of the link.',
       replaces: (user: string) =>
         `You are signed in as “${user}”. Continuing signs you out and cancels your uploads in progress.`,
@@ -214,7 +218,8 @@ const english = {
     signIn: {
       title: 'Sign in as operator',
       explanation:
-        'The admin token is the ADMIN_TOKEN of this deployment and gives full control. You stay signed in for 12 hours, or until you ' +
+        'The admin token is the ADMIN_TOKEN of this deployment and gives full control. You stay signed in ' +
+        'for 12 hours, or until you ' +
         'sign out.',
       label: 'Admin token',
       needed: 'Enter the admin token.',

@@ -18,7 +18,8 @@ export interface Report {
 export function renderReport({ machine, command, started_at, ...rest }: Report): string {
   const { cpus, memoryGiB, cpu, kernel, node, load } = machine
   return [
-    `\`${command}\` at ${started_at} on ${cpus} cores (${cpu}), ${memoryGiB} GiB, ${kernel}, Node ${node}; load average before it ${plain(load)}.`,
+    `\`${command}\` at ${started_at} on ${cpus} cores (${cpu}), ${memoryGiB} GiB, ${kernel}, Node ${node}; ` +
+      `load average before it ${plain(load)}.`,
     'Generator, service and servers share the cores. Medians, with the least and the most of the rounds in brackets.',
     '',
     ...renderVerdicts(rest.verdicts),

@@ -91,7 +91,9 @@ interface Report {
   readonly p99_us: number
 }
 
-/** Reads the line of JSON that `requests.lua` prints among what wrk says; throws when a request was not answered well. */
+/**
+ * Reads the line of JSON that `requests.lua` prints among what wrk says; throws when a request was not answered well.
+ */
 export function parseReport(output: string): Report {
   const line = output.split('\n').find((each) => each.startsWith('{'))
   if (line === undefined) throw new Error(`wrk said nothing: ${output.trim().slice(-300)}`)

@@ -10,7 +10,9 @@ export function createPresigner(key: Key, now = new Date()) {
   const scope = `${day}/${key.region}/s3/aws4_request`
   const secret = signingKey(key, day)
 
-  /** The path and query to ask for; `path` and the names and values of `query` have to be percent-encoded as AWS does. */
+  /**
+   * The path and query to ask for; `path` and the names and values of `query` have to be percent-encoded as AWS does.
+   */
   return function presign(request: {
     readonly method: string
     readonly host: string

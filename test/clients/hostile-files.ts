@@ -30,7 +30,9 @@ export function hostileFiles(canary: string): HostileFile[] {
   const svg = (name: string): HostileFile => ({
     name,
     type: 'image/svg+xml',
-    content: `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>rendered</text><script><![CDATA[${scriptOf(canary, name)}]]></script></svg>`,
+    content:
+      '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>rendered</text>' +
+      `<script><![CDATA[${scriptOf(canary, name)}]]></script></svg>`,
   })
   const script = (name: string, before = ''): HostileFile => ({
     name,
@@ -54,7 +56,9 @@ export function hostileFiles(canary: string): HostileFile[] {
     {
       name: 'page.xhtml',
       type: 'application/xhtml+xml',
-      content: `<html xmlns="http://www.w3.org/1999/xhtml"><body>rendered<script><![CDATA[${scriptOf(canary, 'page.xhtml')}]]></script></body></html>`,
+      content:
+        '<html xmlns="http://www.w3.org/1999/xhtml"><body>rendered' +
+        `<script><![CDATA[${scriptOf(canary, 'page.xhtml')}]]></script></body></html>`,
     },
     {
       name: 'style.css',
@@ -69,7 +73,9 @@ export function hostileFiles(canary: string): HostileFile[] {
     {
       name: 'page.mhtml',
       type: 'multipart/related',
-      content: `MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\nrendered<script>${scriptOf(canary, 'page.mhtml')}</script>`,
+      content:
+        'MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\nrendered' +
+        `<script>${scriptOf(canary, 'page.mhtml')}</script>`,
     },
     { name: 'paper.pdf', type: 'application/pdf', content: '%PDF-1.4\n1 0 obj\n<< >>\nrendered' },
   ]

@@ -9,7 +9,9 @@ export interface Leftovers {
   readonly copiesOf?: ((key: string) => Promise<string>) | undefined
 }
 
-/** All that is known of those objects that no file refers to, so that a test says it when it fails; empty without any. */
+/**
+ * All that is known of those objects that no file refers to, so that a test says it when it fails; empty without any.
+ */
 export async function describeLeftovers(leftovers: Leftovers): Promise<string> {
   const { database, stored, copiesOf } = leftovers
   const lines: string[] = []

@@ -23,7 +23,10 @@ export interface Load {
   readonly registers: readonly Register[]
   /** What was answered so far. */
   tally(): Tally
-  /** Resolves when so many more requests of that kind have been answered; rejects when an answer was wrong, or none comes. */
+  /**
+   * Resolves when so many more requests of that kind have been answered; rejects when an answer was wrong, or none
+   * comes.
+   */
   until(more: Partial<Tally>): Promise<void>
   /** Resolves when every request is answered; rejects when an answer was wrong. */
   stop(): Promise<void>

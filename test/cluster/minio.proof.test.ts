@@ -68,7 +68,9 @@ describe.skipIf(skipped)('the service on four nodes of MinIO', { timeout: 480_00
   const objectOf = (key: string) => ({ bucket: bucket.bucket, key })
   const copiesOf = (key: string) => describeCopies(cluster.nodes, objectOf(key))
 
-  /** Of a node that died a lock can be left, on which all that is asked of an object waits until the others begin anew. */
+  /**
+   * Of a node that died a lock can be left, on which all that is asked of an object waits until the others begin anew.
+   */
   async function loseLocks(): Promise<void> {
     await Promise.all(cluster.nodes.map((node) => node.kill()))
     await cluster.whole()

@@ -19,7 +19,8 @@ interface Settling extends TestAdapters {
 }
 
 /**
- * A store that may have confirmed removals that it did not make, which only `verify --repair` finds; and whose nodes can
+ * A store that may have confirmed removals that it did not make, which only `verify --repair` finds; and whose nodes
+ * can
  * lose one another, and keep removals waiting, until they begin anew.
  */
 interface Cluster {
@@ -85,8 +86,10 @@ const SETTLE_TIMEOUT_MS = 60_000
 const MOST_TIMES = 3
 
 /**
- * Sweeps until the leases that a fault left behind have ended, writes that were still on their way have landed, and what
- * was replaced is removed. Says whether that came about. It asks the ledger too, since a node that has just come back may
+ * Sweeps until the leases that a fault left behind have ended, writes that were still on their way have landed, and
+ * what
+ * was replaced is removed. Says whether that came about. It asks the ledger too, since a node that has just come back
+ * may
  * leave out of its list the objects whose removal still fails.
  */
 async function sweepAfter(

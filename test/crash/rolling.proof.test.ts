@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 describe.skipIf(missing)('a rolling restart of two instances under load', () => {
-  it('fails no request, neither behind nginx nor of clients that talk to the instance itself and leave in time', async () => {
+  it('fails no request, behind nginx or of clients that leave the instance in time', async () => {
     const world = opened.use(await openWorld({ postgres, s3: minio }))
     const port = await freePort()
     const instances = new Map<string, Started>()
@@ -64,7 +64,8 @@ describe.skipIf(missing)('a rolling restart of two instances under load', () => 
     // The moment is short, so that few of the stops find someone in it.
     expect(unaccepted).toBeLessThanOrEqual(ROUNDS)
     console.info(
-      `${ROUNDS} rounds, ${clients.requests} requests through nginx, none failed; ${unaccepted} connections came in the moment of a close`,
+      `${ROUNDS} rounds, ${clients.requests} requests through nginx, none failed; ` +
+        `${unaccepted} connections came in the moment of a close`,
     )
   }, 600_000)
 })
@@ -103,7 +104,8 @@ class Clients {
   requests = 0
   readonly failures: string[] = []
   /**
-   * Connections of those who come to the end that nobody accepted: TCP resets whom the closing of a listener finds in its
+   * Connections of those who come to the end that nobody accepted: TCP resets whom the closing of a listener finds in
+   * its
    * queue, and no server can help it.
    */
   unaccepted = 0

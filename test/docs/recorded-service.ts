@@ -16,7 +16,8 @@ export interface RecordedService extends AsyncDisposable {
 }
 
 /**
- * The service by a clock that stands still: 1,000 bytes for every user, and 500 more for a device. The second wrong token
+ * The service by a clock that stands still: 1,000 bytes for every user, and 500 more for a device. The second wrong
+ * token
  * of an address blocks it.
  */
 export async function openRecordedService(clock: Clock): Promise<RecordedService> {

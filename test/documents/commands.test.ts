@@ -171,7 +171,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     await clone.run(`cd compose; [ "$(stat -c %a .env)" = 600 ]; cp -p .env before
       ${text}
       cmp .env before; [ "$(stat -c %a .env)" = 600 ]`)
-    // As a copy of the example and the lines of "Users, tokens, devices" leave one, and without an end of the last line.
+    // As a copy of the example and the lines of "Users, tokens, devices" leave one, and without an end of the last
+    // line.
     await clone.run(`cd compose; umask 022; rm .env; cp ../.env.example .env
       echo POSTGRES_PASSWORD=my-own >> .env; printf BASE_CAPACITY=2GiB >> .env
       ${text}

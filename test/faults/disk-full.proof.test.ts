@@ -184,7 +184,10 @@ async function readyOf(demo: Demo): Promise<unknown> {
   return (await fetch(`${demo.url}/readyz`)).json()
 }
 
-/** The program, and the small disk as its test and as the program itself sees it. `place` says what is kept there, by its path in the program. */
+/**
+ * The program, and the small disk as its test and as the program itself sees it. `place` says what is kept there, by
+ * its path in the program.
+ */
 async function startOnSmallDisk(
   bytes: number,
   place: (folder: string) => Readonly<Record<string, string>>,

@@ -229,7 +229,9 @@ export class Journey {
     this.#allowed.set('after', [bytes])
   }
 
-  /** Asserts that every file holds, byte for byte, what the answers promised. Returns the names of those that are there. */
+  /**
+   * Asserts that every file holds, byte for byte, what the answers promised. Returns the names of those that are there.
+   */
   async expectContents(): Promise<readonly string[]> {
     const names: string[] = []
     for (const [name, allowed] of this.#allowed) {

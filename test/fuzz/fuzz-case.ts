@@ -9,7 +9,9 @@ export interface FuzzCase {
   /** In writes of their own. */
   readonly pieces: readonly Buffer[]
   readonly pauseMs: number
-  /** A valid request on the same connection: none, right behind the mutated bytes, or when these seem to be answered. */
+  /**
+   * A valid request on the same connection: none, right behind the mutated bytes, or when these seem to be answered.
+   */
   readonly following: 'none' | 'pipelined' | 'after'
   /** The valid request. */
   readonly download: Buffer

@@ -5,7 +5,7 @@ import { runFuzz } from './run.ts'
 /** Stalls and slowness of a busy machine are none of the service's. */
 const MOST_STALL_MS = 5_000
 
-it('A B H: the service stands mutated requests over raw sockets, keeps what it had, and answers each connection well', async () => {
+it('A B H: survives mutated requests over raw sockets, loses nothing, and answers every connection', async () => {
   const figures = await runFuzz({
     places: { postgres: undefined, s3: undefined },
     seconds: 25,

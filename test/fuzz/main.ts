@@ -8,7 +8,8 @@ import { runFuzz } from './run.ts'
 import type { FuzzTally } from './tally.ts'
 import { runMain } from '../support/service/run-main.ts'
 
-const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--database sqlite|postgres] [--objects file|s3]
+const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N]
+       [--database sqlite|postgres] [--objects file|s3]
   --seconds N   send mutated requests for N seconds (default 60)
   --seed S      decides which requests are sent (default random)
   --case N      send only the request with this number

@@ -60,7 +60,7 @@ it.concurrent('a run finds files that are stored with other bytes than were sent
   )
 }, 120_000)
 
-it.concurrent('a run finds an answer that stands before its own, so that the next request gets another one', async () => {
+it.concurrent('a run finds an answer ahead of its own, which shifts the next request to another one', async () => {
   const twice = (bytes: Buffer) =>
     bytes.includes('HTTP/1.1 404') ? Buffer.concat([bytes, bytes]) : bytes
   expect(textsOf(await meddled({ answer: twice }))).toMatch(

@@ -14,7 +14,9 @@ export interface ReadConnection {
   readonly requests: readonly ReadRequest[]
   /** What comes behind the last request: nothing, the beginning of a head, or what is no request at all. */
   readonly rest: 'nothing' | 'partial' | 'malformed'
-  /** The methods of the requests in order. Of one that is no whole request it is `HEAD?` where it begins as a HEAD does. */
+  /**
+   * The methods of the requests in order. Of one that is no whole request it is `HEAD?` where it begins as a HEAD does.
+   */
   readonly methods: readonly string[]
 }
 

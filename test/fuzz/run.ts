@@ -47,7 +47,10 @@ const SHORT_SILENCE_MS = 200
 /** What buffers and caches may come to over the size when warm. */
 const MOST_GROWTH_BYTES = 160 * 2 ** 20
 
-/** Sends mutated requests to a real instance of the service, and holds all that it answers and keeps against what may be. */
+/**
+ * Sends mutated requests to a real instance of the service, and holds all that it answers and keeps against what may
+ * be.
+ */
 export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
   const tally = new FuzzTally()
   await using world = await openWorld(options.places)

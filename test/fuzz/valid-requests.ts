@@ -135,12 +135,17 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
   const headers = random.chance(0.9) ? [`Authorization: Bearer ${adminToken}`] : []
   const json = [...headers, 'Content-Type: application/json']
   const user = '/admin/users/scratch'
+  const reads = [
+    '/admin/users?limit=2',
+    user,
+    `${user}/devices`,
+    `${user}/grants`,
+    `${user}/access-tokens`,
+    '/metrics',
+    '/openapi.json',
+  ] as const
   return random.pick<() => Buffer>([
-    () =>
-      message({
-        line: `GET ${random.pick(['/admin/users?limit=2', user, `${user}/devices`, `${user}/grants`, `${user}/access-tokens`, '/metrics', '/openapi.json'])}`,
-        headers,
-      }),
+    () => message({ line: `GET ${random.pick(reads)}`, headers }),
     () => message({ line: `PUT ${user}`, headers }),
     () =>
       message({

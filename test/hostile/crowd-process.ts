@@ -1,5 +1,6 @@
 // The crowd as a process of its own, so that its work is not taken for slowness of the service or of the client that is
-// measured. It yields to both, as if it ran elsewhere. Its parent sends what it is to do, is told when all connections have been made, and ends it.
+// measured. It yields to both, as if it ran elsewhere. Its parent sends what it is to do, is told when all connections
+// have been made, and ends it.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'

@@ -82,7 +82,8 @@ export const UPLOAD_MEMORY = 256 * MIB
 const MAX_DOWNLOADS = 1000
 
 /**
- * What docs/configuration.md says: what a process takes anyway, twice what uploads may hold, since what they let go of waits for the garbage
+ * What docs/configuration.md says: what a process takes anyway, twice what uploads may hold, since what they let go of
+ * waits for the garbage
  * collector, and 256 KiB a download.
  */
 export const MOST_RESIDENT = 200 * 10 ** 6 + 2 * UPLOAD_MEMORY + (MAX_DOWNLOADS * MIB) / 4

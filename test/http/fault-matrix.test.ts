@@ -90,7 +90,10 @@ async function testsByRow(): Promise<ReadonlyMap<string, readonly string[]>> {
   return new Map(sorted.toSorted(([a], [b]) => a.localeCompare(b)))
 }
 
-/** The texts in quotes of the suites that a test file runs, of what they call, and of the tables of rows that these import. */
+/**
+ * The texts in quotes of the suites that a test file runs, of what they call, and of the tables of rows that these
+ * import.
+ */
 async function titlesOfSuites(file: string): Promise<string[]> {
   const read = new Set<string>()
   const titles: string[] = []

@@ -1,4 +1,7 @@
-/** A request that both servers get; `<etag>`, `<value>` (without quotes), `<date>`, `<before>` and `<after>` are each server's own. */
+/**
+ * A request that both servers get; `<etag>`, `<value>` (without quotes), `<date>`, `<before>` and `<after>` are each
+ * server's own.
+ */
 interface Request {
   readonly title: string
   /** 1000 bytes, or none. */

@@ -74,7 +74,7 @@ describeInBrowser('the files', (browser) => {
     await context.close()
   })
 
-  it('leave the focus where it was when they are scrolled away under it, so that no key reaches another file', async () => {
+  it('keep the focus when they are scrolled away under it, so that no key reaches another file', async () => {
     const more = Array.from({ length: 150 }, (_, at) => `file ${at + 100}.txt`)
     for (const name of more) await upload(service, { user, name, content: '' })
     const { page, context } = await open()

@@ -29,7 +29,9 @@ export async function openWithPage(options?: TestServiceOptions): Promise<TestSe
 export interface Visit {
   readonly page: Page
   readonly context: BrowserContext
-  /** Fails for what the policy kept from happening, for a request to another host, and for an error that nobody caught. */
+  /**
+   * Fails for what the policy kept from happening, for a request to another host, and for an error that nobody caught.
+   */
   readonly expectClean: () => void
 }
 

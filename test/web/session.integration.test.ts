@@ -164,7 +164,7 @@ describeInBrowser('signing in', (browser) => {
     await context.close()
   })
 
-  it('beside a token that a page of another port has planted sends that page nothing, and is mended by signing out and in', async () => {
+  it('sends nothing to a page on another port that planted a token; signing out and in again mends it', async () => {
     const thief = await service.createUser(MIB)
     user = await service.createUser(MIB)
     const { page, context, expectClean } = await open()

@@ -365,7 +365,7 @@ describeInBrowser('uploads', (browser) => {
     expect(await contentOf('a.txt')).toBe('hello')
   })
 
-  it('work over plain HTTP on the host of a local network, which gives a page less than a loopback host does', async () => {
+  it('work over plain HTTP on a local network, where a page gets less than on a loopback host', async () => {
     const lan = await startBrowser('--host-resolver-rules=MAP lan.test 127.0.0.1')
     opened.defer(() => lan.close())
     const url = `http://lan.test:${service.port}`

@@ -61,7 +61,10 @@ h3 > span, .head {
 .post, .put { color: light-dark(#19692c, #7ddb93); }
 .patch { color: light-dark(#7d4e00, #f0c05a); }
 .delete { color: light-dark(#b3261e, #ff9d94); }
-.answer { display: grid; grid-template-columns: 3.5rem minmax(0, 1fr); padding: 0.5rem 0; border-bottom: 1px dotted var(--line); }
+.answer {
+  display: grid; grid-template-columns: 3.5rem minmax(0, 1fr); padding: 0.5rem 0;
+  border-bottom: 1px dotted var(--line);
+}
 .answer p, .answer ul { margin: 0 0 0.35rem; }
 @media (max-width: 50rem) {
   body { display: block; }

@@ -3,7 +3,9 @@ import { type Account, count, type LedgerHarness, openAccount, outcomeOf, race }
 
 const ROUNDS = 25
 
-/** The rules of `deleteFile`, `updateFile` and of preconditions when many call at once, through one instance and two. */
+/**
+ * The rules of `deleteFile`, `updateFile` and of preconditions when many call at once, through one instance and two.
+ */
 export function ledgerFilesRaceContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`files in the ledger under concurrency on ${name}`, () => {
     let harness: LedgerHarness

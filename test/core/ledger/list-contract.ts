@@ -10,7 +10,10 @@ import {
 } from '../../../src/core/files/listing.ts'
 import { type Account, type LedgerHarness, type Listing, openAccount } from './fixture.ts'
 
-/** Among them: UTF-16 sorts the emoji before U+FF21, UTF-8 after it; é in both normal forms; what LIKE would take for a pattern. */
+/**
+ * Among them: UTF-16 sorts the emoji before U+FF21, UTF-8 after it; é in both normal forms; what LIKE would take for a
+ * pattern.
+ */
 const NAMES =
   `a A ab abc b % _ a% a_ ' a'b " .a ... é e\u0301 e ~ 10 9 \u0080 \u{1f600} \u{1f600}b \uff21 \uff21b \ue000
   \uffff \ud7ff \ud7ffb \u{10ffff} \u{10ffff}b a\u{10ffff} a\u{10ffff}\u{10ffff}`

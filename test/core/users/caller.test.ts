@@ -24,7 +24,9 @@ function providerOf(core: TestCore, expiresAt: number): JwtVerifier {
   }
 }
 
-/** The use cases of an instance that takes JWTs of `alice` for a minute, and makes the users of those that are valid. */
+/**
+ * The use cases of an instance that takes JWTs of `alice` for a minute, and makes the users of those that are valid.
+ */
 function openInstance(core: TestCore) {
   const { users, clock } = core
   const verifier = providerOf(core, clock.now + 60_000)

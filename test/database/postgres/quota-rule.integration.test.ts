@@ -143,7 +143,9 @@ async function perform(side: Side, operation: Operation): Promise<Outcome | unde
   }
 }
 
-/** The garbage of two users becomes due at slightly different times, so that its wait is only looked at for being there. */
+/**
+ * The garbage of two users becomes due at slightly different times, so that its wait is only looked at for being there.
+ */
 async function outcomeOf(call: Promise<unknown>): Promise<Outcome> {
   try {
     await call

@@ -58,7 +58,7 @@ export function connectionsSuite(open: OpenService): void {
       },
     )
 
-    it(`H06 that closes its connection in a download, ${CLOSED_DOWNLOADS} times over, leaves nothing open`, async () => {
+    it(`H06 leaves nothing open after closing its connection in ${CLOSED_DOWNLOADS} downloads`, async () => {
       const placed = await placeFile(service, { size: 4 * MIB })
       await closeInMidDownload(5)
       const before = await openDescriptors()

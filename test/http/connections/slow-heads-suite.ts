@@ -24,7 +24,7 @@ export function slowHeadsSuite(open: OpenService): void {
       await service.stop()
     })
 
-    it(`H04: a head that comes a byte at a time, and ${IDLE_SOCKETS} connections that say nothing, are closed in time and keep nobody out`, async () => {
+    it(`H04: slow heads and ${IDLE_SOCKETS} silent connections are closed in time and block nobody`, async () => {
       const idle = await connections(IDLE_SOCKETS)
       const [slow, silent] = await connections(2)
       if (slow === undefined || silent === undefined) throw new Error('There are two')

@@ -43,7 +43,7 @@ export function quotaSuite(open: OpenService): void {
 
     const place = () => placeFile(service, SIXTY_PERCENT)
 
-    it('is not all that bounds a user: with too much replaced and still kept uploads are 429, until it is swept', async () => {
+    it('is not the only bound: with too much garbage uploads get 429 until it is swept', async () => {
       const size = 60 * MIB
       const user = await service.createUser(size)
       const { createdAt = 0 } = (await service.users.findUser(user.userId)) ?? {}

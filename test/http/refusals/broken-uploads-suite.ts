@@ -22,7 +22,10 @@ import {
   uploadPieces,
 } from '../fixture.ts'
 
-/** Rows A01 to A27 of the list of bad input: forms that are judged above the ports, with a file in place that must survive. */
+/**
+ * Rows A01 to A27 of the list of bad input: forms that are judged above the ports, with a file in place that must
+ * survive.
+ */
 export function brokenUploadsSuite(open: OpenService): void {
   describe('a broken upload', () => {
     let service: TestService

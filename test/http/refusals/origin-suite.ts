@@ -28,7 +28,9 @@ interface OriginList {
   readonly refused: readonly Sent[]
 }
 
-/** Whose writes are taken of browsers that send an `Origin` and no `Sec-Fetch-Site`. Row C07 of the list of bad input. */
+/**
+ * Whose writes are taken of browsers that send an `Origin` and no `Sec-Fetch-Site`. Row C07 of the list of bad input.
+ */
 export function originSuite(open: OpenService): void {
   describe('the origin of a write', () => {
     const lists: readonly OriginList[] = [

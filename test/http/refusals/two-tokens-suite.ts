@@ -26,7 +26,8 @@ const HTTPS = { 'X-Forwarded-Proto': 'https' }
 const HOST_NAME = '__Host-access_token'
 
 /**
- * A page of another port, or of a subdomain, can plant a cookie that the browser sends beside the user's own. Row C04 of
+ * A page of another port, or of a subdomain, can plant a cookie that the browser sends beside the user's own. Row C04
+ * of
  * the list of bad input.
  */
 export function twoTokensSuite(open: OpenService): void {

@@ -143,7 +143,7 @@ export function refusedRemovalsSuite(open: OpenService): void {
       expectNothingChanged(service, placed)
     })
 
-    it('I9 with a body that drips for longer than one may stop coming is refused, and removes nothing (I2)', async () => {
+    it('I9 with a body that drips for longer than the idle timeout is refused and removes nothing (I2)', async () => {
       const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${placed.user.cookie}\r\n`
       const drops = Array.from({ length: 30 }, (): Piece[] => ['x'.repeat(200), { pauseMs: 50 }])
       const send = [`${head}Content-Length: 6000\r\n\r\n`, ...drops.flat()]

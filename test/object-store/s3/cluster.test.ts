@@ -16,7 +16,9 @@ const sound: RequestListener = (request, response) => {
   response.end(request.method === 'HEAD' ? undefined : CONTENT)
 }
 
-/** Has come back and not found the others yet, as MinIO then answers: it denies every object, and confirms its removal. */
+/**
+ * Has come back and not found the others yet, as MinIO then answers: it denies every object, and confirms its removal.
+ */
 const blind: RequestListener = ({ method, url = '' }, response) => {
   if (url.includes('uploads')) return void response.end('<ListMultipartUploadsResult/>')
   response.writeHead(method === 'DELETE' ? 204 : 404)

@@ -23,7 +23,10 @@ export interface ModelUser {
 
 const NEW_USER: ModelUser = { createdAt: 0, status: 'active', files: new Map(), granted: 0 }
 
-/** What the ledger should say after the calls that had their effect; each user's past is kept for reads that began in it. */
+/**
+ * What the ledger should say after the calls that had their effect; each user's past is kept for reads that began in
+ * it.
+ */
 export class Model {
   readonly #users = new Map<UserId, { readonly since: number; readonly user: ModelUser }[]>()
   #moment = 0

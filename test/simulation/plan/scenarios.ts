@@ -1,7 +1,10 @@
 import { LEASE_MS, PART_SIZE } from './parameters.ts'
 import type { Action, Plan, Step, UploadAction } from './plan.ts'
 
-/** Short plans without chance, on two instances, that are played with every fault at every call and a crash at every event. */
+/**
+ * Short plans without chance, on two instances, that are played with every fault at every call and a crash at every
+ * event.
+ */
 export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   'a new file': [now(upload())],
   'a file of several parts': [now(upload({ size: 3 * PART_SIZE }))],

@@ -23,7 +23,9 @@ export interface BucketGate {
   readonly bodies: readonly Readable[]
 }
 
-/** A bucket with a network and its faults before it: a request is sent, has its effect and is answered in three events. */
+/**
+ * A bucket with a network and its faults before it: a request is sent, has its effect and is answered in three events.
+ */
 export function gateBucket(bucket: FakeS3, seam: Seam): BucketGate {
   const bodies: Readable[] = []
   return {

@@ -4,7 +4,8 @@ import type { Random } from '../plan/random.ts'
 import type { Timeline } from './timeline.ts'
 
 /**
- * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter and the
+ * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter and
+ * the
  * SDK take from globals.
  */
 export function installVirtualGlobals(timeline: Timeline, random: Random): Disposable {

@@ -179,11 +179,13 @@ export class FakeS3 {
     const items = rest
       .slice(0, 1)
       .map(([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`)
-    const next = `<NextKeyMarker>${rest[0]?.[1].key ?? ''}</NextKeyMarker><NextUploadIdMarker>${rest[0]?.[0] ?? ''}</NextUploadIdMarker>`
-    return xml(
-      200,
-      `<ListMultipartUploadsResult><IsTruncated>${rest.length > 1}</IsTruncated>${next}${items.join('')}</ListMultipartUploadsResult>`,
-    )
+    const [id = '', { key = '' } = {}] = rest[0] ?? []
+    const listed = [
+      `<IsTruncated>${rest.length > 1}</IsTruncated>`,
+      `<NextKeyMarker>${key}</NextKeyMarker><NextUploadIdMarker>${id}</NextUploadIdMarker>`,
+      ...items,
+    ].join('')
+    return xml(200, `<ListMultipartUploadsResult>${listed}</ListMultipartUploadsResult>`)
   }
 
   #list(request: FakeRequest): FakeResponse {

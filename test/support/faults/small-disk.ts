@@ -24,7 +24,9 @@ export function inside({ pid }: ChildProcess, path: string): string {
   return `/proc/${pid}/root${path}`
 }
 
-/** Runs a program to its end among the files that the other one sees, by a process of its own; answers what it prints. */
+/**
+ * Runs a program to its end among the files that the other one sees, by a process of its own; answers what it prints.
+ */
 export async function runInside(
   { pid }: ChildProcess,
   [program, ...args]: readonly [string, ...string[]],

@@ -6,7 +6,10 @@ import {
 } from '../../../src/object-store/s3/transport.ts'
 import type { FakeResponse } from './s3-faults.ts'
 
-/** The transports of the service as they are, with a look at each part on its way, and a hand in it; what `refuse` answers never gets there. */
+/**
+ * The transports of the service as they are, with a look at each part on its way, and a hand in it; what `refuse`
+ * answers never gets there.
+ */
 export function spyOnParts(
   change: (part: S3Request) => S3Request,
   refuse: (request: S3Request) => FakeResponse | undefined = () => undefined,

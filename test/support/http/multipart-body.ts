@@ -45,7 +45,9 @@ export function repeated(times: number, part: FormPart): FormPart[] {
   return Array.from({ length: times }, () => part)
 }
 
-/** The head of an upload request, with the empty line; chunked when `length` is left out. A PUT has no type of its own. */
+/**
+ * The head of an upload request, with the empty line; chunked when `length` is left out. A PUT has no type of its own.
+ */
 export function uploadHead(options: {
   method?: 'POST' | 'PUT'
   path: string

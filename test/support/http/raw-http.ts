@@ -30,7 +30,9 @@ export interface RawExchange {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** Whether the server closed the connection. Waited for only when an answer says `Connection: close`, or none came. */
+  /**
+   * Whether the server closed the connection. Waited for only when an answer says `Connection: close`, or none came.
+   */
   readonly closed: boolean
   /** All answers, 1xx included, in order. */
   readonly all: readonly RawResponse[]

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A site on the loopback, whose pages a browser opens as those of two hosts: one of the service's site, and another. */
+/**
+ * A site on the loopback, whose pages a browser opens as those of two hosts: one of the service's site, and another.
+ */
 export interface WebSite {
   readonly port: number
   /** `http://127.0.0.1:port`: to a service on 127.0.0.1 another origin of the same site. */

@@ -16,7 +16,9 @@ export interface Prometheus {
 /** Prometheus waits for a scrape no longer than for the next; `/metrics` takes up to 2 s. */
 export const SCRAPE_MS = 2_500
 
-/** Runs the `prometheus` of this machine with the rules of `deploy/`, on what a service says at `target` (host:port). */
+/**
+ * Runs the `prometheus` of this machine with the rules of `deploy/`, on what a service says at `target` (host:port).
+ */
 export async function startPrometheus(
   target: string,
   opened: AsyncDisposableStack,

@@ -57,7 +57,9 @@ export interface TestServiceOptions
   /** The pages at `/docs`; none when left out. */
   readonly docs?: PageFile | undefined
   readonly adminDocs?: PageFile | undefined
-  /** How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once. */
+  /**
+   * How long an answer about a token is kept; 0 when left out, so that what a test changes in the store counts at once.
+   */
   readonly tokenCacheMs?: number
   /** Watched for secrets when left out. */
   readonly logger?: FastifyBaseLogger

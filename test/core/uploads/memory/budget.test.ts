@@ -20,7 +20,9 @@ function createMemory(): UploadMemory {
   return new UploadMemory({ budget: BUDGET, partSize: PART })
 }
 
-/** An upload whose client sends when the test says so, and of which the store gathers all until the test releases it. */
+/**
+ * An upload whose client sends when the test says so, and of which the store gathers all until the test releases it.
+ */
 interface Upload extends MemoryAllocation {
   /** The client sends a piece; resolves when all that can happen at once has. */
   send(bytes: number): Promise<void>

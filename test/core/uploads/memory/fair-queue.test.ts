@@ -4,7 +4,9 @@ import { Headroom, MemoryPool } from '../../../../src/core/uploads/memory/fair-q
 
 const NO_RESERVE = { bytes: 0, largest: 0 }
 
-/** `request` asks for a user, and returns what withdraws it; `granted` holds the users who were served, in that order. */
+/**
+ * `request` asks for a user, and returns what withdraws it; `granted` holds the users who were served, in that order.
+ */
 function bed(bytes: number, keptForRequests: number, reserve = NO_RESERVE) {
   const pool = new MemoryPool({ bytes, keptForRequests, reserve })
   const granted: string[] = []
