@@ -90,7 +90,7 @@ export interface SweepLedger {
     readonly limit: number
   }): Promise<readonly Garbage[]>
 
-  /** Deletes the rows of removed garbage, all owned by `userId` (whose lock this takes) or, if unset, by nobody. */
+  /** Deletes the rows of removed garbage. All of it must count against `userId`, or, if unset, against no user. */
   noteGarbageRemovals(
     removals: Removals<Garbage> & { readonly userId: UserId | undefined },
   ): Promise<void>
