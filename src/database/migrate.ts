@@ -104,7 +104,7 @@ async function refuseNewer(kysely: Kysely<Tables>, migrations: Migrations): Prom
   if (unknown === undefined) return
   throw new AppError(
     'unavailable',
-    `A newer version has migrated the database ("${unknown.name}"). ` +
+    `A newer version has migrated the database (migration "${unknown.name}"). ` +
       'Run that version, or restore a backup from before the migration.',
   )
 }

@@ -12,7 +12,7 @@ export interface TokenVerificationOptions {
   readonly users: UserStore
   readonly jwtUsers: JwtUsers | undefined
   readonly cacheMs: number
-  /** Called for each use of an active user's issued token. No I/O. */
+  /** Called each time an active user's access token is used, but not for JWTs. No I/O. */
   readonly onUse: (sha256: string) => void
   /** If `undefined`, guessing is not limited. */
   readonly failedAttempts: FailedAttemptLimiter | undefined

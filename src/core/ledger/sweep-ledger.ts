@@ -16,7 +16,7 @@ export interface AbortedUpload {
 export interface Garbage {
   readonly objectKey: ObjectKey
   readonly notBefore: number
-  /** The user whose garbage bound it counts against, if any. */
+  /** The user against whose garbage limit this object counts, if any. */
   readonly userId: UserId | undefined
 }
 
