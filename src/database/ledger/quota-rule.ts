@@ -101,7 +101,7 @@ export function needOf(
 }
 
 interface Refused extends QuotaRequest {
-  /** Bytes reserved for the file so far; `undefined` if the garbage bound was not tested. */
+  /** Bytes reserved for the file so far; `undefined` if the limit of garbage was not tested. */
   readonly ownReserved?: number
 }
 
