@@ -192,8 +192,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(environment).toMatchObject({ TRUST_PROXY: subnet })
     expect(ports).toMatchObject([
       { host_ip: '127.0.0.1', published: '3000', target: 3000 },
-      { host_ip: '127.0.0.1', published: '3001-3003', target: 3001 },
-      { host_ip: '127.0.0.1', published: '9091-9093', target: 9091 },
+      { host_ip: '127.0.0.1', published: '3001', target: 3001 },
+      { host_ip: '127.0.0.1', published: '9091', target: 9091 },
     ])
     // Without the options of the driver that it replaces.
     expect(logging).toEqual({ driver: 'journald', options: { tag: 'cloud-repository' } })
@@ -225,7 +225,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'npm run -s cli -- backup before-upgrade': async ({ text, clone }) => {
     const environment = { DATA_DIR: join(clone.folder, 'upgraded') }
     await clone.run('npm run -s cli -- users create alice', environment)
-    const git = 'git() { case "$1" in rev-parse) echo cbd861c;; switch | pull) ;; *) false;; esac; }'
+    const git =
+      'git() { case "$1" in rev-parse) echo cbd861c;; switch | pull) ;; *) false;; esac; }'
     const upgraded = await clone.start(`${git}\n${text}`, environment)
     await upgraded.stop()
     const copy = { DATABASE_URL: 'sqlite:before-upgrade-cbd861c.sqlite' }
