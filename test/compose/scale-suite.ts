@@ -30,6 +30,17 @@ export function scaleSuite(project: Project): void {
       await client.ready()
       for (let i = 0; i < 9; i++) expect(await client.download('a.bin')).toEqual(file)
     })
+
+    it('forwards the scheme that a proxy with TLS in front of it sends', async () => {
+      const authority = `127.0.0.1:${project.proxyPort}`
+      const codeOfWrite = async (scheme: string): Promise<unknown> => {
+        const headers = { origin: `https://${authority}`, 'x-forwarded-proto': scheme }
+        const url = `http://${authority}/users/me/repo/a`
+        return (await fetch(url, { method: 'DELETE', headers })).json()
+      }
+      expect(await codeOfWrite('https')).toMatchObject({ code: 'access_token_missing' })
+      expect(await codeOfWrite('http')).toMatchObject({ code: 'cross_site_request' })
+    })
   })
 }
 

@@ -189,12 +189,15 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const { networks, services } = await composeWith(text, clone)
     const subnet = networks.front.ipam.config?.[0]?.subnet
     expect(subnet).toMatch(/\/24$/)
-    const { environment, ports, healthcheck } = services['service'] ?? {}
+    const { environment, ports, healthcheck, logging } = services['service'] ?? {}
     expect(environment).toMatchObject({ TRUST_PROXY: subnet })
     expect(ports).toMatchObject([
       { host_ip: '127.0.0.1', published: '3000', target: 3000 },
       { host_ip: '127.0.0.1', published: '3001', target: 3001 },
+      { host_ip: '127.0.0.1', published: '9091', target: 9091 },
     ])
+    // Without the options of the driver that it replaces.
+    expect(logging).toEqual({ driver: 'journald', options: { tag: 'cloud-repository' } })
     expect(healthcheck).toMatchObject({ interval: '5s', start_period: '1h0m0s' })
     // What docker-compose.yml has is all still there.
     expect(environment).toMatchObject({ OBJECT_STORE: 's3://cloud-repository' })
@@ -223,7 +226,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   'npm run -s cli -- backup before-upgrade': async ({ text, clone }) => {
     const environment = { DATA_DIR: join(clone.folder, 'upgraded') }
     await clone.run('npm run -s cli -- users create alice', environment)
-    const git = 'git() { case "$1" in rev-parse) echo cbd861c;; pull) ;; *) false;; esac; }'
+    const git =
+      'git() { case "$1" in rev-parse) echo cbd861c;; switch | pull) ;; *) false;; esac; }'
     const upgraded = await clone.start(`${git}\n${text}`, environment)
     await upgraded.stop()
     const copy = { DATABASE_URL: 'sqlite:before-upgrade-cbd861c.sqlite' }
@@ -247,6 +251,7 @@ interface ComposeService {
   readonly networks?: object
   readonly ports?: readonly object[]
   readonly healthcheck?: object
+  readonly logging?: object
   readonly deploy?: object
 }
 
