@@ -38,7 +38,7 @@ export interface ReadFile {
 export type Selection = 'whole' | 'nothing' | ByteRange
 
 export interface OpenFile extends ReadFile {
-  /** Decides which bytes to open, given exactly the file that is returned; all of them by default. May throw. */
+  /** Decides which bytes of the version that `open` returns are opened; all of them by default. May throw. */
   readonly select?: (file: File) => Selection
   readonly signal: AbortSignal
 }

@@ -71,8 +71,8 @@ export interface SweepLedger {
 
   /**
    * Deletes the rows of uploads whose last removal succeeded, and returns how many it deleted. Every other upload is
-   * due again when the time since its abort has doubled (at least `recheckMs` later), or right after the retention if
-   * that is sooner.
+   * due again after as much time as has passed since its abort, but not before `recheckMs` have passed. If its
+   * retention ends earlier, it is due right after that.
    */
   noteAbortedRemovals(
     removals: Removals<AbortedUpload> & {
@@ -101,8 +101,8 @@ export interface SweepLedger {
   /**
    * Purges a deleted user step by step: moves up to `limit` files to `garbage`, aborts the pending uploads, deletes the
    * rows of up to `limit` committed ones, and finally the user's. Returns the number of rows moved; 0 means done. One
-   * call locks one user: `userId` if set, else the first user to purge. Changes only a deleted user. Objects stay for
-   * `garbageDelayMs`, because a retried write of a recently committed object can still reach the store.
+   * call locks one user: `userId` if set (does nothing unless that user is deleted), else the first user to purge.
+   * Objects stay for `garbageDelayMs`: a retried write of a recently committed object can still reach the store.
    */
   purgeDeletedUsers(options: {
     readonly userId?: UserId

@@ -27,7 +27,7 @@ export interface UploadsOptions {
   /** Maximum size of a file in bytes. */
   readonly maxFileSize: number
   readonly maxFiles: number
-  /** Maximum number of uploads in progress per user, on all instances together. */
+  /** Maximum number of uploads in progress per user, across all instances. */
   readonly maxUploads: number
   /** How long a reservation lasts after its process has ended. */
   readonly leaseMs: number
