@@ -8,13 +8,12 @@ import { runFuzz } from './run.ts'
 import type { FuzzTally } from './tally.ts'
 import { runMain } from '../support/service/run-main.ts'
 
-const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N]
-       [--database sqlite|postgres] [--objects file|s3]
+const USAGE = `usage: npm run fuzz -- [--seconds N] [--seed S] [--case N] [--database D] [--objects O]
   --seconds N   send mutated requests for N seconds (default 60)
   --seed S      decides which requests are sent (default random)
   --case N      send only the request with this number
-  --database    sqlite (the default), or postgres
-  --objects     file (the default), or s3 on MinIO`
+  --database D  sqlite (the default), or postgres
+  --objects O   file (the default), or s3 on MinIO`
 
 await runMain(USAGE, main)
 

@@ -71,8 +71,8 @@ export interface SweepLedger {
 
   /**
    * Deletes the rows of uploads whose last removal succeeded, and returns how many it deleted. Every other upload is
-   * due again after as much time as has passed since its abort, but not before `recheckMs` have passed. If its
-   * retention ends earlier, it is due right after that.
+   * due again after as much time as has passed since its abort, or right after its retention if that is sooner, but not
+   * before `recheckMs` have passed.
    */
   noteAbortedRemovals(
     removals: Removals<AbortedUpload> & {
