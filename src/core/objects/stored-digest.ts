@@ -61,6 +61,7 @@ async function read({
   for await (const chunk of chunksOf(opened)) {
     hash.update(chunk)
     onBytes(chunk.byteLength)
+    opened.release?.(chunk)
   }
   return { sha256: hash.digest('hex') }
 }
