@@ -7,8 +7,7 @@ export const shared = {
   // A process for each file would load the same modules again and again. Modules keep no state, so nothing leaks.
   isolate: false,
   // Each writer thread strips the types of what it loads, by WebAssembly. Where many threads of a process come and go,
-  // V8
-  // (Node 24.21) can crash when it frees such code: SIGSEGV in `WasmEngine::FreeDeadCode`.
+  // V8 (Node 24.21) can crash when it frees such code: SIGSEGV in `WasmEngine::FreeDeadCode`.
   execArgv: ['--no-wasm-code-gc'],
   // Fails a test file whose services logged a secret.
   setupFiles: ['test/support/runner/secret-watch-setup.ts'],

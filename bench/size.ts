@@ -1,9 +1,7 @@
 // How much PostgreSQL keeps and writes: bytes of a user, of a file and of an upload, with their indexes, and bytes of
-// the
-// write-ahead log for an upload. The rows are as users make them, each user's between those of all others; uploads go
-// through
-// the ledger, 16 at a time, each of another user. The server is that of the tests, which logs no whole pages after a
-// checkpoint.
+// the write-ahead log for an upload. The rows are as users make them, each user's between those of all others; uploads
+// go through the ledger, 16 at a time, each of another user. The server is that of the tests, which logs no whole pages
+// after a checkpoint.
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { parseFileName } from '../src/core/files/file-name.ts'

@@ -205,8 +205,7 @@ const PLAIN = { method: 'PUT', chunked: false } as const
 const OWN_SESSIONS = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'cloud-repository'`
 
 // Of an upload, which changes a quota: its lease is renewed meanwhile, and that waits as well. While there is a standby
-// it
-// is the beginning of the upload that waits, for a moment.
+// it is the beginning of the upload that waits, for a moment.
 const WAITING = `
   SELECT pid FROM pg_stat_activity
   JOIN quotas ON quotas.xmax = backend_xid

@@ -20,8 +20,7 @@ interface Settling extends TestAdapters {
 
 /**
  * A store that may have confirmed removals that it did not make, which only `verify --repair` finds; and whose nodes
- * can
- * lose one another, and keep removals waiting, until they begin anew.
+ * can lose one another, and keep removals waiting, until they begin anew.
  */
 interface Cluster {
   beginAnew(): Promise<void>
@@ -87,10 +86,8 @@ const MOST_TIMES = 3
 
 /**
  * Sweeps until the leases that a fault left behind have ended, writes that were still on their way have landed, and
- * what
- * was replaced is removed. Says whether that came about. It asks the ledger too, since a node that has just come back
- * may
- * leave out of its list the objects whose removal still fails.
+ * what was replaced is removed. Says whether that came about. It asks the ledger too, since a node that has just come
+ * back may leave out of its list the objects whose removal still fails.
  */
 async function sweepAfter(
   service: TestService,

@@ -105,8 +105,7 @@ class Clients {
   readonly failures: string[] = []
   /**
    * Connections of those who come to the end that nobody accepted: TCP resets whom the closing of a listener finds in
-   * its
-   * queue, and no server can help it.
+   * its queue, and no server can help it.
    */
   unaccepted = 0
   readonly #world: World

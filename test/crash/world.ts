@@ -14,8 +14,7 @@ import type { InstanceTimes } from './instance.ts'
 
 /**
  * Short, so that within a run leases end, sweeps take them, and objects leave the garbage; each still well above what
- * it
- * has to outlast: a stall of the process, the opening of a download, a write that lands late.
+ * it has to outlast: a stall of the process, the opening of a download, a write that lands late.
  */
 export const TIMES: InstanceTimes = {
   leaseMs: 3_000,

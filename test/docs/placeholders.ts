@@ -6,8 +6,7 @@ const REQUEST_ID = /(?:x-request-id: |"request_id":")([0-9a-f-]{36})/i
 /**
  * Puts fixed texts in place of what no two recordings have in common, each of the length of what it stands for, so that
  * every `Content-Length` stays true: tokens, request ids, versions, the header `Date` and the seconds to wait. One
- * stands
- * for the same value wherever that is.
+ * stands for the same value wherever that is.
  */
 export interface Placeholders {
   /** What stands for a token of that user. */

@@ -17,8 +17,7 @@ export interface RecordedService extends AsyncDisposable {
 
 /**
  * The service by a clock that stands still: 1,000 bytes for every user, and 500 more for a device. The second wrong
- * token
- * of an address blocks it.
+ * token of an address blocks it.
  */
 export async function openRecordedService(clock: Clock): Promise<RecordedService> {
   await using opened = new AsyncDisposableStack()

@@ -258,8 +258,7 @@ export async function placeFile(
 /**
  * Asserts that nothing has happened to a user's only file. Either nothing was called since then that could have changed
  * anything, or it is served byte-exact (I2), nothing is reserved, the ledger shows it alone (I4), after a sweep the
- * store
- * holds its object alone (I8), and the next upload works.
+ * store holds its object alone (I8), and the next upload works.
  */
 export async function expectUntouched(service: TestService, placed: Placed): Promise<void> {
   const { user, name, content, etag, calls } = placed

@@ -15,8 +15,7 @@ export interface Held {
 
 /**
  * Holds every answer of a listener against its own OpenAPI document: operation, status, headers, media type and JSON.
- * Not
- * seen are the refusals of the HTTP parser, which never reach a route.
+ * Not seen are the refusals of the HTTP parser, which never reach a route.
  */
 export async function holdToDocument(held: Held): Promise<Conformance> {
   const check = await checkOf(held)

@@ -58,8 +58,7 @@ export async function fuzz(fuzzing: Fuzzing): Promise<Findings> {
 
 /**
  * All checks are on but for one: `positive_data_acceptance` takes what depends on more than a request (412, 413, 416)
- * for
- * an answer as good as 404. Members of a query that no route names are left out, since most routes ignore them.
+ * for an answer as good as 404. Members of a query that no route names are left out, since most routes ignore them.
  */
 function configOf({ headers = {}, credentials, examples }: Fuzzing): string {
   const hooks = join(import.meta.dirname, 'schemathesis_hooks.py')

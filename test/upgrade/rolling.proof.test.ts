@@ -83,8 +83,7 @@ interface Client {
 
 /**
  * Uploads, overwrites, deletes and reads at the instances in turn, several at once but never two on one name, and
- * returns
- * the digest that each name must have at the end; `undefined` for one that must be gone.
+ * returns the digest that each name must have at the end; `undefined` for one that must be gone.
  */
 async function work({ urls, cookie }: Client): Promise<Map<string, string | undefined>> {
   const state = new Map<string, string | undefined>()

@@ -214,10 +214,8 @@ export async function outcomeOf(operation: Promise<unknown>): Promise<string> {
 
 /**
  * Starts two operations of which either may win, in four rounds `one` first and in four `another`, so that callers who
- * take
- * instances by `round % 2` or `% 4` meet every combination. The later one starts in the same turn of the event loop, or
- * up
- * to `MOST_HEAD_START_MS` after the first, so that each order comes about whichever of them takes longer.
+ * take instances by `round % 2` or `% 4` meet every combination. The later one starts in the same turn of the event
+ * loop, or up to `MOST_HEAD_START_MS` after the first, so that each order comes about whichever of them takes longer.
  */
 export async function race<A, B>(
   round: number,

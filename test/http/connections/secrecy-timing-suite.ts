@@ -15,8 +15,7 @@ import { ampleMemory } from '../../support/upload-memory.ts'
 
 /**
  * The slowest kind of answer to the fastest. A further read of the database is half as much work again or more; a row
- * that
- * is read and not shown makes a few microseconds.
+ * that is read and not shown makes a few microseconds.
  */
 const MAX_RATIO_OF_FILE = 1.4
 const MAX_RATIO_OF_LISTING = 1.25

@@ -27,8 +27,7 @@ const HOST_NAME = '__Host-access_token'
 
 /**
  * A page of another port, or of a subdomain, can plant a cookie that the browser sends beside the user's own. Row C04
- * of
- * the list of bad input.
+ * of the list of bad input.
  */
 export function twoTokensSuite(open: OpenService): void {
   describe('two access tokens in one request', () => {

@@ -5,8 +5,7 @@ import type { Timeline } from './timeline.ts'
 
 /**
  * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter and
- * the
- * SDK take from globals.
+ * the SDK take from globals.
  */
 export function installVirtualGlobals(timeline: Timeline, random: Random): Disposable {
   const timers = createTimers(timeline)

@@ -10,8 +10,7 @@ export async function startBrowser(...args: readonly string[]): Promise<Browser>
 
 /**
  * Starts one that sends cookies to another site than the page's, where their `SameSite` lets it, which is what a page
- * that
- * is up to something can hope for. Chromium by itself sends them with navigations alone.
+ * that is up to something can hope for. Chromium by itself sends them with navigations alone.
  */
 export async function startLenientBrowser(): Promise<{
   readonly context: BrowserContext
