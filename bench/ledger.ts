@@ -73,7 +73,7 @@ async function sqlite(opened: AsyncDisposableStack): Promise<Open> {
   opened.defer(() => rm(folder, { recursive: true }))
   let databases = 0
   return async (source) => {
-    const { openSqlite } = await load<typeof Sqlite>(source, 'sqlite')
+    const { openSqlite } = await load<typeof Sqlite>(source, 'sqlite/sqlite')
     const database = await openSqlite({ file: join(folder, `bench-${(databases += 1)}.db`) })
     opened.defer(() => database.close())
     return database
@@ -88,7 +88,7 @@ async function postgres(opened: AsyncDisposableStack): Promise<Open | undefined>
   }
   opened.defer(() => server.stop())
   return async (source) => {
-    const { openPostgres } = await load<typeof Postgres>(source, 'postgres')
+    const { openPostgres } = await load<typeof Postgres>(source, 'postgres/postgres')
     const own = await createDatabase(server.url)
     opened.defer(() => own.drop())
     const database = await openPostgres({ url: own.url })
@@ -99,9 +99,9 @@ async function postgres(opened: AsyncDisposableStack): Promise<Open | undefined>
 
 async function prepare(options: { open: Open; source: string; users: string }): Promise<Subject> {
   const { open, source } = options
-  const { createLedger } = await load<typeof Ledgers>(source, 'ledger')
+  const { createLedger } = await load<typeof Ledgers>(source, 'ledger/ledger')
   const { migrate } = await load<typeof Migrations>(source, 'migrate')
-  const { createUserStore } = await load<typeof UserStores>(source, 'user-store')
+  const { createUserStore } = await load<typeof UserStores>(source, 'users/user-store')
   const database = await open(source)
   await migrate(database)
   const store = createUserStore(database)

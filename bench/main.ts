@@ -6,10 +6,11 @@ import { runMain } from '../test/support/service/run-main.ts'
 import { type Asked, readCommandLine, usage } from './command-line.ts'
 import { hold } from './measure/contest.ts'
 import { describeMachine } from './measure/machine.ts'
-import { judge, MARKS } from './measure/marks.ts'
+import { MARKS } from './measure/marks.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { type Report, renderReport } from './measure/report.ts'
 import type { Result } from './measure/result.ts'
+import { judge } from './measure/verdicts.ts'
 import { runProgram } from './setup/run-program.ts'
 import type { Scenario } from './scenario.ts'
 import { SCENARIOS } from './scenarios/all.ts'
@@ -98,17 +99,18 @@ interface ScenarioRun {
 async function runScenario(run: ScenarioRun): Promise<Result> {
   const { scenario, stack, servers, asked, progress, end } = run
   const { name, title, isCold = false, maxRounds = Number.POSITIVE_INFINITY } = scenario
-  const { seconds, profile } = asked
+  const { seconds, warmUpSeconds, profile, scale } = asked
   const count = Math.min(asked.rounds, maxRounds)
   progress.say(`${name} on ${stack}: preparing`)
   try {
     await using opened = new AsyncDisposableStack()
-    const contest = await scenario.open({ stack, servers, seconds, profile, opened })
+    const contest = await scenario.open({ stack, servers, seconds, profile, scale, opened })
     const onRound = (round: number): void => {
       end.throwIfAborted()
       progress.say(`${name} on ${stack}: ${round === 0 ? 'warming up' : `round ${round}/${count}`}`)
     }
-    const outcome = await hold(contest, { count, warmsUp: !isCold, onRound })
+    const warmUpMs = isCold ? undefined : warmUpSeconds * 1000
+    const outcome = await hold(contest, { count, warmUpMs, onRound })
     return { scenario: name, title, stack, outcome }
   } catch (error) {
     progress.note(`${name} on ${stack} failed: ${messageOf(error)}`)

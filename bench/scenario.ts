@@ -20,6 +20,8 @@ export interface Setting {
   /** How long a load lasts. */
   readonly seconds: number
   readonly profile: string | undefined
+  /** Multiplies large files and long series, for a run that only tries them out. */
+  readonly scale: number
   /** What is acquired ends with it. */
   readonly opened: AsyncDisposableStack
 }
@@ -28,11 +30,13 @@ export interface Setting {
 export interface Contest {
   readonly baseline?: Side
   readonly subject: Side
+  /** Both sides are the service, so that its CPU can be compared. */
+  readonly comparesCpu?: boolean
 }
 
 export interface Side {
   /** Such as `MinIO`. */
   readonly name: string
-  /** Does its work once, checks samples of the contents, and says what it took. */
+  /** Does its work once, checks samples of the contents, and says what it took. Rounds before 1 do not count. */
   measure(round: number): Promise<Figures>
 }

@@ -16,7 +16,7 @@ import type { S3StoreOptions } from './object-store/s3/store.ts'
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   if (config.kind === 'postgres') {
     const { openPostgres } = await import('./database/postgres/postgres.ts')
-    return openPostgres({ url: config.url })
+    return openPostgres(config)
   }
   const { file } = config
   const directory = dirname(file)

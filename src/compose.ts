@@ -15,6 +15,8 @@ import { createReadiness } from './core/readiness.ts'
 import { createRebuilder } from './core/rebuild/rebuilder.ts'
 import { createRepository } from './core/files/repository.ts'
 import { createSweeper } from './core/sweep/sweeper.ts'
+import { createResumableUploads } from './core/uploads/resumable/resumable-uploads.ts'
+import { createUploadAdministration } from './core/uploads/resumable/upload-administration.ts'
 import { UploadMemory } from './core/uploads/memory/budget.ts'
 import { createUsers } from './core/users/users.ts'
 import { createVerifier } from './core/verify/verifier.ts'
@@ -55,6 +57,8 @@ export interface Overrides extends Partial<ServiceTimes> {
   readonly space?: FreeSpace | undefined
   /** How often the caller is verified again while a body arrives. */
   readonly reverifyMs?: number
+  /** How often a running append records its bytes. */
+  readonly recordMs?: number
   readonly accessTokens?: Pick<AccessTokensOptions, 'cacheMs'>
   readonly failedAttempts?: Pick<FailedAttemptLimiterOptions, 'policy'>
 }
@@ -120,19 +124,30 @@ function createUseCases(config: Config, opened: Opened) {
   const space = overrides.space ?? openFreeSpace(config)
   const repository = createRepository({ ...settings, ledger, objects, memory, space })
   const journal = createRebuildJournal(database)
+  const inventory = createInventory(database)
+  const usersOf = createUsers({
+    users,
+    ledger,
+    onChange: (userId) => accessTokens.forgetUser(userId),
+  })
+  const uploads = metrics.meterUploads(
+    createResumableUploads({ ...settings, ...metrics.uploadHooks, ledger, objects, memory, space }),
+  )
   return {
     ledger,
     objects,
     userStore: users,
-    users: createUsers({ users, ledger, onChange: (userId) => accessTokens.forgetUser(userId) }),
+    users: usersOf,
     accessTokens,
     failedAttempts,
     grants: createGrants({ ...config, users }),
     repository: metrics.meterRepository(repository),
+    uploads,
+    uploadAdministration: createUploadAdministration({ ledger, objects, users: usersOf, uploads }),
     readiness,
     sweeper: metrics.meterSweeper(createSweeper({ ...settings, ledger, objects })),
     metrics,
-    verifier: createVerifier({ inventory: createInventory(database), objects, garbageDelayMs }),
+    verifier: createVerifier({ inventory, ledger, objects, garbageDelayMs }),
     rebuilder: createRebuilder({ journal, objects, garbageDelayMs: REBUILT_GARBAGE_DELAY_MS }),
   }
 }

@@ -15,17 +15,21 @@ import { serve } from './serve.ts'
 import { openService } from './compose.ts'
 import { closePlaces } from './config/private-places.ts'
 import { settingWarnings } from './config/warnings.ts'
+import { canSendInterim } from './http/public/resumable-draft/interim-responses.ts'
+import { shareOfWorker } from './config/workers.ts'
 import type { Tracing } from './tracing/tracing.ts'
+import { superviseWorkers } from './workers/supervisor.ts'
+import { joinWorkers, reportFailure, type WorkerProcess } from './workers/worker.ts'
 
 const [command, ...args] = process.argv.slice(2)
 
 try {
   process.exitCode = await run()
 } catch (error) {
-  console.error(printable(explain(error)))
-  if (!(error instanceof ConfigError) && !isPortTaken(error)) {
-    console.error('Run the command "doctor" for details.')
-  }
+  const text = printable(explain(error))
+  const isClear = error instanceof ConfigError || isPortTaken(error)
+  const advised = isClear ? text : `${text}\nRun the command "doctor" for details.`
+  if (!(await reportFailure(advised))) console.error(advised)
   process.exitCode = 1
 }
 // Only abandoned work remains, such as a request to a trace collector that does not answer.
@@ -48,15 +52,37 @@ async function runServer(): Promise<number> {
   const off = { type: 'boolean', default: false } as const
   const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
   const config = readConfig(process.env)
-  await using opened = new AsyncDisposableStack()
-  const logger = await openLog({ level: config.logLevel, format: config.logFormat })
+  const worker = config.workers > 1 ? joinWorkers() : undefined
+  const log = await openLog({ level: config.logLevel, format: config.logFormat })
+  const logger = worker === undefined ? log : log.child({ worker: worker.number })
   process.on('uncaughtExceptionMonitor', (err) =>
     logger.fatal({ err }, 'uncaught exception; exiting'),
   )
-  for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   const stopped = stopSignal()
+  if (worker !== undefined) {
+    return serveUntil(stopped, { config: shareOfWorker(config), logger, values, worker })
+  }
+  const runtime = { canSendInterim: canSendInterim() }
+  for (const warning of settingWarnings(process.env, config, runtime)) logger.warn(warning)
   for (const place of await closePlaces(config))
     logger.info(place, 'access by other system users removed')
+  return config.workers > 1
+    ? superviseWorkers({ ...config, logger, stopped, printError: console.error })
+    : serveUntil(stopped, { config, logger, values, worker })
+}
+
+interface Serving {
+  readonly config: Config
+  readonly logger: FastifyBaseLogger
+  readonly values: { readonly demo: boolean; readonly 'print-token': boolean }
+  readonly worker: WorkerProcess | undefined
+}
+
+async function serveUntil(
+  stopped: Promise<NodeJS.Signals>,
+  { config, logger, values, worker }: Serving,
+): Promise<number> {
+  await using opened = new AsyncDisposableStack()
   const tracing = await startTracing(config, logger)
   // Process 1 of a container ignores signals without a listener, and opening can wait long for the database.
   const service = await Promise.race([
@@ -71,9 +97,13 @@ async function runServer(): Promise<number> {
       'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.',
     )
   }
-  const server = await serve({ config, service, logger, tracing })
+  const isStopped = worker !== undefined && (await Promise.race([stopped, worker.mayListen()]))
+  if (isStopped) return 0
+  const shared = { ...service, ...worker?.share(service) }
+  const server = await serve({ config, service: shared, logger, tracing })
   opened.defer(() => server.stop())
-  if (values.demo) {
+  worker?.reportServing()
+  if (values.demo && (worker === undefined || worker.number === 1)) {
     const url = server.url + config.basePath
     const showsToken = process.stdout.isTTY || values['print-token']
     console.log(await introduceDemo(service, { ...server, url, showsToken }))

@@ -51,9 +51,15 @@ export function layerPorts(options: PortsOptions): LayeredPorts {
   }
 }
 
-/** Methods to trace and meter. A list is excluded, since its duration depends on its reader. */
+/** Members to trace and meter. A list is excluded, since its duration depends on its reader. */
 const OBJECT_CALLS = {
   put: true,
+  append: true,
+  finish: true,
+  isStored: true,
+  partSizeFor: false,
+  hasTails: false,
+  storeStateForClaim: false,
   open: true,
   head: true,
   remove: true,
@@ -83,11 +89,12 @@ function wrap<P extends object>(
   ),
 ): P {
   if (layer === undefined) return port
-  const methods = port as Readonly<Record<string, Call>>
+  const members = port as Readonly<Record<string, Call | boolean>>
   const wrapped = Object.entries(isCall).map(([name, isWrapped]) => {
-    const method: Call | undefined = methods[name]?.bind(port)
-    const operation = OPERATIONS[name] ?? name
-    return [name, isWrapped && method !== undefined ? layer(operation, method) : method]
+    const member = members[name]
+    if (typeof member !== 'function') return [name, member]
+    const method: Call = member.bind(port)
+    return [name, isWrapped ? layer(OPERATIONS[name] ?? name, method) : method]
   })
   return Object.fromEntries(wrapped) as P
 }

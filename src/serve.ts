@@ -15,11 +15,11 @@ import { closeIdleFromNowOn, drain, emptyQueue } from './drain.ts'
 import { type AppOptions, buildApp } from './http/public/app.ts'
 import { Connections } from './http/server/connections.ts'
 import {
-  type PageFile,
-  readDocument,
-  readWebPage,
-  type WebPage,
-} from './http/pages/static-assets.ts'
+  type DocumentPages,
+  openDocuments,
+  openPages,
+  type Pages,
+} from './http/pages/open-pages.ts'
 import type { Service } from './compose.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -50,12 +50,12 @@ export interface RunningServer {
 }
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { config, service, logger, tracing, intervals } = options
+  const { config, service, logger, tracing, intervals, pages: folder = PAGES } = options
   const stopping = new AbortController()
   const shutdown = new AbortController()
   const connections = new Connections()
   let stopped: Promise<void> | undefined
-  const pages = await openPages(config, options)
+  const pages = config.webPage ? await openPages(folder, logger) : undefined
   service.metrics.watchProcess({ version: await readVersion() })
   const listeners = await buildListeners({
     config,
@@ -66,12 +66,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     connections,
     shutdown: shutdown.signal,
     pages,
-    docs: await openDocs(options),
+    docs: await openDocuments(folder, logger),
   })
   await endGoneUploads({ service, logger, shutdown: shutdown.signal })
   const [url = '', adminUrl] = await listenAll(listeners)
   const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
-  const running = { listeners, connections, jobs, shutdown, tracing }
+  const { uploads } = service
+  const running = { listeners, connections, jobs, shutdown, tracing, uploads }
   const isOperatorPageThere = config.admin !== undefined && pages?.operator.document !== undefined
   return {
     url,
@@ -88,8 +89,8 @@ export interface ListenersOptions
   extends
     Pick<ServeOptions, 'config' | 'service' | 'logger' | 'tracing'>,
     Pick<AppOptions, 'connections' | 'stopping' | 'shutdown' | 'lingerMs' | 'headTimeoutMs'> {
-  readonly pages?: { readonly [P in keyof Pages]: WebPage | undefined } | undefined
-  readonly docs?: Docs
+  readonly pages?: { readonly [P in keyof Pages]: Pages[P] | undefined } | undefined
+  readonly docs?: DocumentPages
   /** How long a body may stall, for tests; a minute by default. */
   readonly idleTimeoutMs?: number
 }
@@ -114,6 +115,8 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     apiDocs: config.apiDocs,
     docs: docs.public,
     maxFiles: config.maxFiles,
+    maxFileSize: config.maxFileSize,
+    interimResponses: config.interimResponses,
     downloadLimits: { perUser: maxDownloadsPerUser, total: maxDownloads },
     page: pages?.user,
     idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
@@ -158,62 +161,18 @@ const GIVE_BACK_MS = 10_000
 /** The same relative path in the source and in the emitted code. */
 const PAGES = fileURLToPath(new URL('../dist/web', import.meta.url))
 
-interface Pages {
-  readonly user: WebPage
-  readonly operator: WebPage
-}
-
-/** A missing or unreadable page does not prevent the APIs from starting. */
-async function openPages(
-  { webPage }: Config,
-  { logger, pages: folder = PAGES }: Pick<ServeOptions, 'logger' | 'pages'>,
-): Promise<Pages | undefined> {
-  if (!webPage) return undefined
-  try {
-    const user = await readWebPage(folder, 'index.html')
-    const operator = await readWebPage(folder, 'operator.html')
-    if (user.document !== undefined) return { user, operator }
-    logger.warn('web pages not found; run "npm run build" or set WEB_PAGE=false')
-  } catch (err) {
-    logger.warn({ err }, 'reading the web pages failed; run "npm run build" or set WEB_PAGE=false')
-  }
-  return { user: NO_PAGE, operator: NO_PAGE }
-}
-
-interface Docs {
-  readonly public?: PageFile | undefined
-  readonly admin?: PageFile | undefined
-}
-
-async function openDocs({
-  logger,
-  pages: folder = PAGES,
-}: Pick<ServeOptions, 'logger' | 'pages'>): Promise<Docs> {
-  try {
-    return {
-      public: await readDocument(folder, 'docs.html'),
-      admin: await readDocument(folder, 'admin-docs.html'),
-    }
-  } catch (err) {
-    logger.warn({ err }, 'reading the API reference pages failed; they are not served')
-    return {}
-  }
-}
-
-/** Its paths still serve the session. */
-const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
-
 interface Running {
   readonly listeners: readonly Listener[]
   readonly connections: Connections
   readonly jobs: BackgroundJobs
   readonly tracing: ServeOptions['tracing']
+  readonly uploads: Pick<Service['uploads'], 'stopAll'>
   /** Aborted when the grace period is over. */
   readonly shutdown: AbortController
 }
 
 async function end(running: Running, drainMs: number): Promise<void> {
-  const { listeners, connections, jobs, shutdown, tracing } = running
+  const { listeners, connections, jobs, shutdown, tracing, uploads } = running
   const sweeps = jobs.stop()
   const deadlines = [
     new Deadline(GRACE_MS, () => {
@@ -226,7 +185,10 @@ async function end(running: Running, drainMs: number): Promise<void> {
   ]
   try {
     await drain(connections, drainMs)
+    // Appends respond with the offset that they have reached, so a restart costs them nothing.
+    const stopped = uploads.stopAll()
     await closeListeners(running)
+    await stopped
     using _ = closeIdleFromNowOn(connections)
     await Promise.all([...listeners.map(({ app }) => app.close()), sweeps])
   } finally {

@@ -22,6 +22,7 @@ function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
     sweeper,
     accessTokens: { recordUses: async () => undefined },
     failedAttempts: { share: async () => undefined, forgetExpired: async () => undefined },
+    uploads: { stopAsked: async () => undefined },
     logger: fastify().log,
     sweepIntervalMs,
   })

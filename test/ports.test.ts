@@ -4,6 +4,7 @@ import { parseFileName } from '../src/core/files/file-name.ts'
 import { parseUserId } from '../src/core/users/user-id.ts'
 import { createCallMeters } from '../src/metrics/call-meters.ts'
 import { freshKey, never, put } from './support/objects.ts'
+import { RecordedUpload } from './support/recorded-upload.ts'
 import { openTestCore, type TestCore } from './support/service/test-core.ts'
 
 let core: TestCore
@@ -35,6 +36,23 @@ describe('the layers around ports', () => {
     expect(Array.from(timed, ([, of, operation]) => `${of} ${operation}`)).toEqual([
       'cloud_repository_database measure_journal',
       'cloud_repository_object_store put',
+    ])
+  })
+
+  it('time appends and what finishes them, and leave what is no call', async () => {
+    const { ports, meter } = openPorts()
+    const { objects } = ports
+    const upload = new RecordedUpload({ store: objects, partSize: 1000, length: 7 })
+    await upload.append(Buffer.from('content'))
+    expect(await upload.finish()).toEqual({ size: 7 })
+    const { hasTails } = core.objects
+    expect(objects).toMatchObject({ hasTails })
+    expect(objects.partSizeFor(7)).toBe(core.objects.partSizeFor(7))
+    const exposed = await meter.registry.metrics()
+    const timed = exposed.matchAll(/^cloud_repository_(.*)_call_seconds_count\{.*"(.*)"\} 1$/gm)
+    expect(Array.from(timed, ([, of, operation]) => `${of} ${operation}`)).toEqual([
+      'object_store append',
+      'object_store finish',
     ])
   })
 

@@ -14,6 +14,9 @@ export type Messages = typeof english
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${formatCount(count)} files`)
 
+const uploads = (count: number): string =>
+  count === 1 ? '1 upload' : `${formatCount(count)} uploads`
+
 const english = {
   product: 'Cloud Repository',
   connectionLost: 'No connection. Trying again …',
@@ -138,6 +141,8 @@ const english = {
     reserved: 'Being uploaded',
     free: 'Free',
     of: (used: number, capacity: number) => `${formatBytes(used)} of ${formatBytes(capacity)} used`,
+    unfinished: (count: number, bytes: number) =>
+      `${formatCount(count)} unfinished ${count === 1 ? 'upload' : 'uploads'} (${formatBytes(bytes)})`,
     meter: (used: number, reserved: number, free: number) =>
       `${formatBytes(used)} used, ${formatBytes(reserved)} being uploaded, ${formatBytes(free)} free`,
     states: {
@@ -185,12 +190,17 @@ const english = {
       done: 'Uploaded',
       exists: 'A file with this name already exists.',
       full: 'Not enough space.',
+      differs: 'The file may have changed. Continue anyway?',
+      elsewhere: 'This file is being uploaded elsewhere.',
       lost: 'Connection lost. Retrying …',
       signedOut: 'Waiting for you to sign in.',
     },
     replace: 'Replace',
     keepBoth: 'Keep both',
     skip: 'Skip',
+    goOn: 'Continue',
+    goOnHere: 'Continue here',
+    startOver: 'Start over',
     replaceAll: (count: number) => `Replace all ${formatCount(count)}`,
     skipAll: 'Skip all',
     full: (missing: number, available: number) =>
@@ -208,9 +218,37 @@ const english = {
       file_too_large: (most: number) =>
         `This file is too large. The maximum is ${formatBytes(most)}.`,
       invalid_file_name: 'This file name is not allowed. Rename the file and try again.',
+      unfinished_uploads_exceeded:
+        'You have too many unfinished uploads. Finish or cancel some first.',
+      cancelled: 'This upload was cancelled elsewhere.',
       given_up: 'The upload failed repeatedly. Try again later.',
       unreadable: 'The file could not be read. It may have been moved or changed.',
     },
+  },
+
+  unfinished: {
+    title: 'Unfinished uploads',
+    interrupted: (count: number) =>
+      `${uploads(count)} ${count === 1 ? 'was' : 'were'} interrupted. ` +
+      `Choose the ${count === 1 ? 'file' : 'files'} again to continue.`,
+    complete: (count: number) => `${uploads(count)} could not be stored yet.`,
+    elsewhere: (count: number) =>
+      `${uploads(count)} ${count === 1 ? 'is' : 'are'} running elsewhere.`,
+    progress: (name: string) => `Progress of ${name}`,
+    received: (offset: number, length: number | null) =>
+      length === null ? formatBytes(offset) : `${formatBytes(offset)} of ${formatBytes(length)}`,
+    kept: (time: string) => `kept until ${formatTime(time)}`,
+    receiving: 'Being uploaded elsewhere',
+    arrived: 'The whole file has arrived.',
+    refusals: {
+      capacity_exceeded: 'The whole file has arrived, but there is not enough space.',
+      file_count_exceeded:
+        'The whole file has arrived, but you have reached the maximum number of files.',
+      precondition_failed:
+        'The whole file has arrived, but the existing file with this name has changed since.',
+    },
+    retry: (name: string) => `Store ${name} now`,
+    cancel: (name: string) => `Cancel the upload of ${name}`,
   },
 
   operator: {
@@ -294,6 +332,21 @@ const english = {
       removeTitle: 'Remove this device?',
       removeText: (bytes: string) =>
         `The capacity shrinks by ${bytes}. No file is deleted, but a user over capacity cannot upload.`,
+    },
+
+    uploads: {
+      title: 'Unfinished uploads',
+      empty: 'No unfinished uploads.',
+      states: {
+        open: 'interrupted',
+        receiving: 'receiving bytes',
+        complete: 'received, but not stored',
+      },
+      discard: 'Discard',
+      discardNamed: (name: string) => `Discard ${name}`,
+      discardTitle: 'Discard this upload?',
+      discardText: (bytes: string) =>
+        `The ${bytes} that have arrived are deleted, and the reserved space is released.`,
     },
 
     grants: {

@@ -8,6 +8,8 @@ export interface Outcome {
   readonly baseline?: Measured
   /** Operations per second, subject to baseline, each round's by themselves. */
   readonly ratio?: Spread
+  /** The service's CPU per operation, likewise, if both sides are the service. */
+  readonly cpu_ratio?: Spread
 }
 
 export interface Measured {
@@ -18,40 +20,61 @@ export interface Measured {
 
 export interface Rounds {
   readonly count: number
-  /** Lets each side work once before it counts. */
-  readonly warmsUp: boolean
+  /**
+   * How long the service works before it counts, in ms, so that V8 has compiled its code; a side that is not the service
+   * works once. Nothing warms up if omitted.
+   */
+  readonly warmUpMs?: number | undefined
   readonly onRound: (round: number) => void
 }
 
 /** Measures baseline and subject in turns, so that what else the machine does meets both alike. */
 export async function hold(
-  { baseline, subject }: Contest,
-  { count, warmsUp, onRound }: Rounds,
+  { baseline, subject, comparesCpu = false }: Contest,
+  { count, warmUpMs, onRound }: Rounds,
 ): Promise<Outcome> {
   const sides = baseline ? [baseline, subject] : [subject]
   const series = sides.map((): Figures[] => [])
-  for (let round = warmsUp ? 0 : 1; round <= count; round += 1) {
+  if (warmUpMs !== undefined) {
+    onRound(0)
+    if (baseline) await warmUp(baseline, comparesCpu ? warmUpMs : 0)
+    await warmUp(subject, warmUpMs)
+  }
+  for (let round = 1; round <= count; round += 1) {
     onRound(round)
-    for (const [at, side] of sides.entries()) {
-      const figures = await side.measure(round)
-      if (round > 0) series[at]?.push(figures)
-    }
+    for (const [at, side] of sides.entries()) series[at]?.push(await side.measure(round))
   }
   const own = series.at(-1) ?? []
   if (baseline === undefined) return { subject: measured(subject, own) }
   const other = series[0] ?? []
-  const ratio = spreadOf(ratiosOf(own, other))
+  const ratio = spreadOf(ratiosOf('per_second', own, other))
+  const cpuRatio = comparesCpu ? spreadOf(ratiosOf('service_cpu_ms', own, other)) : undefined
   return {
     subject: measured(subject, own),
     baseline: measured(baseline, other),
     ...(ratio && { ratio }),
+    ...(cpuRatio && { cpu_ratio: cpuRatio }),
   }
 }
 
-function ratiosOf(own: readonly Figures[], other: readonly Figures[]): number[] {
-  return own.flatMap(({ per_second }, at) => {
-    const beside = other[at]?.per_second
-    return per_second === undefined || beside === undefined ? [] : [per_second / beside]
+/** At least once, and then until the time has passed. */
+async function warmUp(side: Side, ms: number): Promise<void> {
+  const started = performance.now()
+  let round = 0
+  do {
+    await side.measure(round)
+    round -= 1
+  } while (performance.now() - started < ms)
+}
+
+function ratiosOf(
+  name: 'per_second' | 'service_cpu_ms',
+  own: readonly Figures[],
+  other: readonly Figures[],
+): number[] {
+  return own.flatMap(({ [name]: figure }, at) => {
+    const beside = other[at]?.[name]
+    return figure === undefined || beside === undefined ? [] : [figure / beside]
   })
 }
 

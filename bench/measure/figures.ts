@@ -12,12 +12,14 @@ export type FigureName =
   | 'p99_ms'
   | `${ProcessName}_cpu_ms`
   | `${ProcessName}_cpu_s_per_gib`
+  | 'object_store_requests'
+  | 'sha256_ms'
   | 'generator_cpu_share'
   | 'peak_rss_mib'
   | 'idle_rss_mib'
   | 'start_s'
 
-export type ProcessName = 'service' | 'object_store' | 'database' | 'nginx'
+export type ProcessName = 'service' | 'object_store' | 'database' | 'nginx' | 'peer'
 
 export type Spreads = Readonly<Partial<Record<FigureName, Spread>>>
 

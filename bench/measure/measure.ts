@@ -4,8 +4,8 @@ import { cpuSeconds, endedCpuSeconds, peakBytes, resetPeak } from './process-usa
 const MIB = 2 ** 20
 const GIB = 2 ** 30
 
-/** Those whose use of the machine is measured, by their ids. */
-export type Processes = Readonly<Partial<Record<ProcessName, number | undefined>>>
+/** Those whose use of the machine is measured, by their ids; of several with one name the sum. */
+export type Processes = Readonly<Partial<Record<ProcessName, readonly number[]>>>
 
 /** What a load generator says of a run that has ended. */
 export interface Work {
@@ -15,12 +15,14 @@ export interface Work {
   readonly bytes: number
   readonly p50Ms?: number
   readonly p99Ms?: number
+  /** That the object store has received meanwhile. */
+  readonly objectStoreRequests?: number | undefined
 }
 
 /** Runs a load generator, as programs that have ended when `work` resolves, and measures what it took. */
 export async function measure(processes: Processes, work: () => Promise<Work>): Promise<Figures> {
   const { service } = processes
-  if (service !== undefined) await resetPeak(service)
+  for (const pid of service ?? []) await resetPeak(pid)
   const before = await usageOf(processes)
   const done = await work()
   const after = await usageOf(processes)
@@ -35,12 +37,15 @@ export async function measure(processes: Processes, work: () => Promise<Work>): 
     ...(done.p50Ms !== undefined && { p50_ms: done.p50Ms }),
     ...(done.p99Ms !== undefined && { p99_ms: done.p99Ms }),
     ...cpuFigures(done, used),
+    ...(done.objectStoreRequests !== undefined && {
+      object_store_requests: done.objectStoreRequests / operations,
+    }),
     generator_cpu_share: generator / seconds,
-    ...(service !== undefined && { peak_rss_mib: (await peakBytes(service)) / MIB }),
+    ...(service !== undefined && { peak_rss_mib: (await sumOf(service, peakBytes)) / MIB }),
   }
 }
 
-const NAMES: readonly ProcessName[] = ['service', 'object_store', 'database', 'nginx']
+const NAMES: readonly ProcessName[] = ['service', 'object_store', 'database', 'nginx', 'peer']
 
 function cpuFigures(
   { operations, bytes }: Work,
@@ -61,10 +66,19 @@ type Usage = Readonly<Partial<Record<ProcessName | 'generator', number>>>
 async function usageOf(processes: Processes): Promise<Usage> {
   const usage: Partial<Record<ProcessName | 'generator', number>> = {}
   for (const name of NAMES) {
-    const pid = processes[name]
-    if (pid !== undefined) usage[name] = await cpuSeconds(pid)
+    const pids = processes[name]
+    if (pids !== undefined) usage[name] = await sumOf(pids, cpuSeconds)
   }
   return { ...usage, generator: await endedCpuSeconds() }
+}
+
+async function sumOf(
+  pids: readonly number[],
+  figure: (pid: number) => Promise<number>,
+): Promise<number> {
+  let sum = 0
+  for (const pid of pids) sum += await figure(pid)
+  return sum
 }
 
 function minus(after: number | undefined, before: number | undefined): number | undefined {

@@ -1,7 +1,7 @@
 import type { Measured } from './contest.ts'
 import type { FigureName } from './figures.ts'
 import type { Machine } from './machine.ts'
-import type { Verdict } from './marks.ts'
+import type { Verdict } from './verdicts.ts'
 import type { Result } from './result.ts'
 import type { Spread } from './statistics.ts'
 
@@ -42,13 +42,14 @@ function renderResults(results: readonly Result[]): readonly string[] {
   const cells = (side: Measured): readonly string[] => cellsOf(side, columns)
   const rows = results.flatMap(({ scenario, stack, outcome, reason }) => {
     if (outcome === undefined) return [[scenario, stack, `failed: ${inCell(reason)}`]]
-    const { subject, baseline, ratio } = outcome
-    const lines = [[scenario, stack, subject.name, ratio ? spread(ratio) : '', ...cells(subject)]]
-    if (baseline) lines.push(['', '', baseline.name, '', ...cells(baseline)])
+    const { subject, baseline, ratio, cpu_ratio: cpuRatio } = outcome
+    const ratios = [ratio, cpuRatio].map((each) => (each ? spread(each) : ''))
+    const lines = [[scenario, stack, subject.name, ...ratios, ...cells(subject)]]
+    if (baseline) lines.push(['', '', baseline.name, '', '', ...cells(baseline)])
     return lines
   })
   const titles = columns.map(({ title }) => title)
-  return renderTable(['scenario', 'stack', 'side', 'ratio', ...titles], rows)
+  return renderTable(['scenario', 'stack', 'side', 'ratio', 'CPU ratio', ...titles], rows)
 }
 
 interface Column {
@@ -67,6 +68,9 @@ const COLUMNS: readonly Column[] = [
   { title: 's/GiB', figure: 'object_store_cpu_s_per_gib' },
   { title: 'PostgreSQL CPU ms', figure: 'database_cpu_ms' },
   { title: 'nginx CPU ms', figure: 'nginx_cpu_ms' },
+  { title: 'peer CPU ms', figure: 'peer_cpu_ms' },
+  { title: 'SHA-256 alone ms', figure: 'sha256_ms' },
+  { title: 'S3 requests', figure: 'object_store_requests' },
   { title: 'generator, of one core', figure: 'generator_cpu_share' },
   { title: 'peak RSS MiB', figure: 'peak_rss_mib' },
   { title: 'idle RSS MiB', figure: 'idle_rss_mib' },

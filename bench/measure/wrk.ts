@@ -7,13 +7,18 @@ import { runProgram } from '../setup/run-program.ts'
 export interface Load {
   /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
-  readonly method: 'GET' | 'POST' | 'PUT'
-  /** The path of each request, or path, tab and `Cookie` header. They are sent in this order. */
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'PUT'
+  /** The path of each request and its own header fields, separated by tabs. They are sent in this order. */
   readonly targets: readonly string[]
   /** Begins anew when all are sent; without it there have to be more than can be sent. */
   readonly again?: boolean
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: LoadBody
+  /**
+   * If set, each request creates an upload without a body, and the body follows in a PATCH with these header fields.
+   * Both together are one operation.
+   */
+  readonly append?: Readonly<Record<string, string>>
   /** Bytes of content per request, sent or received. */
   readonly contentBytes: number
   readonly seconds: number
@@ -46,10 +51,11 @@ export async function runWrk(load: Load): Promise<Work> {
     if (!again && report.requests >= targets.length - connections) {
       throw new Error(`${targets.length} prepared requests were too few for ${seconds} s`)
     }
+    const operations = load.append === undefined ? report.requests : report.requests / 2
     return {
-      operations: report.requests,
+      operations,
       seconds: report.duration_us / 1e6,
-      bytes: report.requests * load.contentBytes,
+      bytes: operations * load.contentBytes,
       p50Ms: report.p50_us / 1000,
       p99Ms: report.p99_us / 1000,
     }
@@ -59,21 +65,14 @@ export async function runWrk(load: Load): Promise<Work> {
 }
 
 async function writeRequests(load: Load, folder: string): Promise<readonly string[]> {
-  const { method, targets, headers = {}, body, origin, again } = load
+  const { method, targets, headers = {}, body, append, again } = load
   const write = async (name: string, content: string | Buffer): Promise<string> => {
     const path = join(folder, name)
     await writeFile(path, content)
     return path
   }
-  const length = body && body.before.length + body.content.length + body.after.length
-  const fields = {
-    Host: new URL(origin).host,
-    ...headers,
-    ...(length !== undefined && { 'Content-Length': String(length) }),
-  }
-  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   const lines = await write('targets', `${targets.join('\n')}\n`)
-  const rest = await write('head', `${head.join('')}\r\n`)
+  const rest = await write('head', headOf(load, headers, append === undefined ? body : EMPTY))
   const parts = body
     ? [
         await write('before', body.before),
@@ -81,7 +80,25 @@ async function writeRequests(load: Load, folder: string): Promise<readonly strin
         await write('after', body.after),
       ]
     : ['-', '-', '-']
-  return [lines, method, rest, ...parts, again === true ? 'again' : 'once']
+  const appends = append === undefined ? '-' : await write('append', headOf(load, append, body))
+  return [lines, method, rest, ...parts, again === true ? 'again' : 'once', appends]
+}
+
+const EMPTY: LoadBody = { before: '', content: Buffer.alloc(0), after: '' }
+
+function headOf(
+  { origin }: Load,
+  headers: Readonly<Record<string, string>>,
+  body: LoadBody | undefined,
+): string {
+  const length = body && body.before.length + body.content.length + body.after.length
+  const fields = {
+    Host: new URL(origin).host,
+    ...headers,
+    ...(length !== undefined && { 'Content-Length': String(length) }),
+  }
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${head.join('')}\r\n`
 }
 
 interface Report {

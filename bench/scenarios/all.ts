@@ -1,9 +1,10 @@
 import type { Scenario } from '../scenario.ts'
-import { instances } from './instances.ts'
+import { instances, workers } from './instances.ts'
 import { largeFiles } from './large-files.ts'
 import { list } from './list.ts'
 import { manyFiles } from './many-files.ts'
 import { oneName } from './one-name.ts'
+import { resumable } from './resumable.ts'
 import { smallFiles } from './small-files.ts'
 import { start } from './start.ts'
 import { staticServer } from './static-server.ts'
@@ -17,9 +18,11 @@ export const SCENARIOS: readonly Scenario[] = [
   list,
   users,
   instances,
+  workers,
   staticServer,
   ...manyFiles,
   ...largeFiles,
+  ...resumable,
 ]
 
 /** What `--quick` measures. */

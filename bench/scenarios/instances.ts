@@ -3,6 +3,7 @@ import { freePort } from '../../test/support/servers/local-server.ts'
 import { startNginx } from '../../test/support/servers/nginx.ts'
 import { serviceDownloads } from '../sides/downloads.ts'
 import type { Scenario } from '../scenario.ts'
+import type { ServiceProcess } from '../setup/service-process.ts'
 import { openStack } from '../setup/stack.ts'
 
 /** What a second instance brings on one machine, each a process of one thread. */
@@ -25,6 +26,27 @@ export const instances: Scenario = {
     return {
       subject: await side('2 instances', ports.two),
       baseline: await side('1 instance', ports.one),
+    }
+  },
+}
+
+/** The same without nginx: one instance that uses two cores. The idle one costs next to nothing. */
+export const workers: Scenario = {
+  name: 'workers-2',
+  title: '4 KiB downloads from an instance with two workers; against one process',
+  stacks: ['postgres-minio'],
+  async open({ stack: name, servers, seconds, profile, opened }) {
+    const processes = { instances: 2, workers: [1, 2] }
+    const stack = opened.use(await openStack({ name, servers, profile, ...processes }))
+    const downloads = { stack, content: randomBytes(4 * 2 ** 10), seconds }
+    // As many for each process, so that each reads as many files from the database at once.
+    const side = (name: string, connections: number, service: ServiceProcess | undefined) =>
+      serviceDownloads({ ...downloads, name, connections, origin: service?.url ?? '' })
+    const [one, two] = stack.services
+    return {
+      subject: await side('2 workers', 32, two),
+      baseline: await side('1 process', 16, one),
+      comparesCpu: true,
     }
   },
 }

@@ -27,7 +27,10 @@ function upload({ kind, timeoutS }: { kind: UploadKind; timeoutS: number }): Sce
     title: `one 1 GiB ${kind} upload; against one PUT`,
     stacks: STACK_NAMES,
     async open(setting) {
-      const { stack, files } = await prepare(setting, { count: 1, bytes: GIB })
+      const { stack, files } = await prepare(setting, {
+        count: 1,
+        bytes: Math.round(GIB * setting.scale),
+      })
       const subject = largeServiceUploads({ stack, files, timeoutS, kind })
       const baseline = largeDirectUploads({ stack, files, timeoutS })
       return { subject, ...(baseline && { baseline }) }
@@ -41,7 +44,10 @@ function download(): Scenario {
     title: 'one 1 GiB download; against one GET',
     stacks: STACK_NAMES,
     async open(setting) {
-      const { stack, files } = await prepare(setting, { count: 1, bytes: GIB })
+      const { stack, files } = await prepare(setting, {
+        count: 1,
+        bytes: Math.round(GIB * setting.scale),
+      })
       const [file] = files
       if (file === undefined) throw new Error('There is no file.')
       const downloads = { stack, file, timeoutS: 300 }
@@ -60,7 +66,10 @@ function parallel(): Scenario {
     maxRounds: 3,
     isCold: true,
     async open(setting) {
-      const { stack, files } = await prepare(setting, { count: 64, bytes: 64 * MIB })
+      const { stack, files } = await prepare(setting, {
+        count: 64,
+        bytes: Math.round(64 * MIB * setting.scale),
+      })
       const subject = largeServiceUploads({ stack, files, timeoutS: 600, kind: 'form' })
       const baseline = largeDirectUploads({ stack, files, timeoutS: 600 })
       return { subject, ...(baseline && { baseline }) }
@@ -77,7 +86,10 @@ function huge(): Scenario {
     maxRounds: 1,
     isCold: true,
     async open(setting) {
-      const { stack, files } = await prepare(setting, { count: 1, bytes: 10 * GIB })
+      const { stack, files } = await prepare(setting, {
+        count: 1,
+        bytes: Math.round(10 * GIB * setting.scale),
+      })
       return { subject: largeServiceUploads({ stack, files, timeoutS: 1_800, kind: 'form' }) }
     },
   }

@@ -42,7 +42,7 @@ function listingSide(
   { origin, target, cookie, entry }: Page,
   { stack, seconds }: { readonly stack: Stack; readonly seconds: number },
 ): Side {
-  const targets = [cookie === undefined ? target : `${target}\t${cookie}`]
+  const targets = [cookie === undefined ? target : `${target}\tCookie: ${cookie}`]
   return {
     name,
     async measure() {

@@ -18,6 +18,8 @@ export interface Bucket {
   target(method: 'GET' | 'PUT', key: string): string
   /** The path and signed query of a request for the first objects below `prefix`. */
   listTarget(prefix: string, limit: number): string
+  /** How many requests the server has received for all its buckets; `undefined` if it does not say. */
+  countRequests(): Promise<number | undefined>
   /** Removes all objects. */
   empty(): Promise<void>
 }
@@ -44,8 +46,18 @@ export async function createBucket(
       }
       return presign({ ...place, method: 'GET', path: `${place.path}/`, query })
     },
+    countRequests: () => countRequests(origin),
     empty: () => emptyBucket(client, settings.bucket),
   }
+}
+
+/** From the metrics of MinIO. */
+async function countRequests(origin: string): Promise<number | undefined> {
+  const reply = await fetch(`${origin}/minio/metrics/v3/api/requests`)
+  const text = await reply.text()
+  if (reply.status !== 200) return undefined
+  const counts = text.matchAll(/^minio_api_requests_total\{.*type="s3".*\} (\d+)$/gm)
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
 /** What empties a bucket that there is. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { runProgram } from './run-program.ts'
 
 /** A file on the disk, to be sent. */
 export interface LargeFile {
@@ -32,6 +33,21 @@ export async function makeLargeFile(
   await once(out, 'close')
   return { path, bytes, sha256: hash.digest('hex') }
 }
+
+/** Copies a file into files of `bytes`, the last of which may be smaller. */
+export async function splitFile(
+  file: LargeFile,
+  bytes: number,
+): Promise<readonly Omit<LargeFile, 'sha256'>[]> {
+  const prefix = `${file.path}-slice-`
+  await runProgram('split', ['-d', '-a', '4', '-b', String(bytes), file.path, prefix], SPLIT_MS)
+  return Array.from({ length: Math.ceil(file.bytes / bytes) }, (_, at) => ({
+    path: `${prefix}${String(at).padStart(4, '0')}`,
+    bytes: Math.min(bytes, file.bytes - at * bytes),
+  }))
+}
+
+const SPLIT_MS = 120_000
 
 /** Throws unless the disk has that much room. */
 export async function expectRoom(folder: string, bytes: number): Promise<void> {

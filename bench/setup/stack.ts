@@ -43,6 +43,8 @@ export interface StackOptions {
   readonly users?: number
   /** Of the service, on the same database and object store; one when left out. */
   readonly instances?: number
+  /** Of each instance; one process when left out. */
+  readonly workers?: readonly number[]
   /** Puts into the database what no request has brought, before the service starts. */
   readonly plant?: (database: DatabaseConfig) => Promise<void>
   readonly profile?: string | undefined
@@ -53,11 +55,12 @@ const LIMITS = {
   BASE_CAPACITY: '4096TiB',
   MAX_FILE_SIZE: '12GiB',
   MAX_FILES: '100000000',
+  MAX_UNFINISHED_UPLOADS: '1000',
 }
 
 /** Ends the service, and removes what it had, but for its bucket, which goes with the server. */
 export async function openStack(options: StackOptions): Promise<Stack> {
-  const { name, servers, instances = 1, profile } = options
+  const { name, servers, instances = 1, workers = [], profile } = options
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('bench')
   opened.defer(() => folder.remove())
@@ -71,10 +74,13 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     ...(store && s3Settings(store)),
   }
   const cookies = await prepare(environment, options)
-  const start = () => startServiceProcess({ environment, folder: folder.path, profile }, opened)
-  const service = await start()
+  const start = (number: number) => {
+    const settings = { ...environment, WORKERS: String(workers[number] ?? 1) }
+    return startServiceProcess({ environment: settings, folder: folder.path, profile }, opened)
+  }
+  const service = await start(0)
   const services = [service]
-  while (services.length < instances) services.push(await start())
+  while (services.length < instances) services.push(await start(services.length))
   const objects = join(folder.path, 'objects', 'users')
   const direct = minio && (await createBucket(minio, opened))
   const emptyStored = store ? emptierOf(store, opened) : () => removeFiles(objects)
@@ -87,7 +93,11 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     direct,
     folder: folder.path,
     objects,
-    processes: { service: service.pid, object_store: minio?.pid, database: postgres?.pid },
+    processes: {
+      service: services.map(({ pid }) => pid),
+      ...(minio?.pid !== undefined && { object_store: [minio.pid] }),
+      ...(postgres?.pid !== undefined && { database: [postgres.pid] }),
+    },
     async empty() {
       await direct?.empty()
       await emptyStored()

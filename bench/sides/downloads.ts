@@ -12,6 +12,8 @@ export interface Downloads {
   readonly stack: Stack
   readonly content: Buffer
   readonly seconds: number
+  /** The generator's default when left out. */
+  readonly connections?: number
 }
 
 /** Files that the service has been given, read from it by one user in turn. */
@@ -32,7 +34,7 @@ export async function serviceDownloads(
     name,
     origin,
     processes: stack.processes,
-    target: (number) => `${pathOf(number)}\t${cookie}`,
+    target: (number) => `${pathOf(number)}\tCookie: ${cookie}`,
     request: (number) => ({ url: `${origin}${pathOf(number)}`, cookie }),
     contentOf: (number) => numbered(content, number),
   })
@@ -62,6 +64,7 @@ interface Reading {
   readonly origin: string
   readonly processes: Processes
   readonly seconds: number
+  readonly connections?: number
   readonly stack: Stack
   readonly target: (number: number) => string
   readonly request: (number: number) => { readonly url: string; readonly cookie?: string }
@@ -70,7 +73,8 @@ interface Reading {
 
 /** Reads files in turn with as many requests as are taken. */
 export function readingSide(reading: Reading): Side {
-  const { name, origin, processes, seconds, stack, target, request, contentOf } = reading
+  const { name, origin, processes, seconds, connections, stack } = reading
+  const { target, request, contentOf } = reading
   return {
     name,
     async measure() {
@@ -82,6 +86,7 @@ export function readingSide(reading: Reading): Side {
           again: true,
           contentBytes: contentOf(1).length,
           seconds,
+          ...(connections !== undefined && { connections }),
           folder: stack.folder,
         }),
       )

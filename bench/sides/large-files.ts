@@ -20,11 +20,13 @@ export interface LargeUploads {
 }
 
 /** Uploads to the service, whose answers have to say the digests of what was sent. */
-export function largeServiceUploads(uploads: LargeUploads & { readonly kind: UploadKind }): Side {
-  const { stack, files, timeoutS, kind } = uploads
+export function largeServiceUploads(
+  uploads: LargeUploads & { readonly kind: UploadKind; readonly name?: string },
+): Side {
+  const { stack, files, timeoutS, kind, name = 'service' } = uploads
   const [cookie] = stack.cookies
   return {
-    name: 'service',
+    name,
     async measure(round) {
       const transfers = files.map(({ path, bytes }, at) => {
         const url = `${stack.service.url}/users/me/repo/large-${at}`
@@ -106,7 +108,10 @@ function receivingSide(name: string, transfer: Transfer, downloads: LargeDownloa
 }
 
 /** Throws unless the content that is read back has the digest. */
-async function expectDigest({ url, cookie }: Transfer, sha256: string): Promise<void> {
+export async function expectDigest(
+  { url, cookie }: Pick<Transfer, 'url' | 'cookie'>,
+  sha256: string,
+): Promise<void> {
   const { status, body } = await fetch(url, { headers: cookie === undefined ? {} : { cookie } })
   const hash = createHash('sha256')
   if (body !== null) await pipeline(Readable.fromWeb(body), hash)
@@ -122,7 +127,7 @@ function replyOf({ folder }: Stack, at: number): string {
 const SYNC_TIMEOUT_MS = 120_000
 
 /** Removes what was sent and lets the disk come to rest, so that the next run does not pay for this one. */
-async function clear(stack: Stack): Promise<void> {
+export async function clear(stack: Stack): Promise<void> {
   await stack.empty()
   await runProgram('sync', [], SYNC_TIMEOUT_MS)
 }

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { expectAnyNumber, expectContent, numbered, type Place } from '../setup/content.ts'
-import type { Figures } from '../measure/figures.ts'
 import { FORM_TYPE, formOf } from '../setup/form.ts'
+import { APPEND, TUS, uploadMetadata } from '../setup/tus.ts'
 import { measure } from '../measure/measure.ts'
 import type { Side } from '../scenario.ts'
 import type { Stack } from '../setup/stack.ts'
@@ -13,12 +14,14 @@ export interface Uploads {
   readonly stack: Stack
   readonly content: Buffer
   readonly seconds: number
+  readonly connections?: number
   /** All uploads go to this one; without it each has a name of its own. */
   readonly fileName?: string
 }
 
 export interface ServiceUploads extends Uploads {
-  readonly kind: UploadKind
+  /** `tus`: a creation and an append. */
+  readonly kind: UploadKind | 'tus'
   readonly name?: string
   /** Of the users who upload, in turn; all of the stack when left out. */
   readonly cookies?: readonly string[]
@@ -35,11 +38,21 @@ export function serviceUploads(uploads: ServiceUploads): Side {
     body: formOf(content),
     headers: { 'Content-Type': FORM_TYPE },
   } as const
+  const tus = {
+    ...raw,
+    method: 'POST',
+    headers: { ...TUS, 'Upload-Length': String(content.length) },
+    append: { ...TUS, ...APPEND, Cookie: cookieOf(0), 'Upload-Offset': '0' },
+  } as const
   return uploadingSide(uploads, {
     name,
     origin,
-    request: kind === 'form' ? form : raw,
-    target: (fileName, number) => `/users/me/repo/${fileName}\t${cookieOf(number)}`,
+    request: { form, raw, tus }[kind],
+    target: (fileName, number) => {
+      const fields = `Cookie: ${cookieOf(number)}`
+      if (kind !== 'tus') return `/users/me/repo/${fileName}\t${fields}`
+      return `/users/me/uploads\t${fields}\tUpload-Metadata: ${uploadMetadata(fileName)}`
+    },
     place: (fileName, number) => ({
       url: `${origin}/users/me/repo/${fileName}`,
       cookie: cookieOf(number),
@@ -65,16 +78,16 @@ export function directUploads(uploads: Uploads): Side | undefined {
 interface Way {
   readonly name: string
   readonly origin: string
-  readonly request: Pick<Load, 'method' | 'body' | 'headers'>
+  readonly request: Pick<Load, 'method' | 'body' | 'headers' | 'append'>
   readonly target: (fileName: string, number: number) => string
   readonly place: (fileName: string, number: number) => Place
 }
 
 /** More per second than any store here takes. */
-const PREPARED_PER_SECOND = 6_000
+export const PREPARED_PER_SECOND = 6_000
 
 function uploadingSide(uploads: Uploads, { name, origin, request, target, place }: Way): Side {
-  const { stack, content, seconds, fileName } = uploads
+  const { stack, content, seconds, connections, fileName } = uploads
   const numbers = Array.from({ length: PREPARED_PER_SECOND * seconds }, (_, at) => at + 1)
   return {
     name,
@@ -86,17 +99,23 @@ function uploadingSide(uploads: Uploads, { name, origin, request, target, place 
         targets: numbers.map((number) => target(nameOf(number), number)),
         contentBytes: content.length,
         seconds,
+        ...(connections !== undefined && { connections }),
         folder: stack.folder,
       }
       const figures = await measure(stack.processes, async () => runWrk(load))
       if (fileName !== undefined) await expectAnyNumber(place(fileName, 0), content)
       else {
-        for (const number of samplesOf(seconds, figures)) {
-          await expectContent(place(nameOf(number), number), numbered(content, number))
+        const { per_second: rate = 0 } = figures
+        for (const number of samplesOf(rate * seconds, connections)) {
+          const sample = place(nameOf(number), number)
+          // Appends are numbered in the order of the responses that they follow.
+          if (request.append !== undefined) await expectAnyNumber(sample, content)
+          else await expectContent(sample, numbered(content, number))
         }
       }
-      if (content.length >= LARGE_BYTES) await stack.empty()
-      return figures
+      if (content.length < LARGE_BYTES) return figures
+      await stack.empty()
+      return { ...figures, sha256_ms: timeDigest(content) }
     },
   }
 }
@@ -104,12 +123,26 @@ function uploadingSide(uploads: Uploads, { name, origin, request, target, place 
 /** Beyond this the disk would not hold all that the rounds bring. */
 const LARGE_BYTES = 2 ** 20
 
+/** Milliseconds that the digest of a content takes by itself, which the service adds to the work of a store. */
+function timeDigest(content: Buffer): number {
+  const started = performance.now()
+  for (let at = 0; at < DIGESTS; at += 1) createHash('sha256').update(content).digest()
+  return (performance.now() - started) / DIGESTS
+}
+
+const DIGESTS = 16
+
 const SAMPLES = 8
 
 /**
- * Some of the requests that were answered: not the first, which wrk tries out unsent, nor those under way at the end.
+ * Some of the requests that were certainly answered, if any: not the first, which wrk tries out unsent, nor those that
+ * can be under way at the end.
  */
-function samplesOf(seconds: number, { per_second = 0 }: Figures): readonly number[] {
-  const answered = Math.max(2, Math.floor(per_second * seconds * 0.9) - 100)
-  return Array.from({ length: SAMPLES }, (_, at) => 2 + Math.floor((at * (answered - 2)) / SAMPLES))
+function samplesOf(answered: number, connections = MOST_CONNECTIONS): readonly number[] {
+  const certain = Math.max(0, Math.floor(answered) - 2 * connections)
+  const step = certain / SAMPLES
+  const numbers = Array.from({ length: SAMPLES }, (_, at) => 2 + Math.floor(at * step))
+  return certain === 0 ? [] : [...new Set(numbers)]
 }
+
+const MOST_CONNECTIONS = 16

@@ -4,6 +4,7 @@ import type { Command, CommandCall, CommandServices, StandaloneCommand } from '.
 import { DEVICES, GRANTS } from './commands/grants.ts'
 import { OPERATIONS } from './commands/operations.ts'
 import { TOKENS } from './commands/tokens.ts'
+import { UPLOADS } from './commands/uploads.ts'
 import { USERS } from './commands/users.ts'
 import { printable, render, type Result } from './render.ts'
 
@@ -68,7 +69,14 @@ export function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-const COMMANDS: readonly AnyCommand[] = [...USERS, ...TOKENS, ...DEVICES, ...GRANTS, ...OPERATIONS]
+const COMMANDS: readonly AnyCommand[] = [
+  ...USERS,
+  ...TOKENS,
+  ...DEVICES,
+  ...GRANTS,
+  ...UPLOADS,
+  ...OPERATIONS,
+]
 
 type AnyCommand = Command | StandaloneCommand
 
@@ -162,10 +170,13 @@ function usage(command: AnyCommand): string {
 
 function lineOf(command: AnyCommand): string {
   const { words, operands = [], flags = [], switches = [], required = [] } = command
-  const options = flags.map((flag) =>
-    required.includes(flag) ? `--${flag} ...` : `[--${flag} ...]`,
+  const options = [...switches.map((name) => [name]), ...flags.map((name) => [name, '...'])].map(
+    ([name = '', ...value]) => {
+      const option = [`--${name}`, ...value].join(' ')
+      return required.includes(name) ? option : `[${option}]`
+    },
   )
-  return [...words, ...operands, ...switches.map((name) => `[--${name}]`), ...options].join(' ')
+  return [...words, ...operands, ...options].join(' ')
 }
 
 function describe(error: unknown): string {

@@ -4,6 +4,7 @@ import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import { parseUserId, type UserId } from '../core/users/user-id.ts'
 import type { Users } from '../core/users/users.ts'
+import type { UploadAdministration } from '../core/uploads/resumable/upload-administration.ts'
 import type { Verifier } from '../core/verify/verifier.ts'
 import type { Result, Row } from './render.ts'
 
@@ -11,6 +12,7 @@ export interface CommandServices {
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
+  readonly uploadAdministration: UploadAdministration
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
@@ -65,6 +67,7 @@ interface CommandForm {
   readonly operands?: readonly string[]
   readonly flags?: readonly string[]
   readonly switches?: readonly string[]
+  /** The required ones of `flags` and `switches`. */
   readonly required?: readonly string[]
   readonly summary: string
 }

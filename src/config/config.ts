@@ -19,11 +19,14 @@ import {
   parsePort,
   parsePositiveCount,
   parseProxies,
+  parseUploadLifetime,
   parseUrl,
+  parseWorkers,
 } from './parsers.ts'
+import { canShare, countWorkers } from './workers.ts'
 
 /** docs/configuration.md explains each setting. */
-export type Config = Readonly<ReturnType<typeof readSettings>>
+export type Config = Readonly<ReturnType<typeof readSettings> & { workers: number }>
 
 export interface JwtConfig {
   readonly jwksUrl: string
@@ -53,15 +56,28 @@ export class ConfigError extends Error {
 /** Empty variables count as unset; `<NAME>_FILE` names a file that holds the value. Throws `ConfigError`. */
 export function readConfig(environment: Environment): Config {
   const reader = createReader(environment)
-  const config = readSettings(reader)
-  const least = smallestBudget(partSizeOf(config))
-  if (config.uploadMemory < least) {
-    reader.faults.push(
-      `UPLOAD_MEMORY: must be at least ${Math.ceil(least / 2 ** 20)}MiB for this MAX_FILE_SIZE`,
-    )
-  }
+  const settings = readSettings(reader)
+  const config = { ...settings, workers: readWorkers(reader, settings) }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return Object.freeze(config)
+}
+
+function readWorkers(
+  { setting, faults }: Reader,
+  settings: ReturnType<typeof readSettings>,
+): number {
+  const minMemory = smallestBudget(partSizeOf(settings))
+  const workers = countWorkers(setting('WORKERS', '1', parseWorkers), { ...settings, minMemory })
+  if (workers > 1 && !canShare(settings)) {
+    faults.push(
+      'WORKERS: must be 1 or auto with SQLite or local files; more workers need PostgreSQL and S3',
+    )
+  } else if (settings.uploadMemory < workers * minMemory) {
+    const least = `${Math.ceil((workers * minMemory) / 2 ** 20)}MiB`
+    const cause = workers > 1 ? `${workers} WORKERS with this MAX_FILE_SIZE` : 'this MAX_FILE_SIZE'
+    faults.push(`UPLOAD_MEMORY: must be at least ${least} for ${cause}`)
+  }
+  return workers
 }
 
 /** Works without an S3 object store in the settings. Throws `ConfigError`. */
@@ -93,6 +109,9 @@ function readSettings(reader: Reader) {
     minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
     garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
+    maxUnfinished: setting('MAX_UNFINISHED_UPLOADS', '100', parseCount),
+    lifetimeMs: setting('UPLOAD_LIFETIME', '24h', parseUploadLifetime),
+    interimResponses: setting('RESUMABLE_INTERIM_RESPONSES', 'false', parseBoolean),
     maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
     maxDownloads: setting('MAX_DOWNLOADS', '1000', parsePositiveCount),
     allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),

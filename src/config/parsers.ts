@@ -31,7 +31,7 @@ export function parseObjectStore(
 
 export type DatabaseConfig =
   | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'postgres'; readonly url: string; readonly poolSize?: number }
 
 export function parseDatabase(text: string): DatabaseConfig {
   const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
@@ -77,16 +77,36 @@ const LEAST_GARBAGE_DELAY_MS = 10 * MS_OF.min
 const MOST_GARBAGE_DELAY_MS = 3650 * MS_OF.d
 
 export function parseGarbageDelay(text: string): number {
-  const [, count = '', unit] = /^(\d+) ?(min|h|d)$/.exec(text) ?? []
-  const ms = Number(count) * (unit === 'min' || unit === 'h' || unit === 'd' ? MS_OF[unit] : 0)
+  const ms = durationOf(text)
   if (ms >= LEAST_GARBAGE_DELAY_MS && ms <= MOST_GARBAGE_DELAY_MS) return ms
   throw new Error('must be a duration from 10min to 3650d, such as 90min, 24h or 7d')
+}
+
+/** At most 7 days, because object stores remove unfinished uploads after about that time. */
+export function parseUploadLifetime(text: string): number {
+  const ms = durationOf(text)
+  if (ms >= MS_OF.h && ms <= 7 * MS_OF.d) return ms
+  throw new Error('must be a duration from 1h to 7d, such as 12h or 3d')
+}
+
+function durationOf(text: string): number {
+  const [, count = '', unit] = /^(\d+) ?(min|h|d)$/.exec(text) ?? []
+  return Number(count) * (unit === 'min' || unit === 'h' || unit === 'd' ? MS_OF[unit] : 0)
 }
 
 export function parsePositiveCount(text: string): number {
   const count = parseCount(text)
   if (count > 0) return count
   throw new Error('must be a whole number of at least 1')
+}
+
+export function parseWorkers(text: string): number | 'auto' {
+  if (text === 'auto') return text
+  try {
+    return parsePositiveCount(text)
+  } catch (cause) {
+    throw new Error('must be auto or a whole number of at least 1', { cause })
+  }
 }
 
 export function parseBoolean(text: string): boolean {

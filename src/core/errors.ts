@@ -22,6 +22,14 @@ export const ERROR_CODES = [
   'file_too_large',
   'request_head_too_large',
   'range_not_satisfiable',
+  'tus_version_unsupported',
+  'unsupported_media_type',
+  'offset_mismatch',
+  'upload_gone',
+  'upload_length_exceeded',
+  'upload_busy',
+  'checksum_mismatch',
+  'unfinished_uploads_exceeded',
   'too_many_requests',
   'unauthorized',
   'internal_error',
@@ -37,7 +45,7 @@ export type Dependency = 'database' | 'object_store'
 export interface AppErrorOptions {
   /** Logged, never shown to a client. */
   readonly cause?: unknown
-  /** Extra members of the problem document, in snake_case. */
+  /** Extra members of the problem document: snake_case unless a standard names them; may replace `type` and `title`. */
   readonly facts?: Readonly<Record<string, number | string>>
   /** The part that failed, for `unavailable`; logged, never shown to a client. */
   readonly part?: Dependency

@@ -46,8 +46,8 @@ export interface Connections {
 export interface Fragments {
   /** Milliseconds since 1970 by the database's clock; each occurrence is evaluated once. */
   readonly now: RawBuilder<number>
-  /** Ends a SELECT to lock its rows until the transaction ends. */
-  readonly forUpdate: RawBuilder<unknown>
+  /** Ends a SELECT to lock its rows until the transaction ends; `undefined` if the transaction locks the database. */
+  readonly forUpdate: RawBuilder<unknown> | undefined
   readonly bytewise: RawBuilder<unknown>
 }
 
@@ -203,6 +203,23 @@ export function compileOnce<V, R = unknown>(
       parameter instanceof Placeholder ? (values[parameter.name as keyof V] ?? null) : parameter,
     ),
   })
+}
+
+/** Builds a statement from the SQL that all statements of a ledger share, and from slots for its values. */
+export type Build<C, V, R> = (slot: Slot<V>, shared: C) => RawBuilder<R>
+
+export type Compiler<C> = <V, R>(build: Build<C, V, R>) => Statement<V, R>
+
+/** Compiles what each function builds once, at its first use. */
+export function createCompiler<C>(db: Kysely<Tables>, shared: C): Compiler<C> {
+  const statements = new Map<unknown, unknown>()
+  return <V, R>(build: Build<C, V, R>) => {
+    const known = statements.get(build) as Statement<V, R> | undefined
+    if (known !== undefined) return known
+    const statement = compileOnce<V, R>(db, (slot) => build(slot, shared))
+    statements.set(build, statement)
+    return statement
+  }
 }
 
 class Placeholder {

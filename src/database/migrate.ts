@@ -6,7 +6,9 @@ import type { SchemaMigration } from './migrations/index-definition.ts'
 import { initial } from './migrations/2026-11-21-initial.ts'
 import { listFiles } from './migrations/2026-11-21-list-files.ts'
 import { sweepInOrder } from './migrations/2026-11-21-sweep-in-order.ts'
+import { listIndexes } from './migrations/2026-11-24-list-indexes.ts'
 import { countGarbage } from './migrations/2026-11-23-count-garbage.ts'
+import { resumableUploads } from './migrations/2026-11-23-resumable-uploads.ts'
 import { guessing } from './migrations/2026-11-22-guessing.ts'
 import { buildIndexes, lockTables } from './postgres/migration.ts'
 import type { Tables } from './schema.ts'
@@ -117,5 +119,7 @@ export function migrations({ bytewise, createTrigger }: Database): Migrations {
     '2026-11-21-sweep-in-order': sweepInOrder(bytewise),
     '2026-11-22-guessing': guessing(bytewise),
     '2026-11-23-count-garbage': countGarbage({ bytewise, createTrigger }),
+    '2026-11-23-resumable-uploads': resumableUploads(bytewise),
+    '2026-11-24-list-indexes': listIndexes(),
   }
 }

@@ -1,5 +1,6 @@
 import type { Generated, Kysely } from 'kysely'
 import type { ClientAddress } from '../core/auth/client-address.ts'
+import type { ErrorCode } from '../core/errors.ts'
 import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'
@@ -14,6 +15,8 @@ export interface Tables {
   readonly quotas: QuotaRow
   readonly files: FileRow
   readonly uploads: UploadRow
+  readonly resumable_uploads: ResumableUploadRow
+  readonly upload_pieces: UploadPieceRow
   readonly garbage: GarbageRow
   readonly chores: LeaderLeaseRow
   readonly guesses: FailedAttemptRow
@@ -84,6 +87,52 @@ export interface UploadRow {
   readonly remove_at: number
   /** JSON result of the commit, so that a repeated commit returns the same. */
   readonly outcome: string | null
+}
+
+/** An upload that consists of several requests. `uploads` has its reservation, lease and outcome. */
+export interface ResumableUploadRow {
+  readonly version: Version
+  readonly user_id: UserId
+  /** `null` while the length is deferred. */
+  readonly length_bytes: number | null
+  /** The length, or the bytes announced so far while it is deferred. */
+  readonly announced_bytes: number
+  /** The offset. */
+  readonly received_bytes: number
+  readonly part_size: number
+  /** The fencing token of the last claim. */
+  readonly epoch: number
+  /** The instance of the last claim, until it releases the upload. */
+  readonly holder: string | null
+  readonly holder_until: number
+  /** 1 if the holder should release the upload, else 0. */
+  readonly stop_asked: number
+  /** Journaled in `garbage` by the current claim. */
+  readonly tail_key: ObjectKey | null
+  readonly store_state: string
+  readonly metadata: string
+  readonly visibility: Visibility | null
+  /** JSON of a `Precondition`. */
+  readonly precondition: string | null
+  readonly expected_sha256: string | null
+  readonly sha256: string | null
+  readonly sealed_at: number | null
+  readonly refusal: ErrorCode | null
+  /** `null` for an aborted upload that expired. */
+  readonly ended_as: 'cancelled' | 'lost' | null
+  readonly created_at: number
+  readonly updated_at: number
+  /** The lease never extends beyond this. */
+  readonly ends_at: number
+}
+
+export interface UploadPieceRow {
+  readonly version: Version
+  readonly first_byte: number
+  readonly size: number
+  readonly receipt: string
+  /** The object of a piece of the tail, which is also in `garbage`; `null` for a part. */
+  readonly object_key: ObjectKey | null
 }
 
 export interface GarbageRow {

@@ -69,16 +69,24 @@ function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError'
 }
 
-export function meterRepository(repository: Repository, registry: Registry): Repository {
+/** For uploads of one request and resumable uploads. */
+export function createStoredBytes(registry: Registry): Counter {
+  return new Counter({
+    name: 'cloud_repository_uploaded_bytes_total',
+    help: 'Bytes of the files that uploads have stored.',
+    registers: [registry],
+  })
+}
+
+export function meterRepository(
+  repository: Repository,
+  registry: Registry,
+  storedBytes: Counter,
+): Repository {
   const registers = [registry]
   const running = new Gauge({
     name: 'cloud_repository_uploads_running',
     help: 'Uploads in progress on this instance, including those that wait for memory.',
-    registers,
-  })
-  const bytes = new Counter({
-    name: 'cloud_repository_uploaded_bytes_total',
-    help: 'Bytes of the files that uploads have stored.',
     registers,
   })
   const lost = new Counter({
@@ -92,7 +100,7 @@ export function meterRepository(repository: Repository, registry: Registry): Rep
       running.inc()
       try {
         const committed = await repository.upload(upload)
-        bytes.inc(committed.file.size)
+        storedBytes.inc(committed.file.size)
         return committed
       } finally {
         running.dec()

@@ -2,7 +2,10 @@ import { collectDefaultMetrics, Gauge, Registry } from '@prometheus-io/client'
 import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
-import { meterRepository } from './call-meters.ts'
+import type { ResumableUploads } from '../core/uploads/resumable/resumable-uploads.ts'
+import type { Snapshot } from './aggregated-metrics.ts'
+import { createAppendMetrics, type UploadHooks } from './appends.ts'
+import { createStoredBytes, meterRepository } from './call-meters.ts'
 import { type BacklogOptions, createBacklogMetrics, createDependencyMetrics } from './scrape.ts'
 import { createRequestMetrics, type ListenerName, type RequestMeter } from './requests.ts'
 import { createSaturationMetrics, type SaturationOptions } from './saturation.ts'
@@ -12,10 +15,15 @@ export interface Metrics {
   readonly contentType: string
   /** Never rejects: it omits metrics that a dependency does not supply in time. */
   expose(): Promise<string>
+  /** The metrics of this process, for `AggregatedMetrics`. Only one process needs to read the backlog. */
+  takeSnapshot(options: { readonly readsBacklog: boolean }): Promise<Snapshot>
   /** Adds version and process metrics, such as event loop delays. Idempotent. */
   watchProcess(build: BuildInfo): void
   meterSweeper(sweeper: Sweeper): Sweeper
   meterRepository(repository: Repository): Repository
+  /** Options of `createResumableUploads`. */
+  readonly uploadHooks: UploadHooks
+  meterUploads(uploads: ResumableUploads): ResumableUploads
   meterRequests(listener: ListenerName): RequestMeter
 }
 
@@ -30,17 +38,25 @@ export interface MetricsOptions
 }
 
 export function createMetrics({ registry = new Registry(), ...options }: MetricsOptions): Metrics {
-  const readBacklog = createBacklogMetrics({ registry, ...options })
-  const readDependencies = createDependencyMetrics({ registry, ...options })
+  const backlog = createBacklogMetrics({ registry, ...options })
+  const dependencies = createDependencyMetrics({ registry, ...options })
   createSaturationMetrics({ registry, ...options })
   const requests = createRequestMetrics(registry)
+  const storedBytes = createStoredBytes(registry)
+  const appends = createAppendMetrics(registry, storedBytes)
   let watchesProcess = false
   return {
     contentType: registry.contentType,
     async expose() {
-      await Promise.all([readBacklog(), readDependencies()])
+      await Promise.all([backlog.scrape(), dependencies.scrape()])
       requests.settle()
       return await registry.metrics()
+    },
+    async takeSnapshot({ readsBacklog }) {
+      if (!readsBacklog) backlog.clear()
+      await Promise.all([readsBacklog ? backlog.scrape() : undefined, dependencies.scrape()])
+      requests.settle()
+      return await registry.getMetricsAsJSON()
     },
     watchProcess(build) {
       if (watchesProcess) return
@@ -49,7 +65,9 @@ export function createMetrics({ registry = new Registry(), ...options }: Metrics
       exposeBuild(registry, build)
     },
     meterSweeper: (sweeper) => meterSweeper(sweeper, registry),
-    meterRepository: (repository) => meterRepository(repository, registry),
+    meterRepository: (repository) => meterRepository(repository, registry, storedBytes),
+    uploadHooks: appends.hooks,
+    meterUploads: (uploads) => appends.meter(uploads),
     meterRequests: (listener) => requests.meter(listener),
   }
 }
@@ -60,6 +78,7 @@ function exposeBuild(registry: Registry, { version }: BuildInfo): void {
     name: 'cloud_repository_build_info',
     help: 'Always 1; the label is the version of this instance.',
     labelNames: ['version'],
+    aggregator: 'first',
     registers: [registry],
   })
   build.set({ version }, 1)

@@ -13,17 +13,26 @@ export interface Reading {
   readonly read: () => Promise<void>
 }
 
-/** Reads values at each scrape. Never rejects: it omits late or failed values. Concurrent scrapes share one read. */
-export function createScrape({ clear, read }: Reading): () => Promise<void> {
+export interface Scraped {
+  readonly clear: () => void
+  /** Never rejects: it omits late or failed values. Concurrent scrapes share one read. */
+  readonly scrape: () => Promise<void>
+}
+
+/** Reads values at each scrape. */
+export function createScrape({ clear, read }: Reading): Scraped {
   let reading: Promise<void> | undefined
-  return async () => {
-    clear()
-    reading ??= read()
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined
-      })
-    await settledWithin(READ_TIMEOUT_MS, reading)
+  return {
+    clear,
+    async scrape() {
+      clear()
+      reading ??= read()
+        .catch(() => undefined)
+        .finally(() => {
+          reading = undefined
+        })
+      await settledWithin(READ_TIMEOUT_MS, reading)
+    },
   }
 }
 
@@ -33,15 +42,13 @@ export interface DependencyOptions {
 }
 
 /** Whether each dependency answers, checked as by `/readyz`. */
-export function createDependencyMetrics({
-  registry,
-  readiness,
-}: DependencyOptions): () => Promise<void> {
+export function createDependencyMetrics({ registry, readiness }: DependencyOptions): Scraped {
   const up = new Gauge({
     name: 'cloud_repository_part_up',
     help: '1 if the part responds, 0 if it fails, as checked by /readyz.',
     labelNames: ['part'],
     registers: [registry],
+    aggregator: 'min',
   })
   return createScrape({
     clear: () => up.reset(),
@@ -62,7 +69,7 @@ export interface BacklogOptions {
 /** Above this number, the exact value does not matter. */
 const CAP = 10_000
 
-export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () => Promise<void> {
+export function createBacklogMetrics({ registry, ledger }: BacklogOptions): Scraped {
   const gauge = (name: string, help: string, ...labelNames: string[]): Gauge<string> =>
     new Gauge({ name: `cloud_repository_${name}`, help, labelNames, registers: [registry] })
   const waiting = `Items that are due for a sweep by any instance, counted up to ${CAP}.`
@@ -71,11 +78,19 @@ export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () =
   const age = gauge('sweep_backlog_age_seconds', oldest, 'of')
   const reservations = gauge(
     'reservations',
-    `Uploads in progress on all instances, counted up to ${CAP}.`,
+    `Uploads with a single request in progress on all instances, counted up to ${CAP}.`,
   )
   const reserved = gauge(
     'reserved_bytes',
     `Bytes reserved by uploads in progress, up to ${CAP} uploads.`,
+  )
+  const unfinished = gauge(
+    'unfinished_uploads',
+    `Unfinished resumable uploads, counted up to ${CAP}.`,
+  )
+  const announced = gauge(
+    'unfinished_bytes',
+    `Bytes announced by unfinished resumable uploads, up to ${CAP} uploads.`,
   )
   const garbage = gauge('garbage_objects', `Objects that no file refers to, counted up to ${CAP}.`)
 
@@ -93,13 +108,15 @@ export function createBacklogMetrics({ registry, ledger }: BacklogOptions): () =
     const journal = await ledger.measureJournal(CAP)
     reservations.set(journal.reservations)
     reserved.set(journal.reservedBytes)
+    unfinished.set(journal.unfinishedUploads)
+    announced.set(journal.unfinishedBytes)
     garbage.set(journal.garbage)
   }
   return createScrape({
     clear: () => {
       for (const labelled of [count, age]) labelled.reset()
       // `reset` would show 0, a valid value, for a gauge without labels.
-      for (const single of [reservations, reserved, garbage]) single.remove()
+      for (const single of [reservations, reserved, unfinished, announced, garbage]) single.remove()
     },
     read: async () => {
       await Promise.all([readBacklog(), readJournal()])

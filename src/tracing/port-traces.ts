@@ -33,7 +33,7 @@ export function createPortTraces(spans: Spans, { system, bucket }: TracedPlaces)
       const start = objectSpan(method, { bucket, key: memberOf(args[0], 'key') })
       return spans.follow(start, async (span) => {
         const result = await call(...args)
-        const size = method === 'put' ? memberOf(result, 'size') : undefined
+        const size = MAKES_OBJECT.has(method) ? memberOf(result, 'size') : undefined
         if (typeof size === 'number') span?.setAttribute('cloud_repository.object.size', size)
         return result
       })
@@ -44,6 +44,8 @@ export function createPortTraces(spans: Spans, { system, bucket }: TracedPlaces)
     objects: traceObjects,
   }
 }
+
+const MAKES_OBJECT: ReadonlySet<string> = new Set(['put', 'finish'])
 
 function objectSpan(
   method: string,

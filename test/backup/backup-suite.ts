@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { issueCookie, runCommand, startService } from '../support/service/running-service.ts'
+import { beginUpload, cancelUpload, sendRest } from '../support/http/tus-client.ts'
 import { digest } from '../support/objects.ts'
 
 type Settings = Readonly<Record<string, string>>
@@ -105,6 +106,59 @@ export function backupSuite(name: string, open: OpenBackupBed): void {
         remaining: 4,
       })
       expect(output).toMatch(/"kind":"missing_object".*"file_name":"deleted"/)
+    })
+
+    it('R36 of the database amid uploads lets them go on, and loses no object of those finished since', async () => {
+      const program = { environment: bed.environment, opened }
+      const cookie = await issueCookie('ada', program)
+      const service = await startService(program)
+      const { url } = service
+      const [small, large] = [Buffer.from(randomBytes(5000)), Buffer.from(randomBytes(9 * 2 ** 20))]
+      const client = { url, cookie }
+      const begin = (name: string, content: typeof small, bytes: number) =>
+        beginUpload(service, {
+          cookie,
+          name,
+          length: content.length,
+          content: content.subarray(0, bytes),
+        })
+      const finished = await begin('finished', small, 2000)
+      const going = await begin('going', small, 3000)
+      const cancelled = await begin('cancelled', large, large.length - 1)
+      await bed.backUpDatabase()
+      expect(await sendRest(client, finished, small)).toEqual({ status: 204, offset: 2000 })
+      const ofSmall = { status: 200, sha256: digest(small) }
+      expect(await get({ ...client, name: 'finished' })).toEqual(ofSmall)
+      expect(await cancelUpload(client, cancelled)).toBe(204)
+      await service.stop()
+
+      const restored = { environment: await bed.restore('live'), opened }
+      const released = await runCommand('uploads release --finished --json', restored)
+      expect(released.code).toBe(0)
+      expect(JSON.parse(released.output)).toMatchObject([
+        { user_id: 'ada', upload_id: finished, file_name: 'finished', size: 5000 },
+      ])
+      const isOrphaned = async (): Promise<void> => {
+        const { output } = await runCommand('verify --json', restored)
+        expect(output).toMatch(
+          new RegExp(`"kind":"orphaned_object".*"object_key":"[^"]*${finished}"`),
+        )
+      }
+      const { code, output } = await runCommand('verify --json', restored)
+      expect(code).toBe(1)
+      expect(output).toMatch(/"kind":"broken_upload".*"file_name":"cancelled"/)
+      expect(summaryOf(output)).toMatchObject({ uploads: 2, broken_upload: 1, missing_object: 0 })
+      await isOrphaned()
+
+      const again = await startService(restored)
+      const later = { url: again.url, cookie }
+      expect(await sendRest(later, going, small)).toEqual({ status: 204, offset: 3000 })
+      expect(await get({ ...later, name: 'going' })).toEqual(ofSmall)
+      expect(await sendRest(later, cancelled, large)).toMatchObject({ status: 410 })
+      expect(await sendRest(later, finished, small)).toMatchObject({ status: 404 })
+      await again.stop()
+      expect(await runCommand('sweep', restored)).toMatchObject({ code: 0 })
+      await isOrphaned()
     })
   })
 }

@@ -40,21 +40,66 @@ describe.skipIf(skipped)('the benchmark', () => {
     await expect(runWrk(load)).rejects.toThrow('requests were refused')
   })
 
+  it('appends a content to each upload that it created, at the URL of the response', async () => {
+    const content = randomBytes(4096)
+    await using target = await listen(201)
+    const load = {
+      ...(await loadOf(target.origin)),
+      method: 'POST',
+      append: { Cookie: 'a=b' },
+    } as const
+    const work = await runWrk({ ...load, body: around(content) })
+    const created = target.received.filter(({ method }) => method === 'POST')
+    const appended = target.received.filter(({ method }) => method === 'PATCH')
+    expect(Math.abs(work.operations - appended.length)).toBeLessThanOrEqual(2)
+    const urls = new Set(created.map(({ path }) => `${path}-upload`))
+    for (const [at, { path, body, cookie }] of appended.slice(0, 50).entries()) {
+      expect(urls).toContain(path)
+      expect(cookie).toBe('a=b')
+      const number = Number(body.subarray(1, 17).toString('latin1'))
+      expect(Math.abs(number - at)).toBeLessThanOrEqual(2)
+      expect(body.subarray(17, -1)).toEqual(content.subarray(16))
+    }
+    for (const { body } of created) expect(body).toHaveLength(0)
+  })
+
   it('measures the service, and says what it measured', async () => {
     await using opened = new AsyncDisposableStack()
-    const results = join(await temporaryFolder(opened), 'results')
-    const choice = ['--scenario', 'upload-form-4k', '--stack', 'sqlite-files']
-    const args = [...choice, '--rounds', '1', '--seconds', '1', '--results', results]
-    const printed = await runProgram(process.execPath, ['bench/main.ts', ...args], 110_000)
-    const report = JSON.parse(await readFile(`${results}.json`, 'utf8')) as Report
+    const { printed, report, text } = await run(['upload-form-4k'], opened)
     const [result] = report.results
     const { per_second, service_cpu_ms, peak_rss_mib } = result?.outcome?.subject.spreads ?? {}
     expect(per_second?.median).toBeGreaterThan(1)
     expect(service_cpu_ms?.median).toBeGreaterThan(0)
     expect(peak_rss_mib?.median).toBeGreaterThan(30)
-    expect(printed).toBe(await readFile(`${results}.md`, 'utf8'))
+    expect(printed).toBe(text)
+  })
+
+  it('measures resumable uploads, and checks what it has sent', async () => {
+    await using opened = new AsyncDisposableStack()
+    const names = ['append-1g', 'append-8m', 'append-1k', 'append-10000', 'upload-tus-4k']
+    const { report } = await run([...names, 'unfinished-100', 'append-64x64m'], opened)
+    expect(report.results.filter(({ reason }) => reason !== undefined)).toEqual([])
+    expect(report.results).toHaveLength(7)
+    for (const { outcome } of report.results) {
+      expect(outcome?.subject.spreads.service_cpu_ms?.median).toBeGreaterThan(0)
+    }
+    const compared = report.results.filter(({ outcome }) => outcome?.cpu_ratio !== undefined)
+    expect(compared).toHaveLength(6)
   })
 })
+
+/** One round on local files, of small sizes. */
+async function run(names: readonly string[], opened: AsyncDisposableStack) {
+  const results = join(await temporaryFolder(opened), 'results')
+  const scenarios = names.flatMap((name) => ['--scenario', name])
+  const sizes = ['--stack', 'sqlite-files', '--rounds', '1', '--seconds', '1', '--scale', '0.01']
+  const args = ['bench/main.ts', ...scenarios, ...sizes, '--results', results]
+  const printed = await runProgram(process.execPath, args, RUN_MS)
+  const report = JSON.parse(await readFile(`${results}.json`, 'utf8')) as Report
+  return { printed, report, text: await readFile(`${results}.md`, 'utf8') }
+}
+
+const RUN_MS = 280_000
 
 function around(content: Buffer) {
   return { before: '<', content, after: '>' }
@@ -63,13 +108,14 @@ function around(content: Buffer) {
 async function loadOf(origin: string) {
   const targets = Array.from(
     { length: 60_000 },
-    (_, at) => `/name-${at + 1}\taccess_token=${at + 1}`,
+    (_, at) => `/name-${at + 1}\tCookie: access_token=${at + 1}`,
   )
   const size = { contentBytes: 4096, seconds: 1, connections: 2 }
   return { origin, method: 'PUT', targets, ...size, folder: tmpdir() } as const
 }
 
 interface Received {
+  readonly method: string | undefined
   readonly path: string
   readonly cookie: string | undefined
   readonly body: Buffer
@@ -81,8 +127,9 @@ async function listen(status: number) {
     // wrk breaks off what is under way when its time is up.
     const body = await buffer(request).catch(() => undefined)
     if (body === undefined) return
-    received.push({ path: request.url ?? '', cookie: request.headers.cookie, body })
-    response.writeHead(status).end()
+    const { method, url: path = '', headers } = request
+    received.push({ method, path, cookie: headers.cookie, body })
+    response.writeHead(method === 'PATCH' ? 204 : status, { location: `${path}-upload` }).end()
   }
   const server = createServer((request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1')

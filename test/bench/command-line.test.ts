@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../bench/command-line.ts'
 import { MARKS } from '../../bench/measure/marks.ts'
+import { PEERS } from '../../bench/peers/all.ts'
 import { QUICK, SCENARIOS } from '../../bench/scenarios/all.ts'
+import { peerScenarios } from '../../bench/scenarios/peers.ts'
 
 const read = (...args: string[]) => readCommandLine(args, SCENARIOS)
 
@@ -36,15 +38,33 @@ test('--quick measures the small files behind MinIO', () => {
   expect('scenarios' in asked && asked.scenarios.map(({ name }) => name)).toEqual(QUICK)
 })
 
+test('--peer measures the embedded default beside other servers instead', () => {
+  const asked = read('--quick', '--peer', 'pocketbase=/a=b')
+  expect(asked).toMatchObject({ stacks: expect.arrayContaining(['sqlite-files']) as unknown })
+  expect('scenarios' in asked && asked.scenarios.map(({ name }) => name)).toEqual([
+    'pocketbase-upload-4k',
+    'pocketbase-download-4k',
+  ])
+  const beside = read('--peer', 'pocketbase=/a', '--scenario', 'list')
+  expect('scenarios' in beside && beside.scenarios).toHaveLength(3)
+})
+
 test('what there is not is refused', () => {
+  for (const peer of ['pocketbase', 'pocketbase=', 'nobody=/a', 'constructor=/a']) {
+    expect(read('--peer', peer)).toHaveProperty('wrong')
+  }
   expect(read('--scenario', 'nothing')).toEqual({ wrong: 'Unknown scenario or stack: nothing.' })
   expect(read('--stack', 'none')).toEqual({ wrong: 'Unknown scenario or stack: none.' })
+  for (const scale of ['0', '2', 'x']) expect(read('--scale', scale)).toHaveProperty('wrong')
   for (const rounds of ['0', '1.5', 'x']) expect(read('--rounds', rounds)).toHaveProperty('wrong')
 })
 
 test('every mark is of a scenario that is measured on its stacks', () => {
+  const beside = Object.entries(PEERS).flatMap(([name, peer]) =>
+    peerScenarios({ name, peer, program: name }),
+  )
   for (const { scenario, stacks } of MARKS) {
-    const found = SCENARIOS.find(({ name }) => name === scenario)
+    const found = [...SCENARIOS, ...beside].find(({ name }) => name === scenario)
     expect(found?.stacks).toEqual(expect.arrayContaining([...stacks]))
   }
 })

@@ -31,6 +31,8 @@ test('a wrk that said nothing of its requests is told of with what it said', () 
 
 test('curl says how long a transfer took and what came', () => {
   expect(parseWriteOut('200 1.250000 4096\n')).toEqual({ seconds: 1.25, received: 4096 })
+  expect(parseWriteOut('204 0.5 0\n', 204)).toEqual({ seconds: 0.5, received: 0 })
+  expect(() => parseWriteOut('200 0.5 0', 204)).toThrow('200')
   expect(() => parseWriteOut('403 0.1 20')).toThrow('403')
   expect(() => parseWriteOut('')).toThrow('answered with 0')
 })

@@ -341,7 +341,7 @@ describe('the output', () => {
     await run('users create alice')
     await run('devices add alice cam --model camera')
     const [shown, listed] = [await run('users show alice'), await run('devices list alice')]
-    expect(shown.out).toMatch(/^user_id {5}alice\nstatus {6}active\n/)
+    expect(shown.out).toMatch(/^user_id {13}alice\nstatus {14}active\n/)
     expect(listed.out).toMatch(
       /^device_id {2}model {3}bytes {2}created_at\ncam {8}camera {2}200 {4}\d{4}/,
     )

@@ -55,6 +55,7 @@ const SOUND = [
   ['users', 1],
   ['files', 1],
   ['objects', 1],
+  ['uploads', 0],
   ['read_files', 0],
   ['read_bytes', 0],
   ['repaired', 0],

@@ -107,13 +107,20 @@ export async function runClient(
     readonly folder: string
     readonly args: readonly string[]
     readonly environment: Readonly<Record<string, string>>
+    readonly timeoutMs?: number
+    /** Kills it. `runClient` then rejects. */
+    readonly signal?: AbortSignal
   },
 ): Promise<Ran> {
   const [program, ...first] = client.run(options.folder)
   const env = { ...process.env, ...options.environment }
   const args = [...first, ...options.args]
+  const { timeoutMs: timeout = 60_000, signal } = options
   try {
-    return { code: 0, ...(await execute(program, args, { env, timeout: 60_000 })) }
+    return {
+      code: 0,
+      ...(await execute(program, args, { env, timeout, signal, killSignal: 'SIGKILL' })),
+    }
   } catch (error) {
     if (error instanceof Error && 'code' in error && typeof error.code === 'number') {
       return error as Error & Ran

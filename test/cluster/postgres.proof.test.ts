@@ -63,15 +63,6 @@ describe.skipIf(skipped)(
       return startLoad({ services, users: 4, filesPerUser: 3, capacity, sizes, seed: 2 })
     }
 
-    /** As a deployer's cluster manager does it: the balancer lets go of the old primary first. */
-    async function failOver(): Promise<void> {
-      pair.balancer.hold()
-      pair.balancer.cut()
-      await pair.primary.kill()
-      await pair.promote()
-      pair.balancer.point([pair.standby.port])
-    }
-
     it('F06 loses nothing that was acknowledged when the standby takes over under load', async () => {
       const load = await startMixedLoad()
       await load.until({ written: 60, read: 40 })
@@ -142,7 +133,7 @@ describe.skipIf(skipped)(
 
     it('F06 acknowledges nothing on an old primary that came back beside the new one', async () => {
       const { target } = await uploaded('old')
-      await failOver()
+      await pair.failOver()
       await pair.primary.start()
       pair.balancer.point([pair.primary.port])
       pair.balancer.cut()
@@ -176,7 +167,7 @@ describe.skipIf(skipped)(
       const lost = pair.balancer.lose({ after: NEW.sha256, request: 'COMMIT', loses })
       const answer = uploadTo(target, { ...NEW, ...PLAIN })
       await lost
-      await failOver()
+      await pair.failOver()
       return await answer
     }
 

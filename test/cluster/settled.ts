@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { ask, jsonOf } from '../http/fixture.ts'
 import type { TestAdapters, TestService, TestUser } from '../support/service/test-service.ts'
 import { createVerifier } from '../../src/core/verify/verifier.ts'
+import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createInventory } from '../../src/database/verify/inventory.ts'
 import { kindsFound } from '../support/verify.ts'
 import { describeLeftovers } from './leftovers.ts'
@@ -68,6 +69,7 @@ async function repairOrphans({ database, objects }: TestAdapters): Promise<void>
   const kinds = new Set<string>()
   await createVerifier({
     inventory: createInventory(database),
+    ledger: createLedger(database, { baseCapacity: 0 }),
     objects,
     garbageDelayMs: 0,
   }).verify({

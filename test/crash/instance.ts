@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { readConfig } from '../../src/config/config.ts'
 import { serve } from '../../src/serve.ts'
 import { openService, type ServiceTimes } from '../../src/compose.ts'
+import { type Moment, Moments } from './resumable/moments.ts'
 
 export interface InstanceTimes extends ServiceTimes {
   readonly sweepIntervalMs: number
@@ -19,8 +20,15 @@ const config = readConfig(process.env)
 // For its successors: it will not come to do that at its end.
 flushCompileCache()
 await once(process, 'message')
-process.on('message', (order) => order === 'exhaust' && exhaustHeap())
-const service = await openService(config, times)
+const moments = new Moments((completion) => process.send?.(completion))
+process.on('message', (order: 'exhaust' | { readonly dieAt: Moment }) => {
+  if (order === 'exhaust') exhaustHeap()
+  else moments.await(order.dieAt)
+})
+const service = await openService(config, {
+  ...times,
+  aroundPorts: (ports) => moments.around(ports),
+})
 const server = await serve({
   config,
   service,

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { InstanceTimes } from './instance.ts'
+import type { Completion, Moment } from './resumable/moments.ts'
 import { KEEP_COMPILED } from '../support/service/compiled.ts'
 
 export interface InstanceOptions {
@@ -17,6 +19,7 @@ export class Instance {
   readonly #options: InstanceOptions
   #current: ChildProcess
   #next: ChildProcess
+  readonly #completing = new Set<string>()
   #isUp = false
   #isEnding = false
 
@@ -37,6 +40,11 @@ export class Instance {
     return this.#isUp
   }
 
+  /** Whether one that is dead was making this upload's object when it died, or the living one is. */
+  isCompleting(uploadId: string): boolean {
+    return [...this.#completing].some((key) => key.endsWith(uploadId))
+  }
+
   /** Kills it, at once or by filling its heap, and resolves when its successor serves. */
   async kill(how: 'SIGKILL' | 'full heap' = 'SIGKILL'): Promise<void> {
     this.#isUp = false
@@ -49,6 +57,19 @@ export class Instance {
     // Two processes never serve one port, nor hold one SQLite file's lock in turns.
     await exitOf(dead)
     await this.#serve()
+  }
+
+  /** Has it end itself at this moment; whether it did so in time. `kill` starts its successor in any case. */
+  async diesAt(moment: Moment, timeoutMs: number): Promise<boolean> {
+    const dying = this.#current
+    dying.removeAllListeners('exit')
+    const exit = exitOf(dying).then(() => {
+      if (dying === this.#current) this.#isUp = false
+      return true
+    })
+    dying.send({ dieAt: moment })
+    const late = delay(timeoutMs, false, { ref: false })
+    return await Promise.race([exit, late])
   }
 
   /** Stops it in its tracks, as a machine that is suspended, until `resume`. */
@@ -93,6 +114,11 @@ export class Instance {
       said = (said + chunk).slice(-2000)
     })
     child.once('exit', (code, signal) => onDeath(`ended with ${code ?? signal}: ${said}`))
+    child.on('message', (message: Completion | { readonly url: string }) => {
+      if (!('completing' in message)) return
+      if (message.isOver) this.#completing.delete(message.completing)
+      else this.#completing.add(message.completing)
+    })
     // It can have died before it is told to start.
     child.on('error', () => {})
     return child

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Random } from '../simulation/plan/random.ts'
 import type { Instance } from './instances.ts'
+import { MOMENTS } from './resumable/moments.ts'
 import type { Tally } from './tally.ts'
 
 export interface KillerOptions {
@@ -12,7 +13,10 @@ export interface KillerOptions {
   readonly signal: AbortSignal
 }
 
-/** Kills at random moments, half of them just after an instance was sent the last byte of an upload. */
+/**
+ * Kills at random moments: a third just after an instance was sent the last byte of an upload, a third exactly at a
+ * moment in the life of a resumable upload.
+ */
 export class Killer {
   readonly #options: KillerOptions
   readonly #restarts = new Set<Promise<void>>()
@@ -32,12 +36,14 @@ export class Killer {
     const instance = random.pick(instances)
     while (!instance.isUp) await delay(5, undefined, { signal })
     await delay(random.below(mostUptimeMs))
-    if (random.chance(0.5) && (await this.#lastByteOf(instance))) {
+    const aim = random.next()
+    if (aim < 0.35) await this.#killAtMoment(instance)
+    else if (aim < 0.7 && (await this.#lastByteOf(instance))) {
       tally.aimedKills += 1
       await delay(random.below(MOST_COMMIT_MS))
     }
     tally.kills += 1
-    const isByHeap = random.chance(0.1)
+    const isByHeap = instance.isUp && random.chance(0.1)
     if (isByHeap) tally.heapKills += 1
     const restart = instance
       .kill(isByHeap ? 'full heap' : 'SIGKILL')
@@ -49,6 +55,13 @@ export class Killer {
 
   async settled(): Promise<void> {
     await Promise.all(this.#restarts)
+  }
+
+  async #killAtMoment(instance: Instance): Promise<void> {
+    const { tally, random } = this.#options
+    const moment = random.pick(MOMENTS)
+    if (!(await instance.diesAt(moment, MOMENT_TIMEOUT_MS))) return
+    tally.momentKills[moment] = (tally.momentKills[moment] ?? 0) + 1
   }
 
   /** Whether one came in time. */
@@ -65,3 +78,5 @@ export class Killer {
 
 const MOST_COMMIT_MS = 40
 const AIM_TIMEOUT_MS = 2_000
+/** Some moments are rare. */
+const MOMENT_TIMEOUT_MS = 4_000

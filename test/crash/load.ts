@@ -2,11 +2,20 @@ import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isAppError } from '../../src/core/errors.ts'
 import { createRandom, type Random } from '../simulation/plan/random.ts'
-import { fileBody } from '../support/http/multipart-body.ts'
-import { contentOf, pickSize, sha256 } from './content.ts'
+import { contentIn, contentOf, pickSize, sha256, uploadRequest } from './content.ts'
 import type { Instance } from './instances.ts'
+import { ResumableLoad } from './resumable/load.ts'
+import type { PassingTime } from './resumable/passing-time.ts'
 import { ABSENT, type Content, type Oracle, type OpenWrite } from './oracle.ts'
-import { type Outcome, type Reply, type Request, send, TIMED_OUT } from './request.ts'
+import {
+  isStatus,
+  json,
+  type Outcome,
+  type Reply,
+  type Request,
+  send,
+  TIMED_OUT,
+} from './request.ts'
 import type { Tally } from './tally.ts'
 import type { World, WorldUser } from './world.ts'
 
@@ -15,6 +24,7 @@ export interface LoadOptions {
   readonly instances: readonly Instance[]
   readonly oracle: Oracle
   readonly tally: Tally
+  readonly time: PassingTime
   readonly seed: number
   /** Aborts when an instance that should be up will not be. */
   readonly signal: AbortSignal
@@ -31,15 +41,25 @@ const OWN_NAMES = ['a', 'b', 'c', 'd'] as const
 /** A COMMIT that was on its way to the database when its instance died takes effect within that time. */
 const GRACE_MS = 3_000
 
+const BETWEEN_LEAPS_MS = 30_000
+
 /** Clients that do everything at once, and hold all they see against the oracle. */
 export class Load {
   readonly #options: LoadOptions
   readonly #agent = new Agent({ keepAlive: true })
+  readonly #resumable: ResumableLoad
   #uploads = 0
   #isOver = false
 
   constructor(options: LoadOptions) {
     this.#options = options
+    this.#resumable = new ResumableLoad({
+      ...options,
+      losesParts: options.world.config.objectStore.kind === 's3',
+      send: (user, request) => this.#send(user, request),
+      expectNoDefect: (outcome) => this.#expectNoDefect(outcome),
+      isOver: () => this.#isOver,
+    })
   }
 
   /** Works until `finish` is called; then resolves when all that was begun is over. */
@@ -51,15 +71,29 @@ export class Load {
         return this.#work({ user, random, prefix: `own-${n}-` })
       }),
     )
-    await Promise.all([...workers, this.#sweep()])
+    await Promise.all([...workers, this.#sweep(), this.#passTime()])
   }
 
   finish(): void {
     this.#isOver = true
   }
 
-  /** Reads every file that was ever written, with all instances up. */
+  /** Leaves some resumable uploads unfinished, with acknowledged bytes; resolves to their ids. */
+  async leaveUnfinished(count: number): Promise<readonly string[]> {
+    const { world, seed } = this.#options
+    const [, user = world.users[0]] = world.users
+    const random = createRandom(seed)
+    const ids: string[] = []
+    for (let n = 0; n < count; n++) {
+      const name = `left-${n}`
+      ids.push(await this.#resumable.leave({ user, name, random, isContended: false }))
+    }
+    return ids
+  }
+
+  /** Ends what is unfinished and reads every file that was ever written, with all instances up. */
   async readAll(): Promise<void> {
+    await this.#resumable.finishLeft()
     const { oracle, tally, world } = this.#options
     for (const file of oracle.files()) {
       const [userId = '', name = ''] = file.split('/')
@@ -87,7 +121,8 @@ export class Load {
     const { random } = worker
     while (!this.#isOver) {
       const kind = random.next()
-      if (kind < 0.45) await this.#upload(worker)
+      if (kind < 0.3) await this.#upload(worker)
+      else if (kind < 0.45) await this.#resumable.upload(fileOfWorker(worker))
       else if (kind < 0.53) await this.#remove(worker)
       else if (kind < 0.61) await this.#rename(worker)
       else if (kind < 0.81) await this.#read(worker.user, anyName(worker))
@@ -99,16 +134,26 @@ export class Load {
 
   /** Beside those of the instances, as the command line's would be. */
   async #sweep(): Promise<void> {
-    const { world, tally } = this.#options
+    const { world } = this.#options
     while (!this.#isOver) {
       await world.service.sweeper
         .sweep({ signal: AbortSignal.timeout(60_000) })
-        .catch((error: unknown) => {
-          // On a busy machine the database may miss its deadline; the next sweep does what this one left.
-          if (isAppError(error, 'unavailable')) tally.unavailable += 1
-          else tally.report('other', `a sweep failed: ${String(error)}`)
-        })
+        .catch((error: unknown) => this.#expectBusy(error, 'a sweep'))
       await delay(1_000)
+    }
+  }
+
+  /** On a busy machine the database may miss its deadline; the next sweep does what this one left. */
+  #expectBusy(error: unknown, work: string): void {
+    const { tally } = this.#options
+    if (isAppError(error, 'unavailable')) tally.unavailable += 1
+    else tally.report('other', `${work} failed: ${String(error)}`)
+  }
+
+  async #passTime(): Promise<void> {
+    while (!this.#isOver) {
+      await delay(BETWEEN_LEAPS_MS)
+      await this.#options.time.leap().catch((error: unknown) => this.#expectBusy(error, 'a leap'))
     }
   }
 
@@ -119,7 +164,10 @@ export class Load {
     const content = contentOf(`${seed}/${this.#uploads++}`, pickSize(random))
     const digest = sha256(content)
     const write = oracle.begin(fileOf(user, name), [digest])
-    const outcome = await this.#send(user, { ...bodyOf(content, random), path: pathOf(name) })
+    const outcome = await this.#send(user, {
+      ...uploadRequest(content, random),
+      path: pathOf(name),
+    })
     if (isStatus(outcome, 403) && codeOf(outcome) === 'capacity_exceeded') {
       tally.refusedUploads += 1
       if (!user.isTight) tally.report('quota', `${user.userId} has room, and is told otherwise`)
@@ -260,12 +308,13 @@ export class Load {
   ): Promise<Outcome> {
     const { tally, onLastByte } = this.#options
     const instance = request.instance ?? (await this.#someInstance())
-    const isUpload = request.method === 'POST' || request.method === 'PUT'
+    const { method, headers = {} } = request
+    const isUpload = method === 'POST' || method === 'PUT' || 'upload-offset' in headers
     const outcome = await send({
       ...request,
       agent: this.#agent,
       port: instance.port,
-      headers: { cookie: user.cookie, ...request.headers },
+      headers: { cookie: user.cookie, ...headers },
       ...(isUpload && { onLastByte: () => onLastByte(instance) }),
     })
     if (outcome.kind === 'unsent') await delay(10)
@@ -329,6 +378,11 @@ interface Listed {
 /** Of reads, whose connection may break after the head. */
 const EXPECTED: ReadonlySet<number> = new Set([200, 206, 404])
 
+function fileOfWorker(worker: Worker) {
+  const name = anyName(worker)
+  return { ...worker, name, isContended: !name.startsWith(worker.prefix) }
+}
+
 function anyName({ random, prefix }: Worker): string {
   return random.chance(0.3) ? random.pick(HOT_NAMES) : `${prefix}${random.pick(OWN_NAMES)}`
 }
@@ -341,38 +395,6 @@ function pathOf(name: string): string {
   return `/users/me/repo/${name}`
 }
 
-function contentIn(outcome: Outcome): Content | undefined {
-  if (isStatus(outcome, 404)) return ABSENT
-  if (isStatus(outcome, 200) && outcome.body !== undefined) return sha256(outcome.body)
-  return undefined
-}
-
-function isStatus<S extends number>(
-  outcome: Outcome,
-  status: S,
-): outcome is Reply & { readonly status: S } {
-  return outcome.kind === 'reply' && outcome.status === status
-}
-
-function json({ body = Buffer.from('{}') }: Reply): Record<string, unknown> {
-  return JSON.parse(body.toString()) as Record<string, unknown>
-}
-
 function codeOf(reply: Reply): unknown {
   return reply.body === undefined ? 'capacity_exceeded' : json(reply)['code']
-}
-
-/** A form or the bare file, of known length or in chunks, in one go or slowly. */
-function bodyOf(content: Buffer, random: Random) {
-  const isForm = random.chance(0.5)
-  const whole = isForm ? fileBody(content) : content
-  const type = isForm
-    ? { 'content-type': 'multipart/form-data; boundary=XBOUNDARY' }
-    : { 'content-type': 'application/octet-stream' }
-  const length = random.chance(0.85) ? { 'content-length': String(whole.length) } : {}
-  const pieces = random.chance(0.4) ? 4 : 1
-  const step = Math.ceil(whole.length / pieces) || 1
-  const body = Array.from({ length: pieces }, (_, at) => whole.subarray(at * step, (at + 1) * step))
-  const headers: Record<string, string> = { ...type, ...length }
-  return { method: isForm ? 'POST' : 'PUT', headers, body, pauseMs: random.below(60) }
 }

@@ -46,18 +46,34 @@ function progressOf(tally: Tally): string {
   return `${counts}, ${unknownOutcomes} unknown outcomes, ${violations.length} violations`
 }
 
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
 function print({ tally, sweeps, seconds }: Figures): void {
   for (const { kind, text } of tally.violations.slice(0, 50)) console.error(`${kind}: ${text}`)
   const figures = {
     kills: tally.kills,
     'kills right after the last byte of an upload': tally.aimedKills,
     'kills by a full heap': tally.heapKills,
+    'kills at a moment of a resumable upload': sum(Object.values(tally.momentKills)),
+    ...tally.momentKills,
     requests: tally.requests,
+    'requests of tus': tally.tusRequests,
+    'appends, HEADs': `${tally.appends}, ${tally.heads}`,
+    'requests of tus that broke off or were refused for now': tally.interruptions,
+    'responses 423': tally.busy,
+    'offsets checked': tally.checkedOffsets,
     'acknowledged uploads': tally.acknowledgedUploads,
+    'resumable uploads finished': tally.finishedUploads.size,
+    'resumable uploads lost by a store whose completion was cut off': tally.cutCompletions,
+    'resumable uploads cancelled': tally.cancelledUploads,
+    'resumable uploads that ended otherwise': JSON.stringify(tally.ended),
     'uploads refused because of the capacity': tally.refusedUploads,
     'unknown outcomes': tally.unknownOutcomes,
     'answers 503': tally.unavailable,
     'checked reads': tally.checkedReads,
+    'checked quotas': tally.checkedQuotas,
     lost: tally.count('lost'),
     altered: tally.count('altered'),
     'quota drift': tally.count('quota'),

@@ -13,6 +13,8 @@ export interface Request {
   readonly body?: readonly Buffer[]
   /** Between the pieces of the body, in milliseconds. */
   readonly pauseMs?: number
+  /** The client closes the connection in place of the end of the body. */
+  readonly breaksOff?: boolean
   /** Called when the system has taken the last byte of the body. */
   readonly onLastByte?: () => void
 }
@@ -74,8 +76,21 @@ export async function send(request: Request): Promise<Outcome> {
       if (outgoing.destroyed) return
       outgoing.write(piece)
     }
-    outgoing.end()
+    if (request.breaksOff !== true) return void outgoing.end()
+    await delay(request.pauseMs ?? 0)
+    outgoing.destroy()
   }
+}
+
+export function isStatus<S extends number>(
+  outcome: Outcome,
+  status: S,
+): outcome is Reply & { readonly status: S } {
+  return outcome.kind === 'reply' && outcome.status === status
+}
+
+export function json({ body = Buffer.from('{}') }: Reply): Record<string, unknown> {
+  return JSON.parse(body.toString()) as Record<string, unknown>
 }
 
 export const TIMED_OUT = 'no answer in time'

@@ -3,8 +3,10 @@ import { createRandom } from '../simulation/plan/random.ts'
 import { freePort } from '../support/servers/local-server.ts'
 import { Instance } from './instances.ts'
 import { Killer } from './killer.ts'
+import { PassingTime } from './resumable/passing-time.ts'
 import { Load } from './load.ts'
 import { Oracle } from './oracle.ts'
+import { watchQuotas } from './quotas.ts'
 import { Journal, settle } from './settle.ts'
 import { Tally } from './tally.ts'
 import { openWorld, type Places, TIMES, type World } from './world.ts'
@@ -22,8 +24,11 @@ export interface RunOptions {
   readonly onProgress?: (tally: Tally) => void
   /** Ends the killing early; what has been done by then is checked as ever. */
   readonly signal?: AbortSignal
-  /** Called between the load and the checks, to see whether they notice. */
-  readonly plant?: (world: World) => Promise<void>
+  /**
+   * Called between the load and the checks, to see whether they notice, with the ids of `unfinished` resumable uploads.
+   */
+  readonly plant?: (world: World, unfinished: readonly string[]) => Promise<void>
+  readonly unfinished?: number
 }
 
 export interface Figures {
@@ -52,6 +57,7 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
     instances,
     oracle: new Oracle(),
     tally,
+    time: new PassingTime(world.database),
     seed,
     signal,
     onLastByte: (instance) => killer.onLastByte(instance),
@@ -59,7 +65,10 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
   const journal = new Journal(world)
   const ended = new AbortController()
   const progress = setInterval(() => onProgress(tally), PROGRESS_MS)
-  const watching = journal.watch(ended.signal)
+  const watching = Promise.all([
+    journal.watch(ended.signal),
+    watchQuotas(world, tally, ended.signal),
+  ])
   async function kill(): Promise<void> {
     while (tally.kills < kills && !isEnding()) {
       await killer.killOne((instance, random) => load.probe(instance, random))
@@ -70,7 +79,7 @@ export async function runCrash(options: RunOptions): Promise<Figures> {
   }
   try {
     await Promise.all([load.run(), kill()])
-    await plant?.(world)
+    await plant?.(world, await load.leaveUnfinished(options.unfinished ?? 0))
     await load.readAll()
     signal.throwIfAborted()
   } finally {

@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { callerOf } from '../../src/core/users/caller.ts'
 import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import type { File } from '../../src/core/files/file.ts'
+import { sha256 } from './content.ts'
 import type { Tally } from './tally.ts'
 import { TIMES, type World, type WorldUser } from './world.ts'
+import { MINUTE_MS, passTime } from './resumable/passing-time.ts'
 import { readUsage } from '../support/read-usage.ts'
 
 /** Collects the keys of all uploads that did not succeed, while the journal still has them. */
@@ -45,9 +47,11 @@ export async function settle(options: {
 }): Promise<number> {
   const { world, tally, journal, mostSweeps = MOST_SWEEPS } = options
   const { leaseMs, garbageDelayMs, retentionMs } = TIMES
-  await delay(leaseMs + garbageDelayMs)
+  // Longer than an upload lives without progress, and then longer than the tails of one that has ended are kept.
+  await Promise.all([delay(leaseMs + garbageDelayMs), passTime(world.database, 150 * MINUTE_MS)])
   await sweep(world)
   await delay(Math.max(garbageDelayMs, retentionMs))
+  await passTime(world.database, 20 * MINUTE_MS)
   await sweep(world)
   let sweeps = 2
   while (sweeps < mostSweeps && (await leftovers(world, journal)).length > 0) {
@@ -57,6 +61,7 @@ export async function settle(options: {
   }
   for (const text of await leftovers(world, journal)) tally.report('orphan', text)
   for (const user of world.users) await checkQuota(world, { user, tally })
+  await checkVersions(world, tally)
   await world.service.verifier.verify({
     userId: undefined,
     repair: false,
@@ -107,6 +112,11 @@ async function leftovers(world: World, journal: Journal): Promise<readonly strin
     .where('state', '=', 'pending')
     .execute()
   for (const { version } of pending) left.push(`a pending row: ${version}`)
+  for (const table of ['resumable_uploads', 'upload_pieces'] as const) {
+    const known = kysely.selectFrom('uploads').select('version')
+    const rows = kysely.selectFrom(table).select('version').where('version', 'not in', known)
+    for (const { version } of await rows.execute()) left.push(`a row of ${table}: ${version}`)
+  }
   const garbage = await kysely.selectFrom('garbage').select('object_key').execute()
   for (const { object_key } of garbage) left.push(`garbage that stays: ${object_key}`)
   return left
@@ -126,6 +136,22 @@ async function checkQuota(
     tally.report('quota', `${userId}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`)
   }
   if (bytes > capacity) tally.report('quota', `${userId} holds ${bytes} of ${capacity} bytes`)
+}
+
+/** A content is uploaded once, so there is at most one file of it, and that of a resumable upload has its id. */
+async function checkVersions({ database }: World, tally: Tally): Promise<void> {
+  const rows = await database.kysely.selectFrom('files').select(['version', 'sha256']).execute()
+  const versions = new Map(rows.map((row) => [row.sha256, row.version]))
+  const empty = sha256('')
+  for (const { sha256: digest, version } of rows) {
+    if (digest !== empty && versions.get(digest) !== version) {
+      tally.report('altered', `two files of one upload: ${version} and ${versions.get(digest)}`)
+    }
+  }
+  for (const [id, digest] of tally.finishedUploads) {
+    const version = digest === empty ? id : (versions.get(digest) ?? id)
+    if (version !== id) tally.report('altered', `upload ${id} is the file ${version}`)
+  }
 }
 
 async function filesOf({ service }: World, { userId }: WorldUser): Promise<readonly File[]> {

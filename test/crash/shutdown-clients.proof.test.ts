@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from '../support/service/demo.ts'
+import { createPlace } from '../support/service/production-service.ts'
 import { fileBody } from '../support/http/multipart-body.ts'
 import { exitOf } from '../support/service/program.ts'
 import { type Outcome, type Request, send } from './request.ts'
@@ -16,22 +17,36 @@ afterEach(async () => {
 })
 
 describe('SIGTERM under 64 clients without a balancer, who write until nobody listens', () => {
-  it('leaves no client in doubt about a change that it has sent (G01)', async () => {
-    const rounds: Round[] = []
-    for (let round = 0; round < ROUNDS; round++) {
-      const demo = await startDemo({ environment: { LOG_LEVEL: 'warn' }, opened })
-      rounds.push(await stopUnderLoad(demo))
-    }
-    console.info(rounds.map(({ answered, lost }) => `${answered} answered, ${lost.length} lost`))
-    for (const { answered, unexpected } of rounds) {
-      expect(unexpected).toEqual([])
-      expect(answered).toBeGreaterThan(2 * CLIENTS)
-    }
-    // A client that connects in the very moment of the close is beyond TCP's help.
-    const lost = rounds.flatMap((round) => round.lost)
-    expect(lost.slice(ROUNDS)).toEqual([])
-  }, 300_000)
+  it.each([
+    ['one process', async () => ({})],
+    ['two workers', settingsOfWorkers],
+  ])(
+    'leaves no client in doubt about a change that it has sent (G01): %s',
+    async (_what, settings) => {
+      const rounds: Round[] = []
+      for (let round = 0; round < ROUNDS; round++) {
+        const environment = { LOG_LEVEL: 'warn', ...(await settings()) }
+        const demo = await startDemo({ environment, opened })
+        rounds.push(await stopUnderLoad(demo))
+      }
+      console.info(rounds.map(({ answered, lost }) => `${answered} answered, ${lost.length} lost`))
+      for (const { answered, unexpected } of rounds) {
+        expect(unexpected).toEqual([])
+        expect(answered).toBeGreaterThan(2 * CLIENTS)
+      }
+      // A client that connects in the very moment of the close is beyond TCP's help.
+      const lost = rounds.flatMap((round) => round.lost)
+      expect(lost.slice(ROUNDS)).toEqual([])
+    },
+    300_000,
+  )
 })
+
+async function settingsOfWorkers(): Promise<Readonly<Record<string, string>>> {
+  const place = await createPlace()
+  opened.defer(() => place.remove())
+  return { ...place.environment, WORKERS: '2' }
+}
 
 interface Round {
   /** Requests after the signal that got a whole answer. */

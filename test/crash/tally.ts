@@ -1,3 +1,6 @@
+import type { Ending } from './resumable/offsets.ts'
+import type { Moment } from './resumable/moments.ts'
+
 /** What may not happen, by what it costs the user. */
 export type ViolationKind = 'lost' | 'altered' | 'quota' | 'orphan' | 'other'
 
@@ -13,7 +16,28 @@ export class Tally {
   aimedKills = 0
   /** Of the kills those by a full heap. */
   heapKills = 0
+  /** Of the kills those exactly at a moment in the life of a resumable upload. */
+  readonly momentKills: Partial<Record<Moment, number>> = {}
   requests = 0
+  /** Of the requests those of tus. */
+  tusRequests = 0
+  appends = 0
+  heads = 0
+  /** Requests of tus that broke off or were told to come again. */
+  interruptions = 0
+  /** Responses 423. */
+  busy = 0
+  cancelledUploads = 0
+  /** Resumable uploads that ended without their client. */
+  readonly ended: Partial<Record<Ending, number>> = {}
+  /** Uploads whose parts the store lost, because the connection of their completion broke. */
+  cutCompletions = 0
+  /** Offsets that were held against the oracle. */
+  checkedOffsets = 0
+  /** Rows of quotas that were held against files and reservations during the load. */
+  checkedQuotas = 0
+  /** Id and SHA-256 of every resumable upload that was acknowledged as a whole. */
+  readonly finishedUploads = new Map<string, string>()
   acknowledgedUploads = 0
   refusedUploads = 0
   /** Writes of which nobody knows whether they took effect. */

@@ -60,6 +60,7 @@ export async function openWorld({ postgres, s3 }: Places): Promise<World> {
   const base = {
     DATA_DIR: folder.path,
     LOG_LEVEL: 'warn',
+    UPLOAD_LIFETIME: '1h',
     BASE_CAPACITY: String(TIGHT_CAPACITY),
     // Most of what a start takes is compiling.
     NODE_COMPILE_CACHE: join(folder.path, 'compiled'),
@@ -121,7 +122,8 @@ function objectSettings(address: S3Address | undefined, opened: AsyncDisposableS
 
 async function temporaryFiles(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true })
-  return entries.filter((name) => name.endsWith('.tmp'))
+  // Those of appends that took over are in a folder each.
+  return entries.filter((name) => /\.tmp(\.d)?(\/|$)/.test(name))
 }
 
 export async function createUser(

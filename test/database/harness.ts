@@ -42,6 +42,7 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       const { rows } = await sql<{ readonly running: number }>`
         SELECT COUNT(*) AS running FROM uploads
         WHERE user_id = ${userId} AND state = 'pending' AND lease_until > ${database.now}
+          AND version NOT IN (SELECT version FROM resumable_uploads WHERE holder_until <= ${database.now})
       `.execute(database.kysely)
       return rows[0]?.running ?? 0
     },

@@ -2,7 +2,11 @@ import { spawn } from 'node:child_process'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
+import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { migrate, migrations, runMigrations } from '../../src/database/migrate.ts'
+import { part, resumablesOf, tailPiece } from '../core/ledger/resumable/fixture.ts'
+import { readUsage } from '../support/read-usage.ts'
 import { exitOf } from '../support/service/program.ts'
 
 export interface MigrateBed {
@@ -57,8 +61,7 @@ export function migrateSuite(name: string, openBed: () => Promise<MigrateBed>): 
 
     it('F10 counts garbage beside a release that knows nothing of that', async () => {
       const database = await bed.open()
-      const { '2026-11-23-count-garbage': _, ...before } = migrations(database)
-      await runMigrations(database, before)
+      await runMigrations(database, before(database, '2026-11-23-count-garbage'))
       const run = async (statement: string): Promise<void> => {
         await sql.raw(statement).execute(database.kysely)
       }
@@ -78,7 +81,64 @@ export function migrateSuite(name: string, openBed: () => Promise<MigrateBed>): 
       expect(rows).toEqual([{ object_key: 'newest', user_id: null }])
       await database.close()
     })
+
+    it('R35 keeps resumable uploads beside a release that knows nothing of them', async () => {
+      const database = await bed.open()
+      await runMigrations(database, before(database, '2026-11-23-resumable-uploads'))
+      const ask = async (statement: string) =>
+        (await sql.raw<Record<string, number>>(statement).execute(database.kysely)).rows
+      await ask(`INSERT INTO users VALUES ('alice', 'active', 1)`)
+      await ask(`INSERT INTO quotas VALUES ('alice', 0, 7, 0, 0)`)
+      const insert = 'INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes,'
+      await ask(
+        `${insert} state, lease_until) VALUES ('plain', 'alice', 'p', 'p', 7, 'pending', 9)`,
+      )
+      expect(await migrate(database)).toContain('2026-11-23-resumable-uploads')
+
+      const ledger = createLedger(database, { baseCapacity: 100 })
+      const caller = { userId: parseUserId('alice'), userCreatedAt: 1 }
+      const uploads = resumablesOf(ledger, caller)
+      const live = await uploads.create('a', 20)
+      const expiring = await uploads.create('b', 20, { emptyLifetimeMs: 0 })
+      const tailKey = uploads.tailKey()
+      const { upload } = await uploads.hold(live, { tailKey })
+      const pieces = [part(0), tailPiece(8, { size: 3, key: tailKey })]
+      await uploads.record(upload, { offset: 11, replacedFrom: 0, pieces })
+
+      // What an older instance asks and does, by its own clock, which is the database's.
+      const now = await ledger.check()
+      const due = `state = 'pending' AND lease_until <= ${now}`
+      const counted = await ask(`SELECT COUNT(*) AS n FROM uploads
+        WHERE user_id = 'alice' AND state = 'pending' AND lease_until > ${now}`)
+      expect(counted).toEqual([{ n: 1 }])
+      expect(await ask(`SELECT object_key FROM garbage WHERE not_before <= ${now}`)).toEqual([])
+      const aborted = await ask(`UPDATE uploads
+        SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
+        WHERE user_id = 'alice' AND ${due} RETURNING reserved_bytes`)
+      expect(aborted).toHaveLength(2)
+      await ask(`UPDATE quotas SET reserved_bytes = reserved_bytes - 27 WHERE user_id = 'alice'`)
+      expect(await uploads.find(expiring)).toMatchObject({ state: 'expired' })
+      expect(await readUsage(ledger, caller.userId)).toMatchObject({ reserved: 20 })
+      await ask(`DELETE FROM uploads WHERE state = 'aborted'`)
+      expect(await ledger.findResumable({ ...caller, version: expiring.version })).toBe(undefined)
+      expect(await uploads.find(live)).toMatchObject({ state: 'open', offset: 11 })
+      expect(await ledger.listPieces(live.version)).toEqual(pieces)
+
+      // A purge: its uploads go, and their tails stay until they are due.
+      await ask(`UPDATE uploads SET state = 'aborted', settled_at = 1, remove_at = 1`)
+      await ask(`DELETE FROM uploads WHERE version = '${live.version}' AND state = 'aborted'`)
+      await ask(`DELETE FROM users WHERE id = 'alice'`)
+      expect(await ledger.listPieces(live.version)).toEqual([])
+      expect(await ask('SELECT version FROM resumable_uploads')).toEqual([])
+      expect(await ask('SELECT object_key FROM garbage')).toEqual([{ object_key: tailKey }])
+      await database.close()
+    })
   })
+}
+
+function before(database: Database, name: string) {
+  const older = Object.entries(migrations(database)).filter(([key]) => key < name)
+  return Object.fromEntries(older)
 }
 
 async function countedGarbage({ kysely }: Database): Promise<number | undefined> {

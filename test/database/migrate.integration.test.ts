@@ -92,12 +92,12 @@ describe.skipIf(postgres === undefined)('with a real server', () => {
     it('builds an index anew that an interrupted one left invalid', async () => {
       const database = await openOlder()
       await using session = await connect()
-      await session.query('CREATE INDEX files_by_size ON files (name)')
+      await session.query('CREATE INDEX files_listed_by_size ON files (name)')
       await session.query(
-        `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'files_by_size'::regclass`,
+        `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'files_listed_by_size'::regclass`,
       )
       await migrate(database)
-      const index = (await indexesOf(database)).find(({ name }) => name === 'files_by_size')
+      const index = (await indexesOf(database)).find(({ name }) => name === 'files_listed_by_size')
       expect(index).toMatchObject({ is_valid: true })
       expect(index?.definition).toContain('(user_id, size, name)')
     })

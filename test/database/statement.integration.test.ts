@@ -10,6 +10,7 @@ import { migrate } from '../../src/database/migrate.ts'
 import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import { type Account, accountOf, BASE_CAPACITY, digestOf } from '../core/ledger/fixture.ts'
+import { part, resumablesOf, tailPiece } from '../core/ledger/resumable/fixture.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 
 const server = inject('postgres')
@@ -40,6 +41,15 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
       await account.remove('c')
       await ledger.findFile({ userId, name: parseFileName('a'), audience: 'owner' })
       await users.findAccessTokenUser(digestOf(1))
+      const uploads = resumablesOf(ledger, account)
+      const upload = await uploads.create('r', 9)
+      const tailKey = uploads.tailKey()
+      await uploads.prepare(upload, { bytes: 9 })
+      const { upload: claimed } = await uploads.hold(upload, { tailKey })
+      const pieces = [tailPiece(0, { size: 3, key: tailKey })]
+      await uploads.record(claimed, { offset: 3, replacedFrom: 0, pieces, holderMs: 1_000 })
+      await uploads.record(claimed, { offset: 8, replacedFrom: 0, pieces: [part(0)] })
+      await uploads.abort(upload)
     }
     await run()
   })
@@ -85,7 +95,9 @@ describe.skipIf(server === undefined)('prepared statements of PostgreSQL', () =>
 
   it('outlive a migration that adds columns', async () => {
     const before = await preparedOn(database)
-    for (const table of ['users', 'access_tokens', 'quotas', 'files', 'uploads', 'garbage']) {
+    const resumable = ['resumable_uploads', 'upload_pieces']
+    const tables = ['users', 'access_tokens', 'quotas', 'files', 'uploads', 'garbage', ...resumable]
+    for (const table of tables) {
       await sql`ALTER TABLE ${sql.table(table)} ADD COLUMN added BIGINT`.execute(database.kysely)
     }
     await run()

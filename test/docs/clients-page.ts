@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { CLIENTS, type ClientProgram } from '../clients/programs.ts'
+import { UPLOADERS } from '../clients/resumable/programs.ts'
 
 /** The page of clients, with the source files that the tests run. */
 export async function clientsPage(): Promise<string> {
@@ -9,12 +10,19 @@ export async function clientsPage(): Promise<string> {
     BACK_END,
     await codeOf('ts', 'test/clients/back-end.ts'),
   ]
-  const sections = await Promise.all(CLIENTS.map(sectionOf))
-  return `${[INTRODUCTION, ...webPage, PROGRAMS, ...sections].join('\n\n')}\n`
+  const sections = await Promise.all(CLIENTS.map((client) => sectionOf('##', client)))
+  const parts = [INTRODUCTION, ...webPage, PROGRAMS, ...sections, ...(await largeFiles())]
+  return `${parts.join('\n\n')}\n`
 }
 
-async function sectionOf({ title, language, file }: ClientProgram): Promise<string> {
-  return `## ${title}\n\n${await codeOf(language, file)}`
+async function largeFiles(): Promise<readonly string[]> {
+  const page = await codeOf('html', 'test/clients/resumable/upload.html')
+  const programs = await Promise.all(UPLOADERS.map((client) => sectionOf('###', client)))
+  return [LARGE_FILES, UPLOAD_PAGE, page, ...programs]
+}
+
+async function sectionOf(level: string, { title, language, file }: ClientProgram) {
+  return `${level} ${title}\n\n${await codeOf(language, file)}`
 }
 
 async function codeOf(language: string, file: string): Promise<string> {
@@ -25,8 +33,11 @@ const INTRODUCTION = `# Clients
 
 To write a client, start from one of these examples: [a web page](#a-web-page), or a [program](#programs) that uses
 [curl](#curl), [Python](#python-with-requests), [TypeScript](#typescript-with-fetch), [Go](#go-with-nethttp),
-[Java](#java-with-httpclient) or [C](#c-with-libcurl). Their source files are in [test/clients](../test/clients). The
-tests run them against the service over a network that loses connections. \`npm run docs\` generates this page.
+[Java](#java-with-httpclient) or [C](#c-with-libcurl). For files that take minutes to send, use [resumable
+uploads](#large-files-that-survive-a-lost-connection) with [tus-js-client](#tus-js-client-in-a-page), [tuspy](#tuspy),
+[tus-java-client](#tus-java-client) or [curl](#tus-with-curl). The source files of all examples are in
+[test/clients](../test/clients). The tests run them against the service over a network that loses connections.
+\`npm run docs\` generates this page.
 
 [http-transcripts.md](http-transcripts.md) shows the bytes of requests and responses, and [api.md](api.md) is the
 reference. Code generators can use [openapi.json](../api/openapi.json).
@@ -105,3 +116,43 @@ All programs take the same arguments. They read the address of the service and t
     client download NAME FILE
 
 If the service refuses a request, the program prints the status and the response to standard error and exits with 1.`
+
+const LARGE_FILES = `## Large files that survive a lost connection
+
+After a lost connection, an upload with \`POST\` or \`PUT\` starts again at the first byte. A resumable upload continues
+after the last byte that the service has stored, even hours later, from another program, or on another instance of the
+service. The service implements [tus 1.0](https://tus.io/protocols/resumable-upload), so you can use any tus client. The
+endpoint is \`/users/me/uploads\`. In the tests, each of the following clients sends 50 MiB while every connection
+breaks after a few hundred KiB.
+
+- **The metadata key \`filename\` is the name of the file.** The optional key \`visibility\` is \`private\`, \`users\`
+  or \`public\`.
+- **Send the access token with every request**, in the cookie \`access_token\`.
+- **The creation reserves the space.** The service refuses it like any other upload, for example with 403
+  \`capacity_exceeded\`, before the client sends a byte of the file. Send \`If-Match\`, \`If-None-Match\` and
+  \`Repr-Digest\` with the creation. They must also hold when the file is complete.
+- **The service stores the file when all its bytes have arrived.** Only then does \`HEAD\` return an offset equal to the
+  length. Until then, an existing file with this name stays unchanged.
+- **409, 423, 429 and 5xx are temporary.** Ask for the offset with \`HEAD\`, and continue there. 404 and 410 mean that
+  the upload has ended: create a new one. 412 means that a precondition of the creation no longer holds: cancel it. As
+  everywhere, each problem document has a \`code\`.
+- **Do not split a file without need.** One request for all bytes is the fastest. If a proxy limits the size of
+  requests, set the chunk size of the client below that limit.
+- **Only one request at a time adds bytes to an upload.** A newer \`PATCH\` or \`HEAD\` ends the older one. The service
+  does not support \`parallelUploads\` of tus-js-client.
+- **The service keeps an interrupted upload** for 24 hours, or for the operator's
+  [\`UPLOAD_LIFETIME\`](configuration.md#unfinished-uploads), and its space stays reserved for that time. It keeps an
+  upload without any bytes for 10 minutes. \`GET /users/me/uploads\` lists the user's unfinished uploads, and \`DELETE\`
+  cancels one.
+
+The programs take the same arguments, and read \`BASE_URL\` and \`ACCESS_TOKEN\` as [above](#programs):
+
+    upload FILE NAME
+
+All but the Java program keep the URL of the upload in \`FILE.upload\`. If one of them is killed, it or another of them
+continues the upload when it is run again with the same arguments.`
+
+const UPLOAD_PAGE = `### tus-js-client in a page
+
+Serve \`dist/tus.min.js\` of the npm package next to this page, or import the package if you use a bundler. The user
+signs in as on the [page above](#a-web-page).`

@@ -45,7 +45,7 @@ describe('the page of transcripts', () => {
 
   it('shows each kind of answer', () => {
     const statuses = answersOf(pages[TRANSCRIPTS]).map(({ head }) => head.split(' ')[1])
-    const all = ['200', '204', '206', '304', '400', '403', '404', '412', '416', '429']
+    const all = ['200', '201', '204', '206', '304', '400', '403', '404', '412', '416', '429']
     expect(new Set(statuses)).toEqual(new Set(all))
   })
 })

@@ -41,11 +41,8 @@ export class Recorder {
 
   /** Sends a request and writes down what went and what came; throws unless the answer has the status. */
   async exchange(recorded: Recorded): Promise<RawExchange> {
-    const { line, headers = {}, body = '', status, cutAfter } = recorded
-    const head = Object.entries({ Host: 'files.example.com', ...headers }).map((pair) =>
-      pair.join(': '),
-    )
-    const sent = [`${line} HTTP/1.1`, ...head, '', body].join('\r\n')
+    const { line, body = '', status, cutAfter } = recorded
+    const sent = `${this.#headOf(recorded)}${body}`
     this.#clock.advance()
     const answer = await rawRequest({ port: this.#port, send: [sent] })
     if (answer.status !== status) {
@@ -56,6 +53,20 @@ export class Recorder {
     this.#write(sent)
     this.#write(answer.received.toString('utf8', 0, length))
     return answer
+  }
+
+  /** Sends a request, but only this many bytes of its body; then the client loses its connection. */
+  async cutOff(request: Omit<Recorded, 'status' | 'cutAfter'>, bytes: number): Promise<void> {
+    const head = this.#headOf(request)
+    const sent = `${head}${(request.body ?? '').slice(0, bytes)}`
+    this.#clock.advance()
+    await rawRequest({ port: this.#port, send: [sent], afterwards: 'end' })
+    this.#write(sent)
+  }
+
+  #headOf({ line, headers = {} }: Pick<Recorded, 'line' | 'headers'>): string {
+    const lines = Object.entries({ Host: 'files.example.com', ...headers })
+    return [`${line} HTTP/1.1`, ...lines.map((pair) => pair.join(': ')), '', ''].join('\r\n')
   }
 
   toString(): string {

@@ -24,6 +24,7 @@ export async function recordTranscripts(): Promise<string> {
   const etag = await resuming(stage)
   await conditions(stage, etag)
   await theRest(stage)
+  await resumableUpload(stage)
   await guessing(recorder)
   return recorder.toString()
 }
@@ -167,6 +168,44 @@ async function theRest({ recorder, cookie }: Stage): Promise<void> {
   recorder.heading('Delete')
   const line = 'DELETE /users/me/repo/open%20diary.txt'
   await recorder.exchange({ line, headers: cookie, status: 204 })
+}
+
+async function resumableUpload({ recorder, cookie }: Stage): Promise<void> {
+  recorder.heading('Resume an upload')
+  recorder.text(
+    'The creation has the length, and the name in base64. `Location` is the path of the upload:',
+  )
+  const tus = { ...cookie, 'Tus-Resumable': '1.0.0' }
+  const length = { 'Upload-Length': `${MONDAY.length}`, 'Content-Length': '0' }
+  const name = { 'Upload-Metadata': 'filename bW9uZGF5LnR4dA==' }
+  const line = 'POST /users/me/uploads'
+  const created = await recorder.exchange({
+    line,
+    headers: { ...tus, ...length, ...name },
+    status: 201,
+  })
+  const path = created.headers['location'] ?? ''
+  const append = (offset: number) => ({
+    line: `PATCH ${path}`,
+    headers: {
+      ...tus,
+      'Content-Type': 'application/offset+octet-stream',
+      'Upload-Offset': `${offset}`,
+      'Content-Length': `${MONDAY.length - offset}`,
+    },
+    body: MONDAY.slice(offset),
+  })
+  recorder.text(`The connection is lost after 24 of ${MONDAY.length} bytes:`)
+  await recorder.cutOff(append(0), 24)
+  recorder.text(
+    'The client asks for the offset, and sends the rest. With the last response, the file is stored:',
+  )
+  await recorder.exchange({
+    line: `HEAD ${path}`,
+    headers: { ...tus, Connection: 'close' },
+    status: 200,
+  })
+  await recorder.exchange({ ...append(24), status: 204 })
 }
 
 async function guessing(recorder: Recorder): Promise<void> {

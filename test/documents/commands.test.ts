@@ -86,6 +86,26 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const reply = await fetch(`${service.url}/users/me/capacity`, { headers })
     expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
   },
+  'token=crt_...': async (scene) => {
+    const { clone, service } = scene
+    await clone.run(`printf 'a film' >film.mov\n${asDemo(scene)}`)
+    const headers = { cookie: `access_token=${service.token}` }
+    const reply = await fetch(`${service.url}/users/me/repo/film.mov`, { headers })
+    expect(await reply.text()).toBe('a film')
+  },
+  '"upload_id": "019ab1c2-..."': async ({ text, service }) => {
+    const cookie = `access_token=${service.token}`
+    const headers = {
+      cookie,
+      'Tus-Resumable': '1.0.0',
+      'Upload-Length': '10',
+      'Upload-Metadata': `filename ${btoa('film.mov')}`,
+    }
+    const uploads = `${service.url}/users/me/uploads`
+    const { headers: created } = await fetch(uploads, { method: 'POST', headers })
+    const reply = await fetch(`${service.url}${created.get('location')}`, { headers: { cookie } })
+    expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))
+  },
   '(umask': async ({ text, clone }) => {
     const printed = await clone.run(`umask 022\n${text}\n[ "$(stat -c %a .env)" = 600 ]`)
     expect(printed).toMatch(/access_token +crt_/)

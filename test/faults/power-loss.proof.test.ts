@@ -22,38 +22,46 @@ const WRITES = ['write', 'writev', 'pwrite64', 'pwritev', 'sendto', 'sendmsg']
 const SYNCS = ['fsync', 'fdatasync']
 const RENAMES = ['rename', 'renameat', 'renameat2']
 const MKDIRS = ['mkdir', 'mkdirat']
+const OTHERS = ['openat', 'symlink']
+
+/** Bytes that requests put under one name: two in pieces, then one that is put as a whole. */
+const SIZES = [300_000, 300_000, 4096]
 
 describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its system calls', () => {
   const opened = new AsyncDisposableStack()
-  /** Those of two uploads to one name, and of its removal; each ends with its answer. */
+  /** Those of the uploads to one name, and of its removal; each ends with its answer. */
   let requests: readonly (readonly SystemCall[])[]
   let all: readonly SystemCall[]
   let DATA_DIR: string
+  let mainThread: number | undefined
 
   beforeAll(async () => {
     const folder = await temporaryFolder(opened)
     DATA_DIR = join(folder, 'made', 'data')
     const trace = join(folder, 'trace')
-    const under = straceCommand(trace, [...WRITES, ...SYNCS, ...RENAMES, ...MKDIRS])
+    const under = straceCommand(trace, [...WRITES, ...SYNCS, ...RENAMES, ...MKDIRS, ...OTHERS])
     const environment = { DATA_DIR, UV_USE_IO_URING: '0' }
     const { process, url, cookie } = await startDemo({ environment, under, opened })
     const file = `${url}/users/me/repo/kept.bin`
-    for (const method of ['PUT', 'PUT', 'DELETE']) {
-      const body = method === 'PUT' ? { body: randomBytes(300_000) } : {}
-      await fetch(file, { method, headers: { cookie }, ...body })
+    for (const size of SIZES) {
+      await fetch(file, { method: 'PUT', body: randomBytes(size), headers: { cookie } })
     }
+    await fetch(file, { method: 'DELETE', headers: { cookie } })
+    mainThread = process.pid
     process.kill('SIGTERM')
     await exitOf(process)
     all = parseTrace(await readWhole(trace))
     requests = splitAtAnswers(all)
-    if (requests.length !== 3) throw new Error(`${requests.length} requests succeeded`)
+    if (requests.length !== SIZES.length + 1)
+      throw new Error(`${requests.length} requests succeeded`)
   })
   afterAll(() => opened.disposeAsync())
 
   it.each([
-    ['new', 0],
-    ['existing', 1],
-  ])('writes a file of a %s name, then syncs it, renames it, syncs its folder', (_name, at) => {
+    ['a file of a new name', 0],
+    ['a file of an existing name', 1],
+    ['a small file', 2],
+  ])('writes %s, then syncs it, renames it, syncs its folder', (_name, at) => {
     const calls = requests[at] ?? []
     const wrote = calls.filter(({ name, args }) => WRITES.includes(name) && args.includes('.tmp>'))
     const synced = calls.filter(({ name, args }) => SYNCS.includes(name) && args.includes('.tmp>'))
@@ -69,7 +77,8 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
   it.each([
     ['an upload', 0],
     ['an overwrite', 1],
-    ['a removal', 2],
+    ['a small overwrite', 2],
+    ['a removal', 3],
   ])('syncs what the database wrote for %s before its answer', (_name, at) => {
     const calls = requests[at] ?? []
     const answer = calls.slice(-1)
@@ -78,6 +87,21 @@ describe.skipIf(skipped)('F07 an upload to the embedded default, seen by its sys
       committed(calls),
     )
     expectOrder(committed(calls), answer)
+  })
+
+  it('never makes the event loop wait for the disk', () => {
+    const users = join(DATA_DIR, 'objects', 'users')
+    const calls = requests.flat().filter(({ args }) => args.includes(users))
+    // Each is a call that waits for a slow disk.
+    const expected = ['openat', 'write', 'fsync', 'symlink', 'rename']
+    expect(calls.map(({ name }) => name)).toEqual(expect.arrayContaining(expected))
+    expect(calls.filter(({ thread }) => thread === mainThread)).toEqual([])
+  })
+
+  it('syncs the folder above a user only for the first upload', () => {
+    const users = join(DATA_DIR, 'objects', 'users')
+    const count = requests.map((calls) => calls.filter((call) => isSyncOf(call, users)).length)
+    expect(count).toEqual([1, 0, 0, 0])
   })
 
   it('syncs the folder above every folder that it made before the first answer', () => {

@@ -1,6 +1,7 @@
 import { createRandom, type Random } from '../simulation/plan/random.ts'
 import { mutate } from './mutations.ts'
-import { downloadOf, pickRequest, type Subject, type ValidRequest } from './valid-requests.ts'
+import type { Subject } from './subject.ts'
+import { downloadOf, pickRequest, type ValidRequest } from './valid-requests.ts'
 
 /** What goes over one connection, and how. */
 export interface FuzzCase {

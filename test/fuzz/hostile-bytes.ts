@@ -185,7 +185,7 @@ export const CHUNK_PIECES = [
   '5\r\nhel',
 ] as const
 
-type Replacement = readonly [from: string, to: readonly [string, ...string[]]]
+export type Replacement = readonly [from: string, to: readonly [string, ...string[]]]
 
 /** Words in place of others. */
 export const WORDS: readonly Replacement[] = [

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 import { sha256 } from '../crash/content.ts'
+import type { AnswerCheck } from '../openapi/answer-check.ts'
 import type { FuzzCase } from './fuzz-case.ts'
 import type { Exchange } from './exchange.ts'
 import type { ReadConnection, ReadRequest } from './request-reader.ts'
 import { type ReadResponse, readResponses } from './response-reader.ts'
+import { segmentsOf } from './target-reader.ts'
 import { type Effect, isWrite } from './write-effects.ts'
 
 export interface Judged {
@@ -21,6 +24,8 @@ export interface JudgeOptions {
   readonly judgeKept: (content: string) => string | undefined
   /** The target of that download. */
   readonly keptTarget: string
+  /** Holds answers of the public listener against its OpenAPI document. */
+  readonly checkAnswer: AnswerCheck
 }
 
 /** Holds what a connection brought against what its requests, read strictly, may bring. */
@@ -37,8 +42,8 @@ export function judge(exchange: Exchange, options: JudgeOptions): Judged {
   if (fault !== undefined && !isCut) faults.push(`no valid answer: ${fault}`)
   const most = requests.length + (rest === 'nothing' ? 0 : 1)
   if (responses.length > most) faults.push(`${responses.length} answers to ${most} requests`)
-  const waiting = requests.filter((request) => request.headers.some(([name]) => name === 'expect'))
-  if (interim > waiting.length) faults.push('an interim answer that nobody waited for')
+  const invited = requests.flatMap(({ headers }) => headers.filter(([name]) => INVITES.has(name)))
+  if (interim > invited.length) faults.push('an interim answer that nobody waited for')
   for (const [at, response] of responses.entries()) {
     const fault = judgeResponse(response, {
       request: requests[at],
@@ -55,6 +60,9 @@ export function judge(exchange: Exchange, options: JudgeOptions): Judged {
   }
   return { responses, faults }
 }
+
+/** Headers that ask for an interim response: a 100, or the 104 of the IETF draft. */
+const INVITES = new Set(['expect', 'upload-draft-interop-version'])
 
 interface Answered {
   readonly request: ReadRequest | undefined
@@ -80,9 +88,32 @@ function judgeResponse(response: ReadResponse, answered: Answered): string | und
   const isOwn = options.fuzzCase.listener === 'public'
   if (isOwn && status < 300 && isWrite(request) && effect === undefined)
     return `${status} to what is no valid ${request.method}`
+  const undocumented = isOwn ? undocumentedFault(response, request, options) : undefined
+  if (undocumented !== undefined) return undocumented
   const isDownload = request.method === 'GET' && request.target === options.keptTarget
   if (isDownload && status === 200 && response.isWhole) return options.judgeKept(sha256(body))
   return undefined
+}
+
+/** Targets that name no path, or one with an empty segment. */
+const NO_PATH = /^\*$|(?<!:)\/\//
+
+function undocumentedFault(
+  { status, headers, body, isWhole }: ReadResponse,
+  { method, target, isWhole: isWholeRequest }: ReadRequest,
+  { checkAnswer }: JudgeOptions,
+): string | undefined {
+  if (!isWhole || !isWholeRequest || NO_PATH.test(target)) return undefined
+  // The document has the path that tus clients mean by it, with the one method that they send there.
+  const isSlashed = isDeepStrictEqual(segmentsOf(target), ['', 'users', 'me', 'uploads', ''])
+  if (isSlashed && method !== 'POST') return undefined
+  const path = isSlashed ? '/users/me/uploads' : target
+  const exchange = { method, target: path, status, headers: Object.fromEntries(headers), body }
+  try {
+    return checkAnswer(exchange)
+  } catch (error) {
+    return `${method} ${target} answered ${status}: ${String(error)}`
+  }
 }
 
 const CODES: ReadonlySet<unknown> = new Set(ERROR_CODES)

@@ -7,6 +7,7 @@ import {
   PART_LINES,
   WORDS,
 } from './hostile-bytes.ts'
+import { RESUMABLE_LINES, RESUMABLE_WORDS } from './resumable/hostile-lines.ts'
 
 /** Changes the bytes of a request in one to four ways. */
 export function mutate(bytes: Buffer, random: Random): Buffer {
@@ -75,7 +76,7 @@ function insertAnywhere(text: string, random: Random): string {
 function insertHeader(text: string, random: Random): string {
   const head = text.indexOf('\r\n\r\n')
   const lines = placesOf(text.slice(0, head + 2), '\r\n')
-  return insertAt(text, pickPlace(lines, random) + 2, `${random.pick(HEADER_LINES)}\r\n`)
+  return insertAt(text, pickPlace(lines, random) + 2, `${random.pick(LINES)}\r\n`)
 }
 
 /** After one of the lines behind the request's head. */
@@ -98,7 +99,7 @@ function insertInBody(text: string, random: Random, piece: string): string {
 }
 
 function replaceWord(text: string, random: Random): string {
-  const present = WORDS.filter(([from]) => text.includes(from))
+  const present = ALL_WORDS.filter(([from]) => text.includes(from))
   const [from, to] = present[random.below(present.length)] ?? ['', [''] as const]
   const at = pickPlace(placesOf(text, from), random)
   const replaced = text.slice(0, at) + random.pick(to) + text.slice(at + from.length)
@@ -115,6 +116,9 @@ function fitLength(text: string, random: Random): string {
     text.slice(head)
   )
 }
+
+const LINES = [...HEADER_LINES, ...RESUMABLE_LINES] as const
+const ALL_WORDS = [...WORDS, ...RESUMABLE_WORDS]
 
 function insertAt(text: string, at: number, piece: string): string {
   return text.slice(0, at) + piece + text.slice(at)

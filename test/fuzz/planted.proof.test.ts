@@ -4,7 +4,7 @@ import { type FuzzFigures, type FuzzOptions, runFuzz } from './run.ts'
 
 const OPTIONS = {
   places: { postgres: undefined, s3: undefined },
-  seconds: 3,
+  seconds: 8,
   seed: 1,
   mostStallMs: Number.POSITIVE_INFINITY,
 } as const satisfies FuzzOptions
@@ -55,9 +55,30 @@ it.concurrent.each(ANSWERS)(
 it.concurrent('a run finds files that are stored with other bytes than were sent', async () => {
   const request = (bytes: Buffer) =>
     replace(replace(bytes, 'newnew', 'newNEW'), '\0\u00ff\0', '\0\u00fe\0')
-  expect(textsOf(await meddled({ request, seconds: 10 }))).toMatch(
+  expect(textsOf(await meddled({ request, seconds: 20 }))).toMatch(
     /f-\d+ holds \w+ in place of \w+/,
   )
+}, 120_000)
+
+it.concurrent('a run finds appends that are stored with other bytes than were sent', async () => {
+  const request = (bytes: Buffer) =>
+    bytes.includes('/users/me/uploads/') ? replace(bytes, 'newnew', 'newNEW') : bytes
+  expect(textsOf(await meddled({ request, seconds: 20 }))).toMatch(/upload-\d+ holds \w+ in place/)
+}, 120_000)
+
+it.concurrent('a run finds an append that is told a wrong offset', async () => {
+  const answer = (bytes: Buffer) => {
+    const text = bytes.toString('latin1')
+    if (!text.startsWith('HTTP/1.1 204')) return bytes
+    const shifted = text.replace(/(?<=upload-offset: )\d+/i, (offset) => `${Number(offset) + 1}`)
+    return Buffer.from(shifted, 'latin1')
+  }
+  expect(textsOf(await meddled({ answer, seconds: 20 }))).toMatch(/an append of .* is told/)
+}, 120_000)
+
+it.concurrent('a run finds an answer that is not documented', async () => {
+  const answer = (bytes: Buffer) => replace(bytes, '"code":"format_error"', '"code":"unauthorized"')
+  expect(textsOf(await meddled({ answer }))).toMatch(/answered 400, which has a body/)
 }, 120_000)
 
 it.concurrent('a run finds an answer ahead of its own, which shifts the next request to another one', async () => {
@@ -95,7 +116,7 @@ interface Meddling {
 
 async function meddled({
   timeoutMs = 10_000,
-  seconds = 3,
+  seconds = 8,
   ...meddling
 }: Meddling): Promise<FuzzFigures> {
   await using opened = new AsyncDisposableStack()

@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { fileBody, filePart, multipartBody } from '../support/http/multipart-body.ts'
 import { readFormFile } from './form-reader.ts'
 import { readRequests } from './request-reader.ts'
+import { contentsOf } from './resumable/append-contents.ts'
+import { readResumable } from './resumable/resumable-reader.ts'
+import { effectOf } from './write-effects.ts'
 import { readResponses } from './response-reader.ts'
 
 const TYPE = 'multipart/form-data; boundary=XBOUNDARY'
@@ -47,6 +50,78 @@ describe('the strict reading of requests', () => {
     expect(read(`${head}5\r\nhe`)).toMatchObject({ rest: 'nothing', last: false })
     expect(read(`${head}zz\r\n`)).toMatchObject({ rest: 'malformed', last: false })
     expect(read('GET /a HTTP/1.1\r\nHo')).toMatchObject({ rest: 'partial' })
+  })
+})
+
+describe('the strict reading of resumable uploads', () => {
+  const read = (...lines: readonly string[]) => {
+    const { requests } = readRequests(Buffer.from([...lines, '', 'four'].join('\r\n')))
+    return requests[0] && readResumable(requests[0])
+  }
+  const four = ['Content-Length: 4', 'Content-Type: application/offset+octet-stream']
+  const tus = ['Tus-Resumable: 1.0.0', ...four]
+  const draft = ['Upload-Draft-Interop-Version: 8', 'Content-Length: 4']
+
+  it.each([
+    ['Upload-Length: 4', true],
+    ['Upload-Length: 5', false],
+    ['Upload-Defer-Length: 1', false],
+  ])('finds a creation with %s', (length, endsFile) => {
+    const metadata = 'Upload-Metadata: name eA==,filename YQ=='
+    const found = read('POST /users/me/uploads/ HTTP/1.1', ...tus, length, metadata)
+    expect(found).toEqual({ kind: 'create', name: 'a', endsFile })
+  })
+
+  it.each(['PATCH', 'POST'])('finds an append (%s)', (method) => {
+    const override = 'X-HTTP-Method-Override: PATCH'
+    const start = `${method} /users/me/uploads/u HTTP/1.1`
+    const found = read(start, ...tus, override, 'Upload-Offset: 7')
+    expect(found).toEqual({ kind: 'append', id: 'u', offset: 7 })
+  })
+
+  it('finds the creation of the draft', () => {
+    const found = read('PUT /users/me/repo/a HTTP/1.1', ...draft, 'Upload-Complete: ?1')
+    expect(found).toEqual({ kind: 'create', name: 'a', endsFile: true })
+  })
+
+  it.each([
+    ['another version', ['Tus-Resumable: 0.2.2', ...four, 'Upload-Offset: 7']],
+    ['two offsets', [...tus, 'Upload-Offset: 7', 'Upload-Offset: 7']],
+    ['no offset', tus],
+  ])('finds none with %s', (_what, lines) => {
+    expect(read('PATCH /users/me/uploads/u HTTP/1.1', ...lines)).toBeUndefined()
+  })
+
+  it('knows what an upload may hold of appends that came to any byte', () => {
+    const content = Buffer.from('ab')
+    const appends = [
+      { offset: 2, body: Buffer.from('cdef') },
+      { offset: 4, body: Buffer.from('XY') },
+    ]
+    const held = (end: number) =>
+      Array.from(contentsOf(end, { content, appends }), (held) => held.toString())
+    expect(held(2)).toEqual(['ab'])
+    expect(held(3)).toEqual(['abc'])
+    expect(new Set(held(6))).toEqual(new Set(['abcdef', 'abcdXY']))
+    expect(held(7)).toEqual([])
+  })
+})
+
+describe('what a write may do', () => {
+  const head = ['PUT /users/me/repo/a HTTP/1.1', 'Content-Length: 4']
+  const read = (...lines: readonly string[]) => {
+    const { requests } = readRequests(Buffer.from([...head, ...lines, '', 'four'].join('\r\n')))
+    return requests[0] && effectOf(requests[0], () => [])?.has('a')
+  }
+
+  it.each([
+    [[], true],
+    [['Upload-Complete: ?1'], true],
+    [['Upload-Complete: ?0'], undefined],
+    [['Upload-Complete: ?1', 'Upload-Complete: ?1'], undefined],
+    [['Upload-Complete: 1', 'Tus-Resumable: 1.0.0'], undefined],
+  ])('stores only what is said to be a whole file: %j', (lines, isStored) => {
+    expect(read(...lines)).toBe(isStored)
   })
 })
 

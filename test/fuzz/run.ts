@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Journal, settle } from '../crash/settle.ts'
 import { Tally } from '../crash/tally.ts'
 import { createUser, openWorld, type Places, TIMES, type World } from '../crash/world.ts'
+import { createAnswerCheck, type OpenApi } from '../openapi/answer-check.ts'
 import { freePort } from '../support/servers/local-server.ts'
 import { type Health, HealthWatch } from './health.ts'
 import { FuzzTally } from './tally.ts'
@@ -33,6 +35,8 @@ export interface FuzzFigures {
   readonly seconds: number
 }
 
+const DOCUMENT = new URL('../../api/openapi.json', import.meta.url)
+
 const WORKERS = 8
 
 /** Clients that wait until the service ends a connection. */
@@ -60,6 +64,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
   const target = await Target.start({
     environment: {
       ...world.environment,
+      RESUMABLE_INTERIM_RESPONSES: 'true',
       PORT: String(ports.public),
       ADMIN_PORT: String(ports.admin),
       ADMIN_TOKEN: adminToken,
@@ -74,6 +79,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
   const health = new HealthWatch(target, ports.public)
   const agent = new Agent({ keepAlive: true })
   const users = await createUsers(world, WORKERS + PATIENT_WORKERS)
+  const document = JSON.parse(await readFile(DOCUMENT, 'utf8')) as OpenApi
+  const checkAnswer = createAnswerCheck(document, '')
   const release = new AbortController()
   const worker = (user: (typeof users)[number]) =>
     new Worker({
@@ -81,6 +88,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
       ports: { ...ports, public: clientPort },
       agent,
       adminToken,
+      checkAnswer,
       seed: options.seed,
       tally,
       timeoutMs: options.timeoutMs ?? 15_000,

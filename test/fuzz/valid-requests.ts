@@ -1,17 +1,8 @@
 import type { Random } from '../simulation/plan/random.ts'
-import { filePart, httpChunk, multipartBody } from '../support/http/multipart-body.ts'
-
-/** What the requests of a case are made of. */
-export interface Subject {
-  readonly userId: string
-  /** The `Cookie` header of the user's requests. */
-  readonly cookie: string
-  readonly adminToken: string
-  /** A file that is there before the case, and its etag. */
-  readonly kept: { readonly name: string; readonly etag: string }
-  /** A name that only this case uses. */
-  readonly fresh: string
-}
+import { filePart, multipartBody } from '../support/http/multipart-body.ts'
+import { message, someContent } from './message.ts'
+import { resumableRequest } from './resumable/resumable-requests.ts'
+import { someCondition, type Subject } from './subject.ts'
 
 export interface ValidRequest {
   readonly listener: 'public' | 'admin'
@@ -21,41 +12,13 @@ export interface ValidRequest {
 /** One well-formed request of any operation of either listener. */
 export function pickRequest(subject: Subject, random: Random): ValidRequest {
   if (random.chance(0.12)) return { listener: 'admin', bytes: adminRequest(subject, random) }
-  const bytes = random.chance(0.5) ? formRequest(subject, random) : otherRequest(subject, random)
-  return { listener: 'public', bytes }
+  const build = random.pick([formRequest, formRequest, otherRequest, resumableRequest])
+  return { listener: 'public', bytes: build(subject, random) }
 }
 
 /** A download of the kept file, by whose content an answer can be told from all others. */
 export function downloadOf({ cookie, kept }: Subject): Buffer {
   return message({ line: `GET /users/me/repo/${kept.name}`, headers: [`Cookie: ${cookie}`] })
-}
-
-interface Message {
-  readonly line: string
-  readonly headers?: readonly string[]
-  readonly body?: Buffer
-  /** Whether the body goes in chunks. */
-  readonly chunked?: Random
-}
-
-function message({ line, headers = [], body, chunked }: Message): Buffer {
-  const framing =
-    body === undefined
-      ? []
-      : [chunked === undefined ? `Content-Length: ${body.length}` : 'Transfer-Encoding: chunked']
-  const head = [`${line} HTTP/1.1`, 'Host: localhost', ...headers, ...framing, '', '']
-  const sent = body === undefined || chunked === undefined ? body : chunks(body, chunked)
-  return Buffer.concat([Buffer.from(head.join('\r\n'), 'latin1'), sent ?? Buffer.alloc(0)])
-}
-
-function chunks(body: Buffer, random: Random): Buffer {
-  const pieces: Buffer[] = []
-  for (let at = 0; at < body.length;) {
-    const size = 1 + random.below(body.length)
-    pieces.push(httpChunk(body.subarray(at, at + size)))
-    at += size
-  }
-  return Buffer.concat([...pieces, httpChunk('')])
 }
 
 function formRequest(subject: Subject, random: Random): Buffer {
@@ -141,6 +104,7 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
     `${user}/devices`,
     `${user}/grants`,
     `${user}/access-tokens`,
+    `${user}/uploads`,
     '/metrics',
     '/openapi.json',
   ] as const
@@ -166,6 +130,7 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
         body: Buffer.from('{"model":"m","bytes":1000}'),
       }),
     () => message({ line: `DELETE ${user}/devices/d1`, headers }),
+    () => message({ line: `DELETE ${user}/uploads/019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e`, headers }),
     () =>
       message({
         line: `PUT ${user}/grants/promotion/g1`,
@@ -178,27 +143,6 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
 function someName({ kept, fresh }: Subject, random: Random): string {
   const query = random.chance(0.1) ? '?visibility=public' : ''
   return `${random.chance(0.4) ? kept.name : fresh}${query}`
-}
-
-/** Small mostly; now and then larger than what one read of a socket brings. */
-function someContent(random: Random): Buffer {
-  const size = random.chance(0.05) ? 70_000 + random.below(100_000) : random.below(300)
-  const unit = random.pick(['new', '\r\n', '--XBOUNDARY', '\r\n--', '\0\u00ff', 'a\r\nb'])
-  return Buffer.from(unit.repeat(Math.ceil(size / unit.length)), 'latin1').subarray(0, size)
-}
-
-function someCondition({ kept }: Subject, random: Random): string[] {
-  if (random.chance(0.7)) return []
-  return [
-    random.pick([
-      'If-None-Match: *',
-      `If-Match: "${kept.etag}"`,
-      'If-Match: "other"',
-      'Expect: 100-continue',
-      'Repr-Digest: sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:',
-      'Sec-Fetch-Site: same-origin',
-    ]),
-  ]
 }
 
 function someReading({ kept }: Subject, random: Random): string[] {

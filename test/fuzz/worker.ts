@@ -5,9 +5,11 @@ import { type Reply, type Request, send } from '../crash/request.ts'
 import { bytesOf, exchange, type ExchangeOptions } from './exchange.ts'
 import { buildCase, type FuzzCase } from './fuzz-case.ts'
 import { judge } from './judge.ts'
+import type { AnswerCheck } from '../openapi/answer-check.ts'
 import type { FuzzTally } from './tally.ts'
 import { type ReadRequest, readRequests } from './request-reader.ts'
 import type { ReadResponse } from './response-reader.ts'
+import { UploadWatch } from './resumable/upload-watch.ts'
 import { beginAll, effectOf } from './write-effects.ts'
 
 export interface WorkerOptions extends Omit<ExchangeOptions, 'port'> {
@@ -18,10 +20,10 @@ export interface WorkerOptions extends Omit<ExchangeOptions, 'port'> {
   readonly userId: string
   readonly cookie: string
   readonly adminToken: string
+  readonly checkAnswer: AnswerCheck
 }
 
 const KEPT = 'kept'
-const CONTENT = Buffer.from('the file that was there before\r\n'.repeat(20))
 
 /** A write of which nobody knows whether it took effect has done so by then, or never. */
 const GRACE_MS = 3_000
@@ -30,11 +32,18 @@ const GRACE_MS = 3_000
 export class Worker {
   readonly #options: WorkerOptions
   readonly #oracle = new Oracle()
+  readonly #uploads: UploadWatch
+  /** Of the file that is there before each case; no other user's. */
+  readonly #content: Buffer<ArrayBuffer>
   #etag = ''
   #findings: string[] = []
 
   constructor(options: WorkerOptions) {
     this.#options = options
+    const { userId } = options
+    this.#content = Buffer.from(`the file that was there before, of ${userId}\r\n`.repeat(20))
+    const ask = (request: Omit<Request, 'agent' | 'port'>) => this.#ask(request)
+    this.#uploads = new UploadWatch({ userId, oracle: this.#oracle, ask })
   }
 
   case(number: number): FuzzCase {
@@ -43,13 +52,21 @@ export class Worker {
     return buildCase({
       seed,
       number,
-      subject: { userId, cookie, adminToken, kept, fresh: `f-${number}` },
+      subject: {
+        userId,
+        cookie,
+        adminToken,
+        kept,
+        upload: this.#uploads.open,
+        fresh: `f-${number}`,
+      },
     })
   }
 
   /** Puts the user's files into the state in which every case begins. */
   async prepare(): Promise<void> {
-    this.#etag = await this.#write('PUT', KEPT, CONTENT)
+    this.#etag = await this.#write('PUT', KEPT, this.#content)
+    await this.#uploads.renew()
   }
 
   async play(number: number, { silenceMs = this.#options.silenceMs } = {}): Promise<void> {
@@ -76,6 +93,7 @@ export class Worker {
       effects,
       judgeKept: (content) => this.#oracle.judge({ file: `${userId}/${KEPT}`, content, startedAt }),
       keptTarget: `/users/me/repo/${KEPT}`,
+      checkAnswer: this.#options.checkAnswer,
     })
     this.#findings.push(...faults)
     for (const [at, opened] of writes.entries()) {
@@ -86,6 +104,8 @@ export class Worker {
         else write.refuse()
       }
     }
+    const sent = connection.requests.map((request, at) => ({ request, response: responses[at] }))
+    this.#findings.push(...(await this.#uploads.check(isPublic ? sent : [])))
     await this.#lookAtFiles(effects.flatMap((effect) => Array.from(effect?.keys() ?? [])))
     tally.count(responses.map(({ status }) => status))
     for (const text of this.#findings)
@@ -111,7 +131,9 @@ export class Worker {
     }
     const kept = found.get(KEPT)
     this.#etag =
-      kept?.sha256 === sha256(CONTENT) ? kept.etag : await this.#write('PUT', KEPT, CONTENT)
+      kept?.sha256 === sha256(this.#content)
+        ? kept.etag
+        : await this.#write('PUT', KEPT, this.#content)
   }
 
   async #lookAt(name: string): Promise<void> {

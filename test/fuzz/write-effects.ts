@@ -2,6 +2,8 @@ import { ABSENT, type Content, type Oracle, type OpenWrite } from '../crash/orac
 import { sha256 } from '../crash/content.ts'
 import { readFormFile } from './form-reader.ts'
 import { type ReadRequest, valuesOf } from './request-reader.ts'
+import { readResumable, type ResumableRequest } from './resumable/resumable-reader.ts'
+import { nameOf } from './target-reader.ts'
 
 /** What a write does when it succeeds: what each of its files holds from then on. */
 export type Effect = ReadonlyMap<string, readonly Content[]>
@@ -18,12 +20,15 @@ export function effectOf(
   now: (name: string) => readonly Content[],
 ): Effect | undefined {
   const name = nameOf(request.target)
+  const resumable = readResumable(request)
   const isPlain = valuesOf(request, 'transfer-encoding').every((coding) =>
     /^chunked$/i.test(coding),
   )
   const isKnown = ['1.0', '1.1'].includes(request.version)
+  if (isKnown && isPlain && resumable !== undefined) return effectOfPart(request, resumable)
   if (name === undefined || !request.isWhole || !isKnown) return undefined
   if (!isPlain && request.method !== 'DELETE') return undefined
+  if (isPart(request)) return undefined
   switch (request.method) {
     case 'POST': {
       const file = readFormFile(valuesOf(request, 'content-type')[0] ?? '', request.body)
@@ -47,30 +52,25 @@ export function effectOf(
   }
 }
 
+/** A body that is not said to be a whole file must never become one, in any version of either protocol. */
+function isPart(request: ReadRequest): boolean {
+  const complete = valuesOf(request, 'upload-complete')
+  const isUpload = request.method === 'PUT' || request.method === 'POST'
+  return isUpload && complete.length > 0 && !/^\?1 *(;|$)/.test(complete.join(','))
+}
+
+/** A body that breaks off is no defect: the bytes that have come count. */
+function effectOfPart({ body }: ReadRequest, resumable: ResumableRequest): Effect {
+  const isFile = resumable.kind === 'create' && resumable.endsFile
+  return isFile ? new Map([[resumable.name, [sha256(body)]]]) : new Map()
+}
+
 /** Tells the oracle of a write that is about to be sent. */
 export function beginAll(
   oracle: Oracle,
   { userId, effect }: { userId: string; effect: Effect },
 ): OpenWrite[] {
   return [...effect].map(([name, contents]) => oracle.begin(`${userId}/${name}`, contents))
-}
-
-/** The name of the user's own file that a target names, which may be a whole URL (RFC 9112 section 3.2.2). */
-function nameOf(target: string): string | undefined {
-  const [path = ''] = target.replace(/^https?:\/\/[^/?#]*/i, '').split('?')
-  const segments = path.split('/').map(decoded)
-  const [start, users, me, repo, name] = segments
-  const isOwn =
-    segments.length === 5 && start === '' && users === 'users' && me === 'me' && repo === 'repo'
-  return isOwn && name !== '' ? name : undefined
-}
-
-function decoded(segment: string): string | undefined {
-  try {
-    return segment.includes('#') ? undefined : decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
 }
 
 function newNameOf(body: Buffer): string | undefined {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BOUNDARY, uploadHead } from '../support/http/multipart-body.ts'
+import { slowAppend, type Upload } from './append-attacks.ts'
 
 /** How many of each kind there are at a time. */
 export interface CrowdSize {
@@ -20,7 +21,11 @@ export interface CrowdSize {
   readonly strangersChunks: number
   /** Writers of one user that replace the same file, one upload after the other. */
   readonly overwrites: number
+  /** Appends to resumable uploads of which a byte comes every few seconds; 100 uploads of each user at most. */
+  readonly slowAppends: number
   readonly wrongTokensPerSecond: number
+  /** Appends of a byte each, one after the other to each of some uploads. */
+  readonly byteAppendsPerSecond: number
 }
 
 /** What one connection sends, as long as it lasts. */
@@ -39,17 +44,17 @@ export interface AttackOptions {
   readonly cookies: readonly string[]
   /** That of the user who overwrites, and does nothing else. */
   readonly writerCookie: string
+  /** Those of users who append single bytes, and do nothing else. */
+  readonly byteCookies: readonly string[]
   /** The path of a large file that anyone may download. */
   readonly largeFile: string
 }
 
-/** One attack for each connection of the crowd, but for the wrong tokens, which come one after the other. */
-export function createAttacks({
-  size,
-  cookies,
-  writerCookie,
-  largeFile,
-}: AttackOptions): readonly Attack[] {
+/** One attack for each connection of the crowd, but for what comes so many times a second. */
+export function createAttacks(
+  { size, cookies, writerCookie, largeFile }: AttackOptions,
+  uploads: readonly Upload[],
+): readonly Attack[] {
   const cookieOf = (at: number): string => cookies[at % cookies.length] ?? ''
   const times = (kind: keyof CrowdSize, script: (at: number) => Script): Attack[] =>
     Array.from({ length: size[kind] }, (_, at) => ({
@@ -71,6 +76,9 @@ export function createAttacks({
     ),
     ...times('strangersChunks', (at) => tinyChunks(STRANGERS[at % STRANGERS.length] ?? '')),
     ...times('overwrites', () => overwrite(writerCookie)),
+    ...uploads.map((upload): Attack => {
+      return { kind: 'slowAppends', script: slowAppend(upload, drip), sips: false }
+    }),
   ]
 }
 

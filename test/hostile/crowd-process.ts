@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { byteAppends, openUploads, type Upload } from './append-attacks.ts'
 import { type Attack, type AttackOptions, createAttacks, wrongToken } from './attacks.ts'
 
 export interface CrowdOrder extends AttackOptions {
@@ -29,7 +30,12 @@ process.once('disconnect', () => process.exit(1))
 const answers: CrowdAnswers = {}
 const [order] = (await once(process, 'message')) as [CrowdOrder]
 const firstConnections: Promise<void>[] = []
-for (const [at, attack] of createAttacks(order).entries()) {
+const slowUploads = await uploadsOf(order.cookies, order.size.slowAppends)
+const byteUploads = await uploadsOf(
+  order.byteCookies,
+  Math.ceil(order.size.byteAppendsPerSecond / 10),
+)
+for (const [at, attack] of createAttacks(order, slowUploads).entries()) {
   const first = Promise.withResolvers<void>()
   firstConnections.push(first.promise)
   void repeat(attack, first.resolve)
@@ -37,6 +43,7 @@ for (const [at, attack] of createAttacks(order).entries()) {
   if (at % 50 === 49) await delay(50)
 }
 void guess()
+for (const upload of byteUploads) void appendBytes(upload)
 await Promise.all(firstConnections)
 process.send?.('ready')
 await once(process, 'message')
@@ -45,24 +52,27 @@ const report: CrowdReport = { answers, cpuSeconds: (user + system) / 10 ** 6 }
 process.send?.(report, () => process.exit())
 
 /** Comes back whenever it is turned away. */
-async function repeat(attack: Attack, onConnect: () => void): Promise<never> {
+async function repeat(attack: Attack, onStart: () => void): Promise<never> {
   for (;;) {
-    await attempt(attack, onConnect)
+    await attempt(attack, onStart)
     if (attack.kind !== 'overwrites') await delay(1_000 + Math.random() * 1_000)
   }
 }
 
-async function attempt({ kind, script, sips }: Attack, onConnect: () => void): Promise<void> {
+async function attempt({ kind, script, sips }: Attack, onStart: () => void): Promise<void> {
   const socket = open(kind)
-  socket.once('connect', onConnect)
+  const connected = new Promise<void>((resolve) => socket.once('connect', resolve))
   if (sips) sip(socket)
   const closed = new Promise((resolve) => socket.once('close', resolve))
   for await (const piece of script()) {
     if (socket.destroyed || socket.writableEnded) break
-    if (socket.write(piece, 'latin1')) continue
+    const isTaken = socket.write(piece, 'latin1')
+    void connected.then(onStart)
+    if (isTaken) continue
     const drained = new Promise((resolve) => socket.once('drain', resolve))
     await Promise.race([drained, closed])
   }
+  void connected.then(onStart)
   await closed
 }
 
@@ -83,11 +93,30 @@ function open(kind: Attack['kind']): Socket {
     // Whoever is answered has failed; only readers go on.
     if (kind !== 'slowReaders') socket.resume().end()
   })
-  socket.once('close', () => {
-    const counts = (answers[kind] ??= {})
-    counts[status] = (counts[status] ?? 0) + 1
-  })
+  socket.once('close', () => count(kind, status))
   return socket
+}
+
+function count(kind: Attack['kind'], status: string): void {
+  const counts = (answers[kind] ??= {})
+  counts[status] = (counts[status] ?? 0) + 1
+}
+
+/** As many for each of the users. */
+async function uploadsOf(cookies: readonly string[], count: number): Promise<readonly Upload[]> {
+  if (count === 0) return []
+  const each = Math.ceil(count / cookies.length)
+  const { port } = order
+  return (await Promise.all(cookies.map((cookie) => openUploads({ port, cookie }, each)))).flat()
+}
+
+/** At most ten a second, one after the other. */
+async function appendBytes(upload: Upload): Promise<never> {
+  const append = byteAppends(upload)
+  for (;;) {
+    const [status] = await Promise.all([append(), delay(100)])
+    count('byteAppendsPerSecond', status)
+  }
 }
 
 async function guess(): Promise<never> {

@@ -4,9 +4,10 @@ import { CROWDS, type HostileFigures, MOST_RESIDENT, type Round, runHostile } fr
 import { faultsOf, p50, p99, slowdowns } from './verdict.ts'
 import { runMain } from '../support/service/run-main.ts'
 
-const USAGE = `usage: npm run hostile -- [--rounds N] [--seconds S] [--database sqlite|postgres] [--objects file|s3]
+const USAGE = `usage: npm run hostile -- [options]
   --rounds N    measure a well-behaved client N times per crowd, alone and beside the crowd (default 3)
   --seconds S   duration of each measurement (default 10)
+  --crowd NAME  only this crowd
   --database    sqlite (the default), or postgres
   --objects     file (the default), or s3 on MinIO`
 
@@ -14,25 +15,33 @@ await runMain(USAGE, main)
 
 async function main(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const
-  const options = { rounds: text, seconds: text, database: text, objects: text }
+  const options = { rounds: text, seconds: text, crowd: text, database: text, objects: text }
   const { values } = parseArgs({ args: [...args], options })
   const { database = 'sqlite', objects = 'file' } = values
   const asked = { database, objects }
   const rounds = Number(values.rounds ?? 3)
   const seconds = Number(values.seconds ?? 10)
-  if (!areKnown(asked) || !Number.isInteger(rounds) || rounds < 1 || !(seconds > 0)) {
+  const { crowd = '' } = values
+  const chosen = Object.entries(CROWDS).filter(([name]) => crowd === '' || name === crowd)
+  if (
+    chosen.length === 0 ||
+    !areKnown(asked) ||
+    !Number.isInteger(rounds) ||
+    rounds < 1 ||
+    !(seconds > 0)
+  ) {
     console.error(USAGE)
     return 2
   }
   console.log(`On ${database} and ${objects}`)
-  for (const [name, size] of Object.entries(CROWDS)) {
+  for (const [name, size] of chosen) {
     const kinds = Object.entries(size).filter(([, count]) => count > 0)
     console.log(`${name}: ${kinds.map(([kind, count]) => `${kind} ${count}`).join(', ')}`)
   }
   await using opened = new AsyncDisposableStack()
   const figures = await runHostile({
     places: await openPlaces(asked, opened),
-    crowds: CROWDS,
+    crowds: Object.fromEntries(chosen),
     rounds,
     roundMs: seconds * 1000,
     onRound: printRound,

@@ -42,7 +42,9 @@ const NOBODY: CrowdSize = {
   tinyChunks: 0,
   strangersChunks: 0,
   overwrites: 0,
+  slowAppends: 0,
   wrongTokensPerSecond: 0,
+  byteAppendsPerSecond: 0,
 }
 
 /** Those who are slow or wrong: more than 1,600 connections. */
@@ -58,7 +60,10 @@ const MIXED: CrowdSize = {
 
 const STORM = { slowReaders: 900, tinyChunks: 90, strangersChunks: 10, overwrites: 4 }
 
-/** The crowd that has all kinds: more than 2,600 connections, which take all of a core. */
+/** As many unfinished uploads as the users may have. */
+const APPENDS = { slowAppends: 2000, byteAppendsPerSecond: 1000 }
+
+/** The crowd that has all kinds: more than 4,600 connections, which take all of a core. */
 export const ALL = 'all at once'
 
 export const CROWDS: Readonly<Record<string, CrowdSize>> = {
@@ -70,7 +75,8 @@ export const CROWDS: Readonly<Record<string, CrowdSize>> = {
     strangersChunks: STORM.strangersChunks,
   },
   overwrites: { ...NOBODY, overwrites: STORM.overwrites },
-  [ALL]: { ...MIXED, ...STORM },
+  appends: { ...NOBODY, ...APPENDS },
+  [ALL]: { ...MIXED, ...STORM, ...APPENDS },
 }
 
 const MIB = 2 ** 20
@@ -96,9 +102,11 @@ export async function runHostile(options: HostileOptions): Promise<HostileFigure
   const { port } = service
   const cookie = await createUser(world, 'good')
   const cookies: string[] = []
-  // Each user may have 100 uploads under way.
+  // Each user may have 100 uploads under way, and as many unfinished ones.
   for (let at = 0; at < 20; at += 1) cookies.push(await createUser(world, `crowd-${at}`))
   const writerCookie = await createUser(world, 'writer')
+  const byteCookies: string[] = []
+  for (let at = 0; at < 10; at += 1) byteCookies.push(await createUser(world, `bytes-${at}`))
   await placeLargeFile(service, cookies[0] ?? '')
   await work({ port, cookie, ms: 2_000 })
   const start = await service.residentBytes()
@@ -106,7 +114,8 @@ export async function runHostile(options: HostileOptions): Promise<HostileFigure
   const turns = Array.from({ length: options.rounds }, () => Object.entries(options.crowds)).flat()
   for (const [name, size] of turns) {
     const alone = await work({ port, cookie, ms: options.roundMs })
-    const crowd = await gather({ port, cookies, writerCookie, size, largeFile: LARGE_FILE })
+    const named = { cookies, writerCookie, byteCookies }
+    const crowd = await gather({ port, ...named, size, largeFile: LARGE_FILE })
     // Until all of them are under way: what they cost by coming together is over in seconds.
     await delay(SETTLE_MS)
     const beside = await work({ port, cookie, ms: options.roundMs })
@@ -133,7 +142,8 @@ async function placeLargeFile({ port }: MeasuredService, cookie: string): Promis
   if (outcome.kind !== 'reply' || outcome.status !== 200) throw new Error('No large file')
 }
 
-async function createUser(world: World, name: string): Promise<string> {
+/** Resolves to the `Cookie` header of a new user with room for anything. */
+export async function createUser(world: World, name: string): Promise<string> {
   const { users, accessTokens, grants } = world.service
   const userId = parseUserId(name)
   await users.create(userId)

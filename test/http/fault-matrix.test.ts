@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest'
 /** What `test/FAULTS.md` says of each row: the tests that show it, sorted. */
 const DOCUMENTED = await readMatrix()
 
-/** Rows that a request can reach: forms, names, access, capacity, connections. */
-const ROWS = [...DOCUMENTED.keys()].filter((row) => /^[ABCDH]/.test(row))
+/** Rows that a request can reach: forms, names, access, capacity, connections, and some of resumable uploads. */
+const ROWS = [...DOCUMENTED].flatMap(([row, tests]) =>
+  /^[ABCDH]/.test(row) || tests.some((name) => name.startsWith('http/resumable/')) ? row : [],
+)
 
 /** Rows that no database and no object store decides, so that they are tested once, on the embedded default. */
 const ABOVE_THE_PORTS = [
@@ -23,10 +25,16 @@ const ABOVE_THE_PORTS = [
 ]
 
 /** What both the embedded service and that on PostgreSQL and S3 are held against, by the files that do it. */
-const EMBEDDED = ['connections', 'instances', 'quota', 'reads', 'refusals', 'writes'].map(
-  (name) => `embedded/${name}.test.ts`,
-)
-const PRODUCTION = ['admin', 'changes', 'instances', 'quota', 'reads', 'writes'].map(
+const EMBEDDED = [
+  'connections',
+  'instances',
+  'quota',
+  'reads',
+  'refusals',
+  'resumable',
+  'writes',
+].map((name) => `embedded/${name}.test.ts`)
+const PRODUCTION = ['admin', 'changes', 'instances', 'quota', 'reads', 'resumable', 'writes'].map(
   (name) => `production/${name}.integration.test.ts`,
 )
 const COMBINATIONS = [
@@ -43,7 +51,7 @@ describe('the matrix of bad input and faults', () => {
   it('numbers the rows of each group without a gap', () => {
     const numbers = Map.groupBy(DOCUMENTED.keys(), (row) => row.slice(0, 1))
     for (const [group, found] of numbers) expect(found).toEqual(rows(group, [1, found.length]))
-    expect([...numbers.keys()].join('')).toBe('ABCDEFGH')
+    expect([...numbers.keys()].join('')).toBe('ABCDEFGHR')
   })
 
   it('names the tests that have each row in a title, and no other', async () => {
@@ -66,7 +74,7 @@ async function readMatrix(): Promise<ReadonlyMap<string, readonly string[]>> {
   return new Map(
     found.map(([, row = '', tests = '']) => [
       row,
-      tests.split(', ').map((name) => name.slice(1, -1)),
+      Array.from(tests.matchAll(/`([^`]+)`/g), ([, name = '']) => name),
     ]),
   )
 }
@@ -81,7 +89,7 @@ async function testsByRow(): Promise<ReadonlyMap<string, readonly string[]>> {
   for (const name of names) {
     const text = await readFile(new URL(name, folder), 'utf8')
     for (const [, , title = ''] of text.matchAll(/(['"`])((?:(?!\1).)*?)\1/g)) {
-      for (const [row] of title.matchAll(/(?<![\w#])[A-H]\d\d(?![\w.])/g)) {
+      for (const [row] of title.matchAll(/(?<![\w#])[A-HR]\d\d(?![\w.])/g)) {
         found.set(row, (found.get(row) ?? new Set()).add(name.replace(/\.ts$/, '')))
       }
     }

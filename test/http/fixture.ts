@@ -188,6 +188,11 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
   range_not_satisfiable: ['size'],
   digest_mismatch: ['sha256'],
   too_many_requests: ['retry_after'],
+  offset_mismatch: ['offset', 'provided_offset'],
+  upload_gone: ['outcome'],
+  upload_length_exceeded: ['length'],
+  upload_busy: ['retry_after'],
+  unfinished_uploads_exceeded: ['unfinished_count', 'unfinished_bytes', 'max_unfinished_uploads'],
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -209,7 +214,7 @@ export function expectProblem(
   const problem = jsonOf(reply)
   expect(problem).toMatchObject({
     type: `urn:cloud-repository:problem:${code}`,
-    title: STATUS_CODES[status],
+    title: STATUS_CODES[status] ?? 'Checksum Mismatch',
     status,
     detail: expect.stringMatching(/^([A-Z]|[a-z_]+ ).*\.$/) as string,
     code,

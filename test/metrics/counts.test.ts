@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../src/core/errors.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN, send } from '../http/admin/fixture.ts'
 import { ask, download, expectProblem, MIB, pauseUpload, upload } from '../http/fixture.ts'
+import { append, appended, createUpload, offsetOf } from '../http/resumable/tus-requests.ts'
 import { faultyStore } from '../support/faults/faults.ts'
 import { sampleOf } from '../support/http/metrics-text.ts'
 import { openTestCore } from '../support/service/test-core.ts'
@@ -13,6 +14,7 @@ import {
 } from '../support/service/test-service.ts'
 
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` }
+const UPLOADED = 'cloud_repository_uploaded_bytes_total'
 const FORM = 'listener="public",method="POST",route="/users/me/repo/:file_name"'
 const DOWNLOAD = 'listener="public",method="GET",route="/users/:user_id/repo/:file_name"'
 
@@ -32,7 +34,7 @@ describe('metrics of uploads and downloads', () => {
     await upload(service, { user, content })
     await download(service, { user })
     const text = await scrape(service)
-    expect(sampleOf(text, 'cloud_repository_uploaded_bytes_total')).toBe(2 * MIB)
+    expect(sampleOf(text, UPLOADED)).toBe(2 * MIB)
     expectAbout(sampleOf(text, `cloud_repository_received_bytes_total{${FORM}}`), 2 * MIB)
     expectAbout(sampleOf(text, `cloud_repository_sent_bytes_total{${DOWNLOAD}}`), MIB)
     const answered = `cloud_repository_requests_total{${FORM},status="200"}`
@@ -44,6 +46,19 @@ describe('metrics of uploads and downloads', () => {
     }
     const put = 'cloud_repository_object_store_call_seconds_count{operation="put"}'
     expect(sampleOf(text, put)).toBe(2)
+  })
+
+  it('count a resumable upload as the whole file, once it is stored', async () => {
+    const service = await open()
+    const user = await service.createUser(MIB)
+    const uploaded = async () => sampleOf(await scrape(service), UPLOADED)
+    const resumable = await createUpload(service, { user, length: 9 })
+    await appended(service, resumable, { body: 'four' })
+    expect(await uploaded()).toBe(0)
+    await appended(service, resumable, { offset: 4, body: 'later' })
+    await append(service, resumable, { offset: 9 })
+    expect(await offsetOf(service, resumable)).toBe(9)
+    expect(await uploaded()).toBe(9)
   })
 
   it('show an upload under way with what has come of it and what it reserves', async () => {

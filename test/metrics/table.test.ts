@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Repository } from '../../src/core/files/repository.ts'
 import type { Sweeper } from '../../src/core/sweep/sweeper.ts'
+import type { ResumableUploads } from '../../src/core/uploads/resumable/resumable-uploads.ts'
 import { type CallMeters, createCallMeters } from '../../src/metrics/call-meters.ts'
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts'
 import { openTestCore } from '../support/service/test-core.ts'
@@ -42,6 +43,7 @@ async function useAll(metrics: Metrics, calls: CallMeters): Promise<void> {
   }
   metrics.meterSweeper({} as Sweeper)
   metrics.meterRepository({} as Repository)
+  metrics.meterUploads({ runningAppends: 0 } as ResumableUploads)
   const socket = { bytesRead: 1, bytesWritten: 1 }
   const meter = metrics.meterRequests('public')
   meter.begin({ method: 'GET', route: '/a', socket })({ status: 200, code: null, seconds: 1 })

@@ -37,6 +37,7 @@ const ANYWHERE = [
   'user_suspended',
   'unauthorized',
   'too_many_requests',
+  'request_head_too_large',
   'request_timeout',
   'internal_error',
   'unavailable',
@@ -89,8 +90,11 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
     const template = own === undefined ? undefined : templates.find((known) => matches(known, own))
     if (template === undefined) return refusalFault(exchange, NO_PATH)
     const operation = document.paths[template]?.[method.toLowerCase()]
+    // CORS preflights are between browsers and the service.
+    if (method === 'OPTIONS' && headers['access-control-allow-methods'] !== undefined) {
+      return undefined
+    }
     if (operation === undefined) {
-      // CORS preflights are between browsers and the service.
       if (method === 'OPTIONS' && status === 204) return undefined
       if (status === 405 && headers['allow'] === undefined) return 'has no Allow'
       return refusalFault(exchange, NAMED.has(method) ? NO_METHOD : [...NO_METHOD, 'not_found'])

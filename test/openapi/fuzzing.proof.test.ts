@@ -49,5 +49,5 @@ describe.skipIf(skipped)('the service, fuzzed by its own OpenAPI document,', () 
 async function expectClean(fuzzing: Fuzzing): Promise<void> {
   const { clean, report, summary } = await fuzz(fuzzing)
   console.log(`${fuzzing.url}: ${summary}, ${clean ? 'no findings' : 'with findings'}`)
-  expect({ clean, report }).toMatchObject({ clean: true })
+  expect(clean ? '' : report).toBe('')
 }

@@ -82,6 +82,15 @@ function configOf({ headers = {}, credentials, examples }: Fuzzing): string {
     '[checks.positive_data_acceptance]',
     'expected-statuses = ["2xx", "3xx", "401", "403", "404", "409", "412", "413", "416", "429"]',
     ...(credentials === undefined ? [] : ['[auth.openapi]', credentials]),
+    '[[operations]]',
+    'include-path-regex = "^/users/me/uploads"',
+    // A tus version that is missing or wrong is 412. An upload that has ended is 410, which is as good as 404.
+    '[operations.checks.positive_data_acceptance]',
+    'expected-statuses = ["2xx", "403", "404", "409", "410", "412", "413"]',
+    '[operations.checks.negative_data_rejection]',
+    'expected-statuses = ["400", "403", "404", "405", "409", "410", "412", "413", "415"]',
+    '[operations.checks.missing_required_header]',
+    'expected-statuses = ["400", "403", "404", "405", "412"]',
     '',
   ].join('\n')
 }

@@ -105,6 +105,7 @@ function createWorld(options: WorldOptions): World {
     operations,
     instances: [],
     variant,
+    uploadLifetimeMs: plan.uploadLifetimeMs,
     report,
   }
 }

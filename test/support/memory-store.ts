@@ -2,15 +2,25 @@ import { addAbortSignal, Readable } from 'node:stream'
 import type {
   ListedObject,
   ListObjects,
-  NamedObject,
   ObjectHead,
   ObjectStore,
   OpenedObject,
   OpenObject,
   PutObject,
 } from '../../src/core/objects/object-store.ts'
+import type { NamedObject } from '../../src/core/objects/object-key.ts'
 import type { ObjectKey } from '../../src/core/objects/object-key.ts'
+import { DEFAULT_PART_SIZE } from '../../src/core/uploads/memory/budget.ts'
+import type {
+  AppendObject,
+  StoredAppend,
+  Durable,
+  FinishObject,
+  StoreStateForClaim,
+  RecordedUpload,
+} from '../../src/core/uploads/resumable/append-store.ts'
 import { consumeBody } from '../../src/object-store/consume-body.ts'
+import { receiveBody } from '../../src/object-store/receive-body.ts'
 import { storeError } from '../../src/object-store/store-error.ts'
 
 /** For tests and trials: nothing survives the process, and each `put` buffers its whole body. */
@@ -20,17 +30,27 @@ export function createMemoryStore(): ObjectStore {
 
 const CHUNK_BYTES = 64 * 1024
 
+const NOTHING = Buffer.alloc(0)
+
 interface StoredObject {
   readonly content: Buffer
   readonly metadata: ObjectHead['metadata']
 }
 
 class MemoryStore implements ObjectStore {
+  readonly hasTails = false
   readonly #objects = new Map<ObjectKey, StoredObject>()
+  /** What appends have stored; the last one that has begun may go on with it. */
+  readonly #growing = new Map<ObjectKey, { readonly content: Buffer }>()
 
   async put(object: PutObject): Promise<{ readonly size: number }> {
-    const { key, metadata = {}, memory } = object
-    const content = await consumeBody(object, async ({ bytes }) => {
+    const { key, body, metadata = {}, memory, signal } = object
+    if (body instanceof Uint8Array) {
+      if (signal.aborted) throw storeError(signal.reason)
+      this.#objects.set(key, { content: Buffer.from(body), metadata })
+      return { size: body.byteLength }
+    }
+    const content = await consumeBody({ body, signal }, async ({ bytes }) => {
       const chunks: Uint8Array[] = []
       for await (const chunk of memory?.hold(bytes) ?? bytes) {
         chunks.push(Uint8Array.from(chunk))
@@ -41,6 +61,57 @@ class MemoryStore implements ObjectStore {
     })
     this.#objects.set(key, { content, metadata })
     return { size: content.byteLength }
+  }
+
+  partSizeFor(): number {
+    return DEFAULT_PART_SIZE
+  }
+
+  storeStateForClaim({ storeState }: StoreStateForClaim): string {
+    return storeState
+  }
+
+  async append(append: AppendObject): Promise<StoredAppend | undefined> {
+    const { key, body, offset, storeState, memory, onDurable, signal } = append
+    let growing = { content: this.#growing.get(key)?.content.subarray(0, offset) ?? NOTHING }
+    if (growing.content.byteLength < offset) {
+      body.destroy()
+      return undefined
+    }
+    this.#growing.set(key, growing)
+    const durable = (): Durable => {
+      const { byteLength } = growing.content
+      return { offset: byteLength, replacedFrom: offset, pieces: [], storeState }
+    }
+    const { failure } = await receiveBody({ body, memory, signal }, async (bytes, signal) => {
+      for await (const chunk of bytes) {
+        signal.throwIfAborted()
+        if (this.#growing.get(key) !== growing) throw new Error('Another append took over')
+        growing = { content: Buffer.concat([growing.content, chunk]) }
+        this.#growing.set(key, growing)
+        memory?.release(chunk.byteLength)
+        onDurable(durable())
+      }
+    })
+    const appended = { durable: durable() }
+    return failure === undefined ? appended : { ...appended, failure: failure.error }
+  }
+
+  async finish(upload: FinishObject): Promise<{ readonly size: number } | undefined> {
+    const { key, size, metadata, signal } = upload
+    throwIfAborted(signal)
+    const content = this.#growing.get(key)?.content
+    const isWhole = content?.byteLength === size
+    if (isWhole && !this.#objects.has(key)) this.#objects.set(key, { content, metadata })
+    this.#growing.delete(key)
+    const found = this.#objects.get(key)?.content.byteLength
+    return found === size ? { size } : undefined
+  }
+
+  async isStored({ key, offset, signal }: RecordedUpload): Promise<boolean> {
+    throwIfAborted(signal)
+    const { content } = this.#growing.get(key) ?? this.#objects.get(key) ?? { content: NOTHING }
+    return content.byteLength >= offset
   }
 
   async open({ key, range, signal }: OpenObject): Promise<OpenedObject | undefined> {
@@ -62,6 +133,7 @@ class MemoryStore implements ObjectStore {
 
   async remove({ key, signal }: NamedObject): Promise<void> {
     throwIfAborted(signal)
+    this.#growing.delete(key)
     this.#objects.delete(key)
   }
 

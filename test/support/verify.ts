@@ -4,6 +4,8 @@ import type { ObjectStore } from '../../src/core/objects/object-store.ts'
 import { createVerifier, type Verifier } from '../../src/core/verify/verifier.ts'
 import { type Verification, type VerifyRequest } from '../../src/core/verify/run.ts'
 import type { Database } from '../../src/database/database.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
+import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createInventory } from '../../src/database/verify/inventory.ts'
 import { GARBAGE_DELAY_MS } from './service/test-core.ts'
 
@@ -12,11 +14,14 @@ export interface VerifiedPorts {
   readonly objects: ObjectStore
   /** Methods that stand in for those of the real port. */
   readonly inventory?: Partial<Inventory>
+  readonly ledger?: Partial<Ledger>
 }
 
-export function createTestVerifier({ database, objects, inventory }: VerifiedPorts): Verifier {
+export function createTestVerifier(ports: VerifiedPorts): Verifier {
+  const { database, objects, inventory, ledger } = ports
   return createVerifier({
     inventory: { ...createInventory(database), ...inventory },
+    ledger: { ...createLedger(database, { baseCapacity: 0 }), ...ledger },
     objects,
     garbageDelayMs: GARBAGE_DELAY_MS,
   })

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { actOn, NARROW, takePicture, violationsIn, WIDE } from './looks.ts'
-import { describeInBrowser, openWithPage, pick, secretOf, visit, type Visit } from './fixture.ts'
+import {
+  describeInBrowser,
+  openWithPage,
+  pick,
+  secretOf,
+  uploaded,
+  visit,
+  type Visit,
+} from './fixture.ts'
+import { beginUpload } from '../support/http/tus-client.ts'
 
 const FILES = {
   'Beach at dawn.jpg': 500_000,
@@ -106,6 +115,22 @@ describeInBrowser('each view', (browser) => {
       await act('Delete', 'budget.xlsx')
       await page.getByRole('button', { name: 'Undo' }).waitFor()
       await expectAccessible('undo')
+    })
+
+    it('of interrupted uploads', async () => {
+      const { page } = opened
+      for (const name of ['concert.mov', 'An interview of an hour, in one take.mov']) {
+        const content = 'x'.repeat(600)
+        await beginUpload(service, { cookie: user.cookie, name, length: 1000, content })
+      }
+      await page.reload()
+      await page.getByText('2 uploads were interrupted.').waitFor()
+      await expectAccessible('interrupted')
+      await pick(page, [{ path: 'concert.mov', content: 'x'.repeat(1000) }])
+      await page.getByText('The file may have changed').waitFor()
+      await expectAccessible('interrupted-differs')
+      await page.getByRole('button', { name: 'Start over' }).click()
+      await uploaded(page, 1)
     })
 
     it('of a repository over its capacity', async () => {

@@ -1,4 +1,4 @@
-import type { ApiDocument, Json } from './api-document.ts'
+import type { ApiDocument, Json, OperationObject } from './api-document.ts'
 import { html, type Html, NOTHING } from './html.ts'
 import { operationSection, type PlacedOperation } from './operation-section.ts'
 import { phrase, prose } from './prose.ts'
@@ -86,16 +86,23 @@ function operations(
 }
 
 function placedUnder({ paths }: ApiDocument, tag: string): PlacedOperation[] {
-  return Object.entries(paths).flatMap(([path, { head, ...methods }]) =>
-    Object.entries(methods)
+  return Object.entries(paths).flatMap(([path, { head, ...others }]) => {
+    const isLikeGet = isHeadOf(others['get'], head)
+    const methods = head === undefined || isLikeGet ? others : { head, ...others }
+    return Object.entries(methods)
       .filter(([, operation]) => operation.tags.includes(tag))
       .map(([method, operation]) => ({
         method,
         path,
         operation,
-        head: method === 'get' ? head : undefined,
-      })),
-  )
+        head: method === 'get' && isLikeGet ? head : undefined,
+      }))
+  })
+}
+
+/** A `HEAD` that does more than the `GET` of its path has a section of its own. */
+function isHeadOf(get: OperationObject | undefined, head: OperationObject | undefined): boolean {
+  return head?.operationId.toLowerCase() === `head${get?.operationId}`.toLowerCase()
 }
 
 function schemas({ components }: ApiDocument): Html {

@@ -34,6 +34,16 @@ export interface Grant {
   readonly ends_at: string | null
 }
 
+/** A resumable upload that is not a file yet. Sizes are in bytes. */
+export interface UnfinishedUpload {
+  readonly upload_id: string
+  readonly name: string
+  readonly state: 'open' | 'receiving' | 'complete'
+  readonly offset: number
+  readonly length: number | null
+  readonly expires_at: string
+}
+
 export interface AccessToken {
   readonly token_id: string
   readonly label: string

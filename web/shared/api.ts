@@ -29,6 +29,11 @@ export class ProblemError extends Error {
     return isTwo ? TWO_TOKENS : this.code
   }
 
+  /** Whether the response gives the reason. Responses to HEAD, and those of proxies, do not. */
+  get isExplained(): boolean {
+    return 'code' in this.facts
+  }
+
   fact(name: string): number {
     const value = this.facts[name]
     return typeof value === 'number' ? value : 0
@@ -49,7 +54,7 @@ export class ConnectionError extends Error {
 }
 
 export interface Call {
-  readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method?: 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly json?: object
   readonly headers?: Readonly<Record<string, string>>
   /** Lets the request outlive the page. */
@@ -154,7 +159,7 @@ export function problemOf({ status, text, retryAfter }: Refusal): ProblemError {
 export function isPassing(error: unknown): boolean {
   return (
     error instanceof ConnectionError ||
-    (error instanceof ProblemError && [408, 429, 502, 503, 504].includes(error.status))
+    (error instanceof ProblemError && [408, 423, 429, 502, 503, 504].includes(error.status))
   )
 }
 

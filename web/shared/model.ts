@@ -20,6 +20,28 @@ export interface FilePage {
   readonly next_cursor: string | null
 }
 
+/** A resumable upload as the API describes it. */
+export interface UploadEntry {
+  readonly upload_id: string
+  readonly name: string
+  /** `complete`: all bytes have arrived, but the file is not stored. */
+  readonly state: 'open' | 'receiving' | 'complete' | 'finished'
+  readonly offset: number
+  /** `null` while it is deferred. */
+  readonly length: number | null
+  readonly metadata: Readonly<Record<string, string>>
+  /** The code of the last refusal to store the file. */
+  readonly refusal: string | null
+  readonly expires_at: string
+  /** The file of a finished upload, while it is the current version. */
+  readonly file: FileEntry | null
+}
+
+export interface UploadPage {
+  readonly uploads: readonly UploadEntry[]
+  readonly next_cursor: string | null
+}
+
 export interface Grant {
   readonly source: string
   readonly reference: string
@@ -41,6 +63,8 @@ export interface Capacity extends Figures {
   readonly user_id: string
   readonly file_count: number
   readonly max_files: number
+  /** Resumable uploads, running or interrupted. */
+  readonly unfinished_uploads: { readonly count: number; readonly bytes: number }
   readonly state: 'normal' | 'nearing' | 'critical' | 'exceeded'
   readonly grants: readonly Grant[]
 }

@@ -1,6 +1,7 @@
 import { effect, untracked } from '@preact/signals'
 import { createApi } from '../shared/api.ts'
 import { messageOf } from '../shared/error-message.ts'
+import type { FileEntry } from '../shared/model.ts'
 import { pause } from '../shared/sleep.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
@@ -12,6 +13,9 @@ import { createSender, type Sender } from './uploads/uppy-transport.ts'
 import { isLoopback, takeAccessToken } from './sign-in-link.ts'
 import { openTabs, type TabMessage } from './cross-tab.ts'
 import { createUploads } from './uploads/queue.ts'
+import { createTransfer } from './uploads/transfer.ts'
+import { refusalOf } from './uploads/upload-failure.ts'
+import { createUnfinishedUploads } from './uploads/unfinished-uploads.ts'
 
 export type Page = ReturnType<typeof createPage>
 
@@ -61,18 +65,64 @@ export function createPage({
     },
   })
   let sender: Sender | undefined
-  const uploads = createUploads({
+  const unfinished = createUnfinishedUploads(api)
+  const transfer = createTransfer({
     api,
+    unfinished,
+    sender: () => (sender ??= createSender({ target, onDropped })),
+  })
+  const uploads = createUploads({
     list,
     capacity,
-    sender: () => (sender ??= createSender({ target, onDropped })),
+    unfinished,
+    transfer,
     settle: (name) => removals.settle(name),
-    onUploaded(file) {
-      list.put(file)
-      capacity.refresh()
-      tabs.tell({ kind: 'put', file })
-    },
+    onUploaded,
+    cancel: cancelUpload,
   })
+
+  function onUploaded(file: FileEntry | undefined): void {
+    capacity.refresh()
+    if (file === undefined) return
+    list.put(file)
+    tabs.tell({ kind: 'put', file })
+  }
+
+  /** Cancels a resumable upload. */
+  async function cancelUpload(id: string): Promise<void> {
+    try {
+      await unfinished.cancel(id)
+      capacity.refresh()
+    } catch (error) {
+      if (session.state.value.kind === 'open') toasts.show(messages.failed(messageOf(error)))
+      unfinished.refresh()
+    }
+  }
+
+  /** Stores the file of a complete upload. */
+  async function finishUpload(id: string): Promise<void> {
+    try {
+      const { file } = await unfinished.finish(id)
+      onUploaded(file ?? undefined)
+    } catch (error) {
+      toasts.show(refusalOf(error))
+    }
+    unfinished.refresh()
+  }
+
+  /** Reads the unfinished uploads if their number has changed. Most users never have any. */
+  function followUnfinished(): void {
+    const count = capacity.figures.value?.unfinished_uploads.count ?? 0
+    if (count !== unfinished.uploads.value.length) unfinished.refresh()
+  }
+
+  /** Whether another tab or device is uploading, or the service is storing what it has uploaded. */
+  function isSentElsewhere(): boolean {
+    return unfinished.uploads.value.some(
+      ({ state, refusal, upload_id: id }) =>
+        (state === 'receiving' || (state === 'complete' && refusal === null)) && !uploads.owns(id),
+    )
+  }
 
   function onDropped(files: Parameters<typeof uploads.add>[0]): void {
     if (session.state.value.kind === 'open') uploads.add(files)
@@ -110,10 +160,12 @@ export function createPage({
   function welcome(): void {
     const user = capacity.figures.value?.user_id
     if (user !== lastUser) {
-      uploads.remove(uploads.items.value)
+      uploads.clear()
+      unfinished.clear()
       list.clear()
     }
     lastUser = user
+    followUnfinished()
     // A refused token is handled by the session.
     list.reload().catch(() => undefined)
     uploads.resume()
@@ -122,12 +174,13 @@ export function createPage({
   /** Keeps uploads if the session ended, but not if the user signed out. */
   function part(mayReturn: boolean): void {
     list.clear()
-    if (!mayReturn) uploads.remove(uploads.items.value)
+    unfinished.clear()
+    if (!mayReturn) uploads.clear()
   }
 
   async function signOut(): Promise<void> {
     try {
-      await removals.settleAll()
+      await Promise.all([removals.settleAll(), uploads.remove(uploads.items.value)])
       await session.signOut()
     } catch (error) {
       toasts.show(messages.failed(messageOf(error)))
@@ -144,12 +197,21 @@ export function createPage({
         else if (state.kind === 'closed') part(state.reason !== undefined)
       })
     })
+    effect(() => {
+      const isKnown = capacity.figures.value !== undefined
+      untracked(() => {
+        if (isKnown && session.state.value.kind === 'open') followUnfinished()
+      })
+    })
     setInterval(() => {
-      if (uploads.figures.value.active > 0 && session.state.value.kind === 'open')
-        capacity.refresh()
+      if (session.state.value.kind !== 'open') return
+      if (uploads.figures.value.active > 0) capacity.refresh()
+      if (isSentElsewhere()) unfinished.refresh()
     }, WATCH_MS)
     document.addEventListener('visibilitychange', () => {
-      if (!document.hidden && session.state.value.kind === 'open') capacity.refresh()
+      if (document.hidden || session.state.value.kind !== 'open') return
+      capacity.refresh()
+      if (unfinished.uploads.value.length > 0) unfinished.refresh()
     })
     addEventListener('beforeunload', (event) => {
       if (uploads.figures.value.active > 0) event.preventDefault()
@@ -162,5 +224,19 @@ export function createPage({
     void session.begin(accessToken)
   }
 
-  return { api, capacity, list, removals, session, signOut, tabs, toasts, uploads, start }
+  return {
+    api,
+    cancelUpload,
+    capacity,
+    finishUpload,
+    list,
+    removals,
+    session,
+    signOut,
+    start,
+    tabs,
+    toasts,
+    unfinished,
+    uploads,
+  }
 }

@@ -27,13 +27,18 @@ export const RESTORE: StandaloneCommand = {
   operands: ['<s3://bucket/key>'],
   summary: 'restore the embedded database from a copy; an existing database is never replaced',
   runAlone: async (call) => {
-    const { operands, copies, interruption } = call
+    const { operands, copies, interruption, printError } = call
     const [source = ''] = operands
     using transfer = showTransfer(call)
     const { onProgress } = transfer
-    return { source, ...(await copies.restore({ source, onProgress, signal: interruption() })) }
+    const restored = await copies.restore({ source, onProgress, signal: interruption() })
+    printError(NEXT_STEP)
+    return { source, ...restored }
   },
 }
+
+/** Otherwise, when an upload that was finished after the copy was made expires, its object is removed. */
+const NEXT_STEP = 'Run "cloud-repo uploads release --finished" before you start the service.'
 
 const BAR_WIDTH = 30
 

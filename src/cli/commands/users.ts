@@ -35,7 +35,11 @@ export const USERS: readonly Command[] = [
     words: ['users', 'show'],
     operands: ['<user_id>'],
     summary: 'show the status and usage of a user; for a deleted user, the data still to be purged',
-    run: async ({ users }, { operands }) => accountRow(await users.find(userIdOf(operands))),
+    run: async ({ users, uploadAdministration }, { operands }) => {
+      const account = await users.find(userIdOf(operands))
+      const { count, bytes } = await uploadAdministration.measure(account.user.userId)
+      return { ...accountRow(account), unfinished_uploads: count, unfinished_bytes: bytes }
+    },
   },
   {
     words: ['users', 'suspend'],

@@ -21,7 +21,8 @@ export const VERIFY: Command = {
   operands: ['[user_id]'],
   flags: ['sample'],
   switches: ['repair', 'deep', 'metrics'],
-  summary: 'compare quotas, files and objects (--deep reads every file, --sample N about one in N)',
+  summary:
+    'compare quotas, files, uploads and objects (--deep reads every file, --sample N about one in N)',
   run: async ({ verifier }, call) => {
     const { operands, switches, json, print, fail, interruption } = call
     const verification = await verifier.verify({
@@ -74,6 +75,7 @@ function summary(verification: Verification, kinds: readonly FindingKind[]): Row
     users: verification.users,
     files: verification.files,
     objects: verification.objects,
+    uploads: verification.uploads,
     read_files: verification.readFiles,
     read_bytes: verification.readBytes,
     ...Object.fromEntries(kinds.map((kind) => [kind, verification.remaining[kind]])),
@@ -92,12 +94,15 @@ function remaining(verification: Verification): number {
 
 /** Prometheus text format 0.0.4, for node_exporter's textfile collector. */
 function metricsOf(verification: Verification): string {
-  const { users, files, objects, remaining } = verification
+  const { users, files, objects, uploads, remaining } = verification
   return [
     ...head('drift', 'Findings that the last verify did not repair, by kind.'),
     ...FINDING_KINDS.map((kind) => `${PREFIX}drift{kind="${kind}"} ${remaining[kind]}`),
-    ...head('verified', 'Users, files and objects that the last verify checked.'),
-    ...Object.entries({ users, files, objects }).map(
+    ...head(
+      'verified',
+      'Users, files, objects and unfinished uploads that the last verify checked.',
+    ),
+    ...Object.entries({ users, files, objects, uploads }).map(
       ([of, count]) => `${PREFIX}verified{of="${of}"} ${count}`,
     ),
     ...head('verify_repaired', 'Findings that the last verify repaired.'),

@@ -12,8 +12,11 @@ export interface Precondition {
   readonly ifUnmodifiedSince?: number | undefined
 }
 
+/** What a precondition compares of a file. */
+export type Comparable = Pick<File, 'version' | 'updatedAt'>
+
 /** Evaluates the precondition of a write. `file` is `undefined` if the name has no file. */
-export function isMet(precondition: Precondition, file: File | undefined): boolean {
+export function isMet(precondition: Precondition, file: Comparable | undefined): boolean {
   const { ifMatch, ifNoneMatch } = precondition
   const matched = ifMatch === undefined ? isUnmodified(precondition, file) : has(ifMatch, file)
   return matched && (ifNoneMatch === undefined || !has(ifNoneMatch, file))
@@ -32,11 +35,11 @@ export function isModifiedSince(modifiedAt: number, since: number): boolean {
   return Math.floor(modifiedAt / 1000) > Math.floor(since / 1000)
 }
 
-function has(tags: EntityTags, file: File | undefined): boolean {
+function has(tags: EntityTags, file: Comparable | undefined): boolean {
   return file !== undefined && includesEntityTag(tags, file.version)
 }
 
-function isUnmodified({ ifUnmodifiedSince }: Precondition, file: File | undefined): boolean {
+function isUnmodified({ ifUnmodifiedSince }: Precondition, file: Comparable | undefined): boolean {
   if (ifUnmodifiedSince === undefined || file === undefined) return true
   return !isModifiedSince(file.updatedAt, ifUnmodifiedSince)
 }

@@ -14,6 +14,7 @@ import type {
 } from '../ledger/ledger.ts'
 import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
+import type { Unfinished } from '../uploads/resumable/resumable-ledger.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Version } from '../objects/object-key.ts'
@@ -74,8 +75,11 @@ export interface Repository extends Uploads {
   /** The files that the viewer may download; all of them for the owner. Empty for an unknown user. */
   list(page: ListRepository): Promise<FilePage>
 
-  /** See `Ledger.reportCapacity`; rejects with `access_token_invalid` for a deleted caller. */
-  reportCapacity(caller: Caller): Promise<CapacityReport>
+  /**
+   * See `Ledger.reportCapacity` and, read right after it, `Ledger.measureUnfinished`. Rejects with
+   * `access_token_invalid` for a deleted caller.
+   */
+  reportCapacity(caller: Caller): Promise<CapacityReport & { readonly unfinished: Unfinished }>
 
   /** See `Ledger.deleteFile`. Reverifies the caller first. Running downloads continue. */
   remove(file: DeleteOwnFile): Promise<void>
@@ -146,7 +150,7 @@ export function createRepository(options: RepositoryOptions): Repository {
     async reportCapacity({ userId, userCreatedAt }) {
       const report = await ledger.reportCapacity(userId, userCreatedAt)
       if (report === undefined) throw inactiveUser(undefined)
-      return report
+      return { ...report, unfinished: await ledger.measureUnfinished(userId) }
     },
     async remove({ reverify, ...file }) {
       await reverify()

@@ -5,6 +5,7 @@ import type { Audience, FileOrder, FilePosition } from '../files/listing.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
+import type { ResumableLedger } from '../uploads/resumable/resumable-ledger.ts'
 import type { UserId, UserIdPrefix } from '../users/user-id.ts'
 import type { Grant, User } from '../users/user-store.ts'
 
@@ -65,8 +66,10 @@ export interface AbortUpload {
   readonly userId: UserId
   readonly version: Version
   readonly expiredOnly?: boolean
-  /** Nothing was or will be sent to the object store, so nothing has to be removed and no row is kept. */
+  /** Keep no row and remove no object, because nothing was or will be sent to the store, or the object must stay. */
   readonly isUntouched?: boolean
+  /** How a resumable upload ended; `expired` if omitted. */
+  readonly endedAs?: 'cancelled' | 'lost'
 }
 
 export interface CommitUpload extends Caller {
@@ -133,13 +136,14 @@ export type UploadOutcome = 'aborted' | 'committed'
  * Methods that take a `Caller` reject first with `access_token_invalid` for a missing user, then with `user_suspended`.
  * They compare the creation time under the user's lock, so a later user with the same id counts as missing.
  */
-export interface Ledger extends SweepLedger {
+export interface Ledger extends SweepLedger, ResumableLedger {
   /**
    * Atomic: either the journal has the upload's key and the growth is reserved, or nothing has changed. Growth is
    * `bytes` minus the size of the replaced file, at least 0. It is accepted if it is 0, or if used + reserved + growth
    * is at most the capacity. The `WHERE` of the reserving `UPDATE` checks this, so concurrent instances never reserve a
    * byte twice (I5). Under the same lock, pending uploads with a running lease are limited to `maxUploads`; an expired
-   * one counts again when its lease is renewed. The same `WHERE` bounds the user's garbage (core/quota/README.md).
+   * one counts again when its lease is renewed, and a resumable one counts only while a request holds it. The same
+   * `WHERE` bounds the user's garbage (core/quota/README.md).
    *
    * Rejects, in this order, with: `precondition_failed`, `too_many_requests` (for garbage, with a `retry_after` until
    * the oldest is due), `file_count_exceeded`, `capacity_exceeded` (facts

@@ -1,5 +1,18 @@
+import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
+
+/** An upload that is neither aborted nor committed, even if it has expired. */
+export interface PendingUpload {
+  readonly userId: UserId
+  readonly version: Version
+  readonly name: FileName
+  readonly objectKey: ObjectKey
+  /** The length of a resumable upload, if it is known. */
+  readonly length: number | undefined
+  /** A request holds the upload, or held it when its instance stopped, up to a minute ago. */
+  readonly isRunning: boolean
+}
 
 export interface AbortedUpload {
   readonly version: Version
@@ -37,8 +50,12 @@ export interface Backlog {
 
 /** Totals of all users, due or not; each covers at most as many rows as the requested cap. */
 export interface Journal {
+  /** Uploads with a single request. */
   readonly reservations: number
   readonly reservedBytes: number
+  /** Unfinished resumable uploads, and the bytes that they have announced. */
+  readonly unfinishedUploads: number
+  readonly unfinishedBytes: number
   readonly garbage: number
 }
 
@@ -48,8 +65,8 @@ export interface Journal {
  */
 export interface SweepLedger {
   /**
-   * Ends all leases and returns how many it ended. Called when no upload should be running; a live owner can still
-   * renew its lease.
+   * Ends the leases of all uploads except resumable ones, whose claims it ends instead. Returns how many leases it
+   * ended. Called when no upload should be running; a live owner can still renew its lease.
    */
   endLeases(): Promise<number>
 
@@ -58,6 +75,12 @@ export interface SweepLedger {
     readonly except?: readonly UserId[]
     readonly limit: number
   }): Promise<readonly { userId: UserId; version: Version }[]>
+
+  /** Up to `limit` pending uploads of all users after `after`, by version. */
+  listPendingUploads(page: {
+    readonly after: Version | undefined
+    readonly limit: number
+  }): Promise<readonly PendingUpload[]>
 
   /**
    * Up to `limit` due uploads after `after`, ordered by `removeAt` and version. An upload is due when it is aborted,

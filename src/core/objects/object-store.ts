@@ -1,51 +1,27 @@
 import type { Readable } from 'node:stream'
-import type { ObjectKey } from './object-key.ts'
+import type { AppendStore } from '../uploads/resumable/append-store.ts'
+import type { BodyMemory } from './body-memory.ts'
+import type { NamedObject, ObjectKey } from './object-key.ts'
 
 export interface PutObject extends NamedObject {
-  /** `put` reads it to its end or destroys it. */
-  readonly body: Readable
+  /** `put` reads a stream to its end or destroys it. */
+  readonly body: Readable | Uint8Array
   /** An upper bound in bytes, if known; a hint for part sizes, not a promise. */
   readonly expectedSize?: number
+  /** The content's SHA-256 in hexadecimal, for a store that needs it. Called only once a stream has ended. */
+  readonly sha256?: () => string
   /** Small ASCII strings, kept with the object if the store supports it. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Bounds what `put` holds of the content; unlimited if omitted. */
+  /** Bounds what `put` holds of a stream; unlimited if omitted. */
   readonly memory?: BodyMemory
   /** If the store neither has nor will have any of the object, called before `put` rejects: no removal is needed. */
   readonly onUntouched?: (() => void) | undefined
-}
-
-/** The memory budget of one body. The caller provides it to the store. */
-export interface BodyMemory {
-  /**
-   * Yields `content` chunk by chunk and counts each chunk as held. A chunk waits until there is room for it. Fails with
-   * `unavailable` if that takes too long, or if others need the room more. Called once.
-   */
-  hold(content: AsyncIterable<Uint8Array>, options?: HoldOptions): AsyncGenerator<Uint8Array, void>
-  /** `bytes` of the yielded content have left the store's memory. */
-  release(bytes: number): void
-  /** The store will not read the chunk again; the caller may free the chunk's memory at once. */
-  detach(chunk: Uint8Array): void
-}
-
-export interface HoldOptions {
-  /**
-   * Bytes that the store collects before it sends a part; 0 if it collects none. Defaults to the memory's part size,
-   * which is the maximum. A full part is sent when the next byte or the end arrives, independently of other held bytes.
-   */
-  readonly partSize?: number
-  /** An upper bound in bytes, if known; a hint to claim less memory. */
-  readonly expectedSize?: number | undefined
 }
 
 /** First and last byte, both inclusive and inside the content. */
 export interface ByteRange {
   readonly first: number
   readonly last: number
-}
-
-export interface NamedObject {
-  readonly key: ObjectKey
-  readonly signal: AbortSignal
 }
 
 export interface OpenObject extends NamedObject {
@@ -85,7 +61,7 @@ export interface OpenedObject {
  * method rejects with `unavailable` (driver's error as `cause`) if the store fails or misses the adapter's deadline, or
  * if `signal` aborts. All methods may run concurrently, in any number of processes.
  */
-export interface ObjectStore {
+export interface ObjectStore extends AppendStore {
   /**
    * Guarantees, once resolved, that the object is complete, durable and readable by every instance; no reader sees it
    * earlier. `size` is the size that the *store* reports. Rejects as soon as the store fails, even while `body` stalls;
@@ -124,11 +100,11 @@ export interface ObjectStore {
 
 export function chunksOf({
   body,
-}: Pick<OpenedObject, 'body'>): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+}: Pick<OpenedObject | PutObject, 'body'>): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
   return body instanceof Uint8Array ? [body] : body
 }
 
-export function discardBody({ body }: Pick<OpenedObject, 'body'>): void {
+export function discardBody({ body }: Pick<OpenedObject | PutObject, 'body'>): void {
   if (!(body instanceof Uint8Array)) body.destroy()
 }
 

@@ -1,5 +1,6 @@
 import { AppError, tooManyRequests } from '../errors.ts'
 import type { Usage } from '../ledger/ledger.ts'
+import type { Unfinished } from '../uploads/resumable/resumable-ledger.ts'
 import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
 import { availableBytes } from './capacity.ts'
@@ -11,6 +12,8 @@ export interface QuotaRequest extends Caller {
   readonly maxFiles: number
   /** Not tested if omitted. */
   readonly maxUploads?: number
+  /** Maximum number of unfinished resumable uploads, including this one. Not tested if omitted. */
+  readonly maxUnfinished?: number
 }
 
 export interface QuotaState {
@@ -20,18 +23,45 @@ export interface QuotaState {
   readonly uploads: number
   /** Set if the user's garbage leaves no room for the file: time until the oldest garbage may be removed. */
   readonly garbageWaitMs: number | undefined
+  /**
+   * The growth of a resumable upload fits, so only the announced bytes of unfinished uploads can exceed the capacity.
+   */
+  readonly hasRoom: boolean
+  /** The user's other unfinished uploads. */
+  readonly unfinished: Unfinished
 }
 
-/** Why the quota refuses an upload, in the order of `Ledger.begin`; `state` is `undefined` for a missing user. */
+/**
+ * Why the quota refuses an upload, in the order of `Ledger.begin` and `createResumable`; `state` is `undefined` for a
+ * missing user.
+ */
 export function refusalOf(request: QuotaRequest, state: QuotaState | undefined): AppError {
   if (state?.createdAt !== request.userCreatedAt) return inactiveUser(undefined)
   if (state.status !== 'active') return inactiveUser(state.status)
-  const { usage, uploads, garbageWaitMs } = state
-  const { requested, newFiles, maxFiles, maxUploads } = request
+  const { usage, uploads, garbageWaitMs, unfinished } = state
+  const { requested, newFiles, maxFiles, maxUploads, maxUnfinished } = request
   if (maxUploads !== undefined && uploads >= maxUploads) return uploadCountExceeded(maxUploads)
+  if (maxUnfinished !== undefined && unfinished.count >= maxUnfinished) {
+    return unfinishedExceeded(unfinished, maxUnfinished)
+  }
   if (garbageWaitMs !== undefined) return garbageExceeded(garbageWaitMs)
   if (newFiles > 0 && usage.fileCount >= maxFiles) return fileCountExceeded(usage, maxFiles)
+  if (state.hasRoom) return unfinishedExceeded(unfinished, maxUnfinished)
   return capacityExceeded(usage, requested)
+}
+
+function unfinishedExceeded({ count, bytes }: Unfinished, max: number | undefined): AppError {
+  return new AppError(
+    'unfinished_uploads_exceeded',
+    'The unfinished uploads of this user exceed their limit. Finish or cancel some of them.',
+    {
+      facts: {
+        unfinished_count: count,
+        unfinished_bytes: bytes,
+        ...(max !== undefined && { max_unfinished_uploads: max }),
+      },
+    },
+  )
 }
 
 function garbageExceeded(waitMs: number): AppError {

@@ -1,10 +1,12 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { type Readable, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
+import { settledUnlessAborted } from '../async/deadline.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
-import type { BodyMemory, ObjectStore } from '../objects/object-store.ts'
-import type { MemoryAllocation } from './memory/allocation.ts'
+import type { ObjectStore } from '../objects/object-store.ts'
+import type { BodyMemory } from '../objects/body-memory.ts'
+import { FIRST_BYTES, type MemoryAllocation } from './memory/allocation.ts'
 
 /** A file being uploaded, independent of the request format. */
 export interface IncomingFile {
@@ -40,6 +42,60 @@ export interface StoredContent {
  * when all work has ended. Rejects with the first failure, of the request, a limit, the signal or the store.
  */
 export async function storeContent(options: StoreContentOptions): Promise<StoredContent> {
+  const { max = Infinity } = options.incoming.size
+  return max <= FIRST_BYTES ? await storeSmall(options) : await storeStream(options)
+}
+
+/** The store gets nothing before the end of the request, so a request that breaks off leaves nothing. */
+async function storeSmall(options: StoreContentOptions): Promise<StoredContent> {
+  const { objects, key, metadata, incoming, onUntouched, signal } = options
+  const body = await gather(options).catch((error: unknown) => {
+    onUntouched?.()
+    incoming.content.destroy()
+    throw signal.aborted && !isAppError(error) ? signal.reason : error
+  })
+  const sha256 = hash('sha256', body)
+  const putting = objects.put({
+    key,
+    body,
+    sha256: () => sha256,
+    metadata,
+    onUntouched,
+    signal,
+  })
+  const put = await putting.catch((error: unknown) => {
+    throw signal.aborted ? signal.reason : error
+  })
+  const size = body.byteLength
+  assertSize({ sent: size, stored: put.size })
+  return { size, sha256 }
+}
+
+async function gather(options: StoreContentOptions): Promise<Uint8Array> {
+  const { incoming, memory, maxBytes, onBytes, signal } = options
+  const { content } = incoming
+  const chunks: Buffer[] = []
+  const { promise: refused, reject: refuse } = Promise.withResolvers<never>()
+  let bytes = 0
+  content.on('data', (chunk: Buffer) => {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) refuse(fileTooLarge(maxBytes))
+    // A file that does not fit is refused now: its client may never send the rest.
+    const pending = onBytes(bytes)
+    if (pending === undefined) return
+    content.pause()
+    pending.then(() => content.resume(), refuse)
+  })
+  const receive = async (): Promise<void> => {
+    await Promise.race([finished(content, { writable: false }), refused])
+    await incoming.end()
+  }
+  await settledUnlessAborted(memory.awaitClient(receive()), signal)
+  return Buffer.concat(chunks)
+}
+
+async function storeStream(options: StoreContentOptions): Promise<StoredContent> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
   const expectedSize = incoming.size.announced
   const meter = createByteMeter(options)
@@ -48,6 +104,7 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
     objects.put({
       key,
       body: meter.stream,
+      sha256: meter.sha256,
       metadata,
       memory,
       onUntouched,
@@ -56,19 +113,17 @@ export async function storeContent(options: StoreContentOptions): Promise<Stored
     }),
   ])
   if (put.status === 'rejected' || flow.status === 'rejected') throw causeOf({ flow, put, signal })
-  const { bytes: size, hash } = meter
-  if (put.value.size !== size) {
-    throw new AppError(
-      'unavailable',
-      'The object store stored fewer or more bytes than the service sent.',
-      {
-        cause: new Error(`sent ${size} bytes, stored ${put.value.size}`),
-        part: 'object_store',
-      },
-    )
-  }
+  const { bytes: size } = meter
+  assertSize({ sent: size, stored: put.value.size })
   await memory.awaitClient(incoming.end())
-  return { size, sha256: hash.digest('hex') }
+  return { size, sha256: meter.sha256() }
+}
+
+function assertSize({ sent, stored }: { readonly sent: number; readonly stored: number }): void {
+  if (sent === stored) return
+  const detail = 'The object store stored fewer or more bytes than the service sent.'
+  const cause = new Error(`sent ${sent} bytes, stored ${stored}`)
+  throw new AppError('unavailable', detail, { cause, part: 'object_store' })
 }
 
 /** The original failure: when the pipeline or the put fails, it ends the other. */
@@ -108,8 +163,22 @@ export function createByteMeter({ maxBytes, onBytes }: ByteMeterOptions) {
       else pending.then(() => done(null, chunk), done)
     },
   })
-  const meter = { stream, hash, bytes: 0 }
+  let digest: string | undefined
+  const meter = {
+    stream,
+    /** Of all bytes, in hexadecimal. Only after the stream's end. */
+    sha256: (): string => (digest ??= hash.digest('hex')),
+    bytes: 0,
+  }
   return meter
+}
+
+export function digestMismatch(sha256: string): AppError {
+  return new AppError(
+    'digest_mismatch',
+    'The received content does not match the Repr-Digest header.',
+    { facts: { sha256 } },
+  )
 }
 
 export function fileTooLarge(maxBytes: number): AppError {

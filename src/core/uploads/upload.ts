@@ -1,6 +1,6 @@
 import { accessRefusal, type AuthorizedCaller, type Caller, watchAccess } from '../users/caller.ts'
 import { settledWithin, timeoutSignal } from '../async/deadline.ts'
-import { AppError, isAppError } from '../errors.ts'
+import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from '../ledger/ledger.ts'
@@ -10,6 +10,7 @@ import { objectMetadata } from '../objects/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { isMet, type Precondition } from '../files/precondition.ts'
 import {
+  digestMismatch,
   fileTooLarge,
   type IncomingFile,
   storeContent,
@@ -130,13 +131,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       throw isAppError(error, 'unavailable') ? ((await accessRefusal(reverify)) ?? error) : error
     })
     if (sha256 === undefined || sha256 === stored.sha256) return stored
-    throw new AppError(
-      'digest_mismatch',
-      'The received content does not match the Repr-Digest header.',
-      {
-        facts: { sha256: stored.sha256 },
-      },
-    )
+    throw digestMismatch(stored.sha256)
   }
 
   /** Settles an unknown outcome by the ledger's compare-and-set. Rejects after `answerBy`; settling then continues. */
@@ -191,7 +186,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 }
 
 /** With the 5 s token cache, a stolen token's upload ends within 10 s of the revocation. */
-const REVERIFY_MS = 5_000
+export const REVERIFY_MS = 5_000
 
 const UNDO_TIMEOUT_MS = 3_000
 const UNDO_MS = 5_000

@@ -1,4 +1,5 @@
 import type { FileName } from '../files/file-name.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { Inventory } from './inventory.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
@@ -18,6 +19,8 @@ export const FINDING_KINDS = [
   'wrong_size',
   'wrong_digest',
   'unreadable_object',
+  // The record of an unfinished upload against the store.
+  'broken_upload',
   // Objects that nothing refers to.
   'orphaned_object',
   'foreign_object',
@@ -38,6 +41,7 @@ export interface Finding {
 
 export interface VerifierOptions {
   readonly inventory: Inventory
+  readonly ledger: Pick<Ledger, 'abort' | 'findResumable' | 'listPieces' | 'listResumables'>
   readonly objects: ObjectStore
   readonly garbageDelayMs: number
 }
@@ -59,6 +63,8 @@ export interface Verification {
   users: number
   files: number
   objects: number
+  /** Unfinished resumable uploads. */
+  uploads: number
   readFiles: number
   readBytes: number
   /** The number of findings by kind, without those that this run repaired. */
@@ -77,6 +83,7 @@ export function startRun(options: VerifierOptions, request: VerifyRequest): Veri
     users: 0,
     files: 0,
     objects: 0,
+    uploads: 0,
     readFiles: 0,
     readBytes: 0,
     remaining: none as Record<FindingKind, number>,

@@ -4,6 +4,7 @@ import type { Balance } from './inventory.ts'
 import type { UserId } from '../users/user-id.ts'
 import { verifyFiles } from './files.ts'
 import { verifyObjects, verifyUnknownUsers } from './objects.ts'
+import { verifyUploads } from './uploads.ts'
 import {
   type Finding,
   startRun,
@@ -16,10 +17,11 @@ import {
 export interface Verifier {
   /**
    * Compares `quotas` with `files` and `uploads`, and all three with the object store in both directions, while the
-   * service runs; running uploads are never findings (README.md). Uses constant memory. `repair` corrects quotas and
-   * moves orphaned objects to garbage. It never changes a file's row, and moves objects of an unknown user only if that
-   * user is named. Rejects with `unavailable` if the database or the object store fails, with `not_found` for a user
-   * without any row or object, and with the signal's reason; repairs made until then stay.
+   * service runs; running uploads are never findings (README.md). Uses constant memory. `repair` corrects quotas, ends
+   * uploads whose bytes are lost, and moves orphaned objects to garbage. It never changes a file's row, and moves
+   * objects of an unknown user only if that user is named. Rejects with `unavailable` if the database or the object
+   * store fails, with `not_found` for a user without any row or object, and with the signal's reason; repairs made
+   * until then stay.
    */
   verify(request: VerifyRequest): Promise<Verification>
 }
@@ -73,6 +75,7 @@ async function verifyUser(run: VerifyRun, balance: Balance): Promise<void> {
   if (!isComplete || readOneIn !== undefined) {
     await verifyFiles(run, { userId: balance.userId, isComplete })
   }
+  await verifyUploads(run, balance.userId)
   verification.users += 1
   verification.files += balance.counted.fileCount
   run.onProgress?.(verification)

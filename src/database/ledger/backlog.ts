@@ -29,18 +29,33 @@ export async function measureBacklog(
 
 /** The `>= 0` conditions match every row, so that each statement reads at most `cap` rows of its index. */
 export async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
-  const pending = await sql<Pick<Journal, 'reservations' | 'reservedBytes'>>`
-    SELECT COUNT(*) AS reservations,
-      CAST(COALESCE(SUM(reserved_bytes), 0) AS BIGINT) AS "reservedBytes"
-    FROM (SELECT reserved_bytes FROM uploads
+  const pending = await sql<Omit<Journal, 'garbage'>>`
+    SELECT COUNT(*) - COUNT(r.version) AS reservations,
+      ${total(sql`CASE WHEN r.version IS NULL THEN reserved_bytes ELSE 0 END`)} AS "reservedBytes",
+      COUNT(r.version) AS "unfinishedUploads",
+      ${total(sql`announced_bytes`)} AS "unfinishedBytes"
+    FROM (SELECT version, reserved_bytes FROM uploads
           WHERE state = 'pending' AND lease_until >= 0 ORDER BY lease_until LIMIT ${cap}) AS figures
+    LEFT JOIN resumable_uploads AS r ON r.version = figures.version
   `.execute(db)
   const left = await sql<Pick<Journal, 'garbage'>>`
     SELECT COUNT(*) AS garbage
     FROM (SELECT not_before FROM garbage
           WHERE not_before >= 0 ORDER BY not_before, object_key LIMIT ${cap}) AS figures
   `.execute(db)
-  return { reservations: 0, reservedBytes: 0, garbage: 0, ...pending.rows[0], ...left.rows[0] }
+  return { ...NOTHING, ...pending.rows[0], ...left.rows[0] }
+}
+
+const NOTHING: Journal = {
+  reservations: 0,
+  reservedBytes: 0,
+  unfinishedUploads: 0,
+  unfinishedBytes: 0,
+  garbage: 0,
+}
+
+function total(bytes: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`CAST(COALESCE(SUM(${bytes}), 0) AS BIGINT)`
 }
 
 /** Ignores `due = 0`, which the previous release leaves on aborted uploads: it says nothing about their age. */

@@ -1,7 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import type { Slot } from '../database.ts'
 import {
   assertPrecondition,
   fileNamed,
@@ -9,11 +10,13 @@ import {
   findUpload,
   type FoundUpload,
   type LedgerTx,
+  type Rule,
+  run,
   lockUser,
   lostReason,
   uploadLost,
 } from './ledger-sql.ts'
-import { mayCommit, needOf, refusalReason } from './quota-rule.ts'
+import { mayCommit, needFrom, type NeedValues, needValues, refusalReason } from './quota-rule.ts'
 import { INSERT_FILE, type Outcome, REPLACE_FILE, USAGE_COLUMNS } from './rows.ts'
 import { discardObject } from './update-file.ts'
 
@@ -29,7 +32,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { ...upload, file: old })
   const usage = await moveQuota(tx, { upload, replaced: old, ownReserved: found.reserved })
-  await putFile(tx, file)
+  await run(tx, putFile, file)
   if (old !== undefined) await discardObject(tx, { ...upload, file: old })
   return { ...outcome, usage }
 }
@@ -63,12 +66,16 @@ async function settleAsCommitted(
   { upload, outcome }: { readonly upload: CommitUpload; readonly outcome: Outcome },
 ): Promise<void> {
   const { file } = outcome
-  const settled = await sql`
-    UPDATE uploads
-    SET state = 'committed', settled_at = ${file.updatedAt}, outcome = ${JSON.stringify(outcome)}
-    WHERE version = ${file.version} AND user_id = ${file.userId} AND state = 'pending'
-  `.execute(tx.db)
+  const settled = await run(tx, settleUpload, { ...file, outcome: JSON.stringify(outcome) })
   if (settled.numAffectedRows !== 1n) throw await lostReason(tx, upload)
+}
+
+function settleUpload(slot: Slot<File & { readonly outcome: string }>) {
+  return sql`
+    UPDATE uploads
+    SET state = 'committed', settled_at = ${slot('updatedAt')}, outcome = ${slot('outcome')}
+    WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
+  `
 }
 
 interface Move {
@@ -79,28 +86,36 @@ interface Move {
 
 async function moveQuota(tx: LedgerTx, { upload, replaced, ownReserved }: Move): Promise<Usage> {
   const { userId, size, maxFiles } = upload
-  const newFiles = replaced === undefined ? 1 : 0
-  const { rows } = await sql<Usage>`
-    UPDATE quotas
-    SET used_bytes = used_bytes - ${replaced?.size ?? 0} + ${size},
-        reserved_bytes = reserved_bytes - ${ownReserved},
-        file_count = file_count + ${newFiles}
-    WHERE user_id = ${userId} AND ${mayCommit(tx, needOf(upload, { size, replaced, ownReserved }))}
-    RETURNING ${USAGE_COLUMNS}, ${tx.capacity} AS capacity
-  `.execute(tx.db)
+  const values = needValues(upload, { size, replaced, ownReserved })
+  const replacedBytes = replaced?.size ?? 0
+  const { rows } = await run(tx, moveReserved, { ...values, userId, replacedBytes })
   if (rows[0] === undefined) {
-    const refused = { requested: size, newFiles, maxFiles, ownReserved }
+    const refused = { requested: size, newFiles: values.newFiles, maxFiles, ownReserved }
     throw await refusalReason(tx, { ...upload, ...refused })
   }
   return rows[0]
 }
 
-async function putFile({ db }: LedgerTx, file: File): Promise<void> {
-  await sql`
+type Reserved = NeedValues & { readonly userId: UserId; readonly replacedBytes: number }
+
+function moveReserved(slot: Slot<Reserved>, rule: Rule): RawBuilder<Usage> {
+  return sql<Usage>`
+    UPDATE quotas
+    SET used_bytes = used_bytes - ${slot('replacedBytes')} + ${slot('size')},
+        reserved_bytes = reserved_bytes - ${slot('ownReserved')},
+        file_count = file_count + ${slot('newFiles')}
+    WHERE user_id = ${slot('userId')} AND ${mayCommit(rule, needFrom(slot))}
+    RETURNING ${USAGE_COLUMNS}, ${rule.capacity} AS capacity
+  `
+}
+
+function putFile(slot: Slot<File>) {
+  return sql`
     ${INSERT_FILE}
     VALUES
-      (${file.userId}, ${file.name}, ${file.version}, ${file.objectKey}, ${file.size},
-       ${file.sha256}, ${file.visibility}, ${file.createdAt}, ${file.updatedAt})
+      (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
+       ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
+       ${slot('updatedAt')})
     ${REPLACE_FILE}
-  `.execute(db)
+  `
 }

@@ -1,14 +1,19 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely'
 import { MAX_BYTES } from '../../core/byte-size.ts'
 import { type Caller, inactiveUser } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
 import type { Account } from '../../core/ledger/ledger.ts'
-import { isMet, type Precondition, preconditionFailed } from '../../core/files/precondition.ts'
+import {
+  type Comparable,
+  isMet,
+  type Precondition,
+  preconditionFailed,
+} from '../../core/files/precondition.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Fragments } from '../database.ts'
+import type { Build, Compiler, Fragments, Slot } from '../database.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
 
@@ -20,6 +25,19 @@ export interface LedgerTx extends Pick<Fragments, 'now' | 'forUpdate'> {
   readonly baseCapacity: number
   /** SQL for the capacity in force, in bytes, of the user in the `quotas` row. */
   readonly capacity: RawBuilder<number>
+  readonly compile: Compiler<Rule>
+}
+
+/** The SQL that statements are built from, besides their values. */
+export type Rule = Pick<LedgerTx, 'now' | 'capacity'>
+
+/** Runs a statement that many requests need. `build` must be a constant: what it builds is compiled only once. */
+export async function run<V, R>(
+  { db, compile }: Pick<LedgerTx, 'db' | 'compile'>,
+  build: Build<Rule, V, R>,
+  values: V,
+): Promise<QueryResult<R>> {
+  return await db.executeQuery(compile(build)(values))
 }
 
 /** At most 2^53 - 1. Summed as floating point, exact up to there, because SQLite's integer sum overflows at 2^63. */
@@ -51,14 +69,18 @@ export async function lockUser(
   { db, forUpdate }: Pick<LedgerTx, 'db' | 'forUpdate'>,
   userId: UserId,
 ): Promise<void> {
+  if (forUpdate === undefined) return
   await sql`SELECT user_id FROM quotas WHERE user_id = ${userId} ${forUpdate}`.execute(db)
 }
 
 /** SQL for whether the user of the `quotas` row is active, and was created at that time: no later user of the id. */
-export function isActive(userCreatedAt: RawBuilder<number>): RawBuilder<boolean> {
+export function isActive(
+  userCreatedAt: RawBuilder<number>,
+  userId: RawBuilder<unknown> = sql`quotas.user_id`,
+): RawBuilder<boolean> {
   return sql<boolean>`EXISTS (
     SELECT 1 FROM users
-    WHERE users.id = quotas.user_id AND users.status = 'active' AND users.created_at = ${userCreatedAt}
+    WHERE users.id = ${userId} AND users.status = 'active' AND users.created_at = ${userCreatedAt}
   )`
 }
 
@@ -67,10 +89,15 @@ export function createdAt(userCreatedAt: number | undefined): RawBuilder<unknown
   return userCreatedAt === undefined ? sql`` : sql`AND users.created_at = ${userCreatedAt}`
 }
 
+/** A resumable upload counts only while a request holds it. `MAX_UNFINISHED_UPLOADS` limits the others. */
 export function runningUploads(now: RawBuilder<number>): RawBuilder<number> {
   return sql<number>`(
     SELECT COUNT(*) FROM uploads
     WHERE uploads.user_id = quotas.user_id AND uploads.state = 'pending' AND lease_until > ${now}
+      AND NOT EXISTS (
+        SELECT 1 FROM resumable_uploads
+        WHERE resumable_uploads.version = uploads.version AND holder_until <= ${now}
+      )
   )`
 }
 
@@ -89,7 +116,7 @@ export async function findAccount(
 
 interface Demand extends Caller {
   readonly precondition?: Precondition | undefined
-  readonly file: File | undefined
+  readonly file: Comparable | undefined
 }
 
 /** Throws `precondition_failed`, or why the user may not write at all. */
@@ -107,7 +134,7 @@ export async function inactiveReason(tx: LedgerTx, caller: Caller): Promise<AppE
 }
 
 /** PostgreSQL would otherwise take the parameter for a 32-bit integer. */
-export function bigint(value: number): RawBuilder<number> {
+export function bigint(value: number | RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`CAST(${value} AS BIGINT)`
 }
 
@@ -126,13 +153,17 @@ interface NamedFile {
 }
 
 export async function fileNamed(
-  { db }: LedgerTx,
+  tx: LedgerTx,
   { userId, name }: NamedFile,
 ): Promise<File | undefined> {
-  const { rows } = await sql<File>`
-    SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${userId} AND name = ${name}
-  `.execute(db)
+  const { rows } = await run(tx, selectFile, { userId, name })
   return rows[0]
+}
+
+function selectFile(slot: Slot<NamedFile>): RawBuilder<File> {
+  return sql<File>`
+    SELECT ${FILE_COLUMNS} FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
+  `
 }
 
 export interface FoundUpload extends NamedFile {
@@ -143,14 +174,23 @@ export interface FoundUpload extends NamedFile {
   readonly now: number
 }
 
+interface UploadId {
+  readonly userId: UserId
+  readonly version: Version
+}
+
 export async function findUpload(
-  { db, now }: LedgerTx,
-  { userId, version }: { readonly userId: UserId; readonly version: Version },
+  tx: LedgerTx,
+  { userId, version }: UploadId,
 ): Promise<FoundUpload | undefined> {
-  const { rows } = await sql<FoundUpload>`
+  const { rows } = await run(tx, selectUpload, { userId, version })
+  return rows[0]
+}
+
+function selectUpload(slot: Slot<UploadId>, { now }: Rule): RawBuilder<FoundUpload> {
+  return sql<FoundUpload>`
     SELECT user_id AS "userId", name, object_key AS "objectKey", reserved_bytes AS reserved,
       state, outcome, ${now} AS now
-    FROM uploads WHERE version = ${version} AND user_id = ${userId}
-  `.execute(db)
-  return rows[0]
+    FROM uploads WHERE version = ${slot('version')} AND user_id = ${slot('userId')}
+  `
 }

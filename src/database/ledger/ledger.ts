@@ -1,28 +1,25 @@
-import { randomBytes } from 'node:crypto'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { File } from '../../core/files/file.ts'
+import { type CompiledQuery, sql } from 'kysely'
 import type {
   AbortUpload,
-  BeginUpload,
-  CheckBegin,
   ExtendUpload,
   Ledger,
   RenewUpload,
   UploadOutcome,
 } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { type Database, PREPARED } from '../database.ts'
+import { createCompiler, type Database, PREPARED } from '../database.ts'
 import type { RunBatch } from '../postgres/connection.ts'
-import { createUploadBatches } from '../postgres/upload-batcher.ts'
+import { appendStatements } from '../postgres/append-statements.ts'
+import { createUploadBatches, type UploadLedger } from '../postgres/upload-batcher.ts'
 import { uploadStatements } from '../postgres/upload-statements.ts'
-import type { Tables } from '../schema.ts'
 import { listAccounts, reportCapacity } from './accounts.ts'
+import { begin, checkBegin } from './begin.ts'
 import { measureBacklog, measureJournal } from './backlog.ts'
+import { check } from './check.ts'
 import { commit } from './commit.ts'
 import { createFindFile } from './find-file.ts'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'
 import {
-  assertPrecondition,
   bigint,
   capacityInForce,
   fileNamed,
@@ -35,7 +32,10 @@ import {
 } from './ledger-sql.ts'
 import { listFiles } from './list.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
-import { growthOver, hasRoom, mayBegin, needOf, refusalReason } from './quota-rule.ts'
+import { hasRoom, refusalReason } from './quota-rule.ts'
+import { createResumable } from './resumable/create.ts'
+import { endResumable } from './resumable/end.ts'
+import { createResumableLedger } from './resumable/resumable.ts'
 import * as sweep from './sweep.ts'
 import { deleteFile, updateFile } from './update-file.ts'
 
@@ -49,7 +49,8 @@ export function createLedger(
 ): Ledger {
   const { kysely, now, forUpdate, runBatch, changesPerUser } = database
   const capacity = capacityInForce(now, baseCapacity)
-  const common = { now, forUpdate, baseCapacity, capacity }
+  const compile = createCompiler(kysely, { now, capacity })
+  const common = { now, forUpdate, baseCapacity, capacity, compile }
   const queueTimeoutMs = QUEUE_TIMEOUT_MS
   const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })
   type Work<T> = (tx: LedgerTx) => Promise<T>
@@ -63,17 +64,22 @@ export function createLedger(
   const inOrder = <T>(work: Work<T>): Promise<T> =>
     database.readInOrder((db) => work({ ...common, db }))
 
-  const steps: Pick<Ledger, 'begin' | 'commit'> = {
+  const steps: UploadLedger = {
     begin: (upload) => change(upload.userId, (tx) => begin(tx, upload)),
+    createResumable: (upload) => change(upload.userId, (tx) => createResumable(tx, upload)),
     commit: (upload) => change(upload.userId, (tx) => commit(tx, upload)),
   }
+  const execute = <R>(userId: UserId, statement: CompiledQuery<R>): Promise<readonly R[]> =>
+    userSemaphore(userId, () => database.execute(statement))
+  const statements = runBatch && appendStatements(kysely, common)
   const inBatches = (run: RunBatch) => {
-    const statements = uploadStatements(kysely, common)
-    return createUploadBatches({ statements, runBatch: run, userSemaphore, steps, queueTimeoutMs })
+    const options = { runBatch: run, userSemaphore, steps, queueTimeoutMs }
+    return createUploadBatches({ statements: uploadStatements(kysely, common), ...options })
   }
 
   return {
     ...(runBatch === undefined ? steps : inBatches(runBatch)),
+    ...createResumableLedger({ change, query, execute, statements }),
     extend: (upload) => change(upload.userId, (tx) => extend(tx, upload)),
     renew: (upload) => query((tx) => renew({ ...tx, db: tx.db.withPlugin(PREPARED) }, upload)),
     abort: (upload) => change(upload.userId, (tx) => abort(tx, upload)),
@@ -87,8 +93,9 @@ export function createLedger(
     listAccounts: (page) => inOrder((tx) => listAccounts(tx, page)),
     reportCapacity: (userId, userCreatedAt) =>
       query((tx) => reportCapacity(tx, { userId, userCreatedAt })),
-    endLeases: () => query((tx) => sweep.endLeases(tx)),
+    endLeases: () => transaction((tx) => sweep.endLeases(tx)),
     listExpiredUploads: (options) => inOrder((tx) => sweep.listExpiredUploads(tx, options)),
+    listPendingUploads: (page) => inOrder((tx) => sweep.listPendingUploads(tx, page)),
     listAbortedUploads: (page) => inOrder((tx) => sweep.listAbortedUploads(tx, page)),
     noteAbortedRemovals: (done) => transaction((tx) => sweep.noteAbortedRemovals(tx, done)),
     forgetUploads: (options) => query((tx) => sweep.forgetUploads(tx, options)),
@@ -101,71 +108,6 @@ export function createLedger(
     acquireLeaderLease: (claim) => query((tx) => sweep.acquireLeaderLease(tx, claim)),
     releaseLeaderLease: (claim) => query((tx) => sweep.releaseLeaderLease(tx, claim)),
   }
-}
-
-/** A full disk still answers reads, so a write must succeed first. */
-async function check(database: Database): Promise<number> {
-  const { now } = database
-  await database.proveWritable((db) => writeProbe(db, now))
-  const { rows } = await database.query((db) =>
-    sql<{ now: number }>`SELECT ${now} AS now`.execute(db),
-  )
-  return rows[0]?.now ?? Number.NaN
-}
-
-async function writeProbe(db: Kysely<Tables>, now: RawBuilder<number>): Promise<void> {
-  // SQLite does not write unchanged pages.
-  const probe = randomBytes(PROBE_BYTES / 2).toString('hex')
-  await sql`
-    INSERT INTO chores (name, holder, lease_until) VALUES ('write_probe', ${probe}, ${now})
-    ON CONFLICT (name) DO UPDATE
-    SET holder = excluded.holder, lease_until = excluded.lease_until
-  `.execute(db)
-}
-
-/** About the size of a commit; a full disk may still have room for one page. */
-const PROBE_BYTES = 32 * 1024
-
-async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
-  const { db, now } = tx
-  const { userId, version, name, objectKey, bytes } = upload
-  await lockUser(tx, userId)
-  const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file: replaced })
-  const growth = growthOver(replaced, bytes)
-
-  const reserved = await sql`
-    UPDATE quotas
-    SET reserved_bytes = reserved_bytes + ${growth}
-    WHERE user_id = ${userId} AND ${mayBegin(tx, beginNeed(upload, replaced))}
-  `.execute(db)
-  if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
-
-  await sql`
-    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
-    VALUES (${version}, ${userId}, ${name}, ${objectKey}, ${growth}, 'pending',
-            ${now} + ${upload.leaseMs})
-  `.execute(db)
-}
-
-async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
-  const replaced = await fileNamed(tx, upload)
-  await assertPrecondition(tx, { ...upload, file: replaced })
-  const { rows } = await sql`
-    SELECT 1 FROM quotas
-    WHERE user_id = ${upload.userId} AND ${mayBegin(tx, beginNeed(upload, replaced))}
-  `.execute(tx.db)
-  if (rows.length === 0) throw await whyNotBegun(tx, upload, replaced)
-}
-
-function beginNeed(upload: CheckBegin, replaced: File | undefined) {
-  const need = needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 })
-  return { ...need, maxUploads: bigint(upload.maxUploads) }
-}
-
-function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
-  const newFiles = replaced === undefined ? 1 : 0
-  return refusalReason(tx, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
 }
 
 async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
@@ -223,6 +165,7 @@ async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome |
     UPDATE quotas SET reserved_bytes = reserved_bytes - ${rows[0].reserved_bytes}
     WHERE user_id = ${userId}
   `.execute(db)
+  if (!isUntouched) await endResumable(tx, upload)
   return 'aborted'
 }
 

@@ -47,7 +47,9 @@ function boundsOf({ prefix, order, after }: ListFiles): RawBuilder<unknown> {
   }
   const column = order.endsWith('size') ? sql`size` : sql`updated_at`
   const beyond = isDescending ? sql`<` : sql`>`
-  return sql`AND (${column}, name) ${beyond} (${start.value}, ${start.name}) ${from} ${to}`
+  // The first condition is that of the index, and holds for every file.
+  const position = sql`${column} >= 0 AND (${column}, name) ${beyond} (${start.value}, ${start.name})`
+  return sql`AND ${position} ${from} ${to}`
 }
 
 // Before and after all files. Without an index bound SQLite would sort all files of a prefix.

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type LedgerTx, lockUser } from './ledger-sql.ts'
+import { endResumablesOfUser } from './resumable/end.ts'
 
 /** Works on one user per call, so that it holds one user's lock, and only briefly. */
 export async function purgeDeletedUsers(
@@ -69,7 +70,9 @@ async function discardFiles({ db, now }: LedgerTx, purge: Purge): Promise<number
   return rows.length
 }
 
-async function abortUploads({ db, now }: LedgerTx, { userId }: Purge): Promise<number> {
+async function abortUploads(tx: LedgerTx, purge: Purge): Promise<number> {
+  const { db, now } = tx
+  const { userId } = purge
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
     WHERE user_id = ${userId} AND state = 'pending'
@@ -79,6 +82,7 @@ async function abortUploads({ db, now }: LedgerTx, { userId }: Purge): Promise<n
   await sql`
     UPDATE quotas SET reserved_bytes = reserved_bytes - ${bytes} WHERE user_id = ${userId}
   `.execute(db)
+  if (rows.length > 0) await endResumablesOfUser(tx, purge)
   return rows.length
 }
 

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
+import { MAX_BYTES } from '../../core/byte-size.ts'
 import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/refusal.ts'
 import type { AppError } from '../../core/errors.ts'
 import type { CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { File } from '../../core/files/file.ts'
 import type { UserRow } from '../schema.ts'
-import { bigint, isActive, type LedgerTx, runningUploads } from './ledger-sql.ts'
+import { bigint, isActive, type LedgerTx, type Rule, runningUploads } from './ledger-sql.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
@@ -23,13 +24,63 @@ interface UploadNeed extends Need {
   readonly maxFiles: Sql
 }
 
-type Rule = Pick<LedgerTx, 'now' | 'capacity'>
-
 /** SQL condition on the user's `quotas` row, as are `mayCommit` and `hasRoom`. */
 export function mayBegin(rule: Rule, need: UploadNeed & { readonly maxUploads: Sql }) {
   return sql<boolean>`(
     ${mayCommit(rule, need)} AND ${runningUploads(rule.now)} < ${need.maxUploads}
   )`
+}
+
+interface Announcement {
+  /** The version of the upload, whose previous announcement does not count. */
+  readonly version: Sql
+  /** The announced length, or the bytes announced so far if the length is deferred. */
+  readonly announced: Sql
+}
+
+/** As `mayBegin`, for a resumable upload. */
+export function mayCreate(
+  rule: Rule,
+  need: UploadNeed & Announcement & { readonly maxUnfinished: Sql },
+): RawBuilder<boolean> {
+  return sql<boolean>`(
+    ${mayCommit(rule, need)}
+    AND ${unfinishedUploads(rule.now).count} < ${need.maxUnfinished}
+    AND ${mayAnnounce(rule, need)}
+  )`
+}
+
+/** An overwrite reserves only its growth, so this bounds the bytes of unfinished uploads in the store. */
+export function mayAnnounce(
+  { now, capacity }: Rule,
+  { version, announced }: Announcement,
+): RawBuilder<boolean> {
+  const { count, bytes } = unfinishedUploads(now, version)
+  return sql<boolean>`(${count} = 0 OR ${bytes} + ${announced} <= ${capacity})`
+}
+
+/** The unfinished resumable uploads of the user in the `quotas` row. */
+export function unfinishedUploads(now: RawBuilder<number>, except: Sql = sql`''`) {
+  // Not a join: with a plan from a time of few rows, that would read all uploads that have ended.
+  const from = sql`
+    FROM (
+      SELECT (
+        SELECT announced_bytes FROM resumable_uploads
+        WHERE resumable_uploads.version = uploads.version
+      ) AS announced_bytes
+      FROM uploads
+      WHERE uploads.user_id = quotas.user_id AND uploads.version <> ${except}
+        AND uploads.state = 'pending' AND uploads.lease_until > ${now}
+    ) AS unfinished
+  `
+  // As in `capacityInForce`: summed as floating point, exact up to 2^53 - 1.
+  return {
+    count: sql<number>`(SELECT COUNT(announced_bytes) ${from})`,
+    bytes: sql<number>`(
+      SELECT CAST(CASE WHEN total > ${MAX_BYTES} THEN ${MAX_BYTES} ELSE total END AS BIGINT)
+      FROM (SELECT COALESCE(SUM(announced_bytes * 1.0), 0) AS total ${from}) AS announced
+    )`,
+  }
 }
 
 export function mayCommit(rule: Rule, need: UploadNeed): RawBuilder<boolean> {
@@ -76,55 +127,88 @@ export function garbageBytes(size: Sql): RawBuilder<number> {
   return sql<number>`(${size} + ${sql.lit(OBJECT_OVERHEAD_BYTES)})`
 }
 
-export function growthOver(replaced: File | undefined, bytes: number): number {
+type Replaced = Pick<File, 'size'> | undefined
+
+export function growthOver(replaced: Replaced, bytes: number): number {
   return Math.max(0, bytes - (replaced?.size ?? 0))
 }
 
 interface Upload {
   readonly size: number
-  readonly replaced: File | undefined
+  readonly replaced: Replaced
   readonly ownReserved: number
 }
 
-export function needOf(
-  { userCreatedAt, maxFiles }: Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>,
+type Limits = Pick<CommitUpload, 'userCreatedAt' | 'maxFiles'>
+
+export function needOf(limits: Limits, upload: Upload): UploadNeed {
+  const values = needValues(limits, upload)
+  return needFrom((name) => sql`${values[name]}`)
+}
+
+/** The values in an `UploadNeed`. */
+export interface NeedValues extends Limits {
+  readonly size: number
+  readonly growth: number
+  readonly ownReserved: number
+  readonly newFiles: 0 | 1
+}
+
+export function needValues(
+  { userCreatedAt, maxFiles }: Limits,
   { size, replaced, ownReserved }: Upload,
-): UploadNeed {
+): NeedValues {
+  const newFiles = replaced === undefined ? 1 : 0
+  const growth = growthOver(replaced, size)
+  return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles }
+}
+
+/** `value` returns the SQL for a value. */
+export function needFrom(value: (name: keyof NeedValues) => Sql): UploadNeed {
   return {
-    userCreatedAt: bigint(userCreatedAt),
-    size: bigint(size),
-    growth: bigint(growthOver(replaced, size)),
-    ownReserved: bigint(ownReserved),
-    isNew: replaced === undefined ? sql`1 = 1` : sql`1 = 0`,
-    maxFiles: bigint(maxFiles),
+    userCreatedAt: bigint(value('userCreatedAt')),
+    size: bigint(value('size')),
+    growth: bigint(value('growth')),
+    ownReserved: bigint(value('ownReserved')),
+    isNew: sql`(${bigint(value('newFiles'))} = 1)`,
+    maxFiles: bigint(value('maxFiles')),
   }
 }
 
 interface Refused extends QuotaRequest {
   /** Bytes reserved for the file so far; `undefined` if the limit of garbage was not tested. */
   readonly ownReserved?: number
+  /** Set for a resumable upload. */
+  readonly announcement?: Need & Announcement
 }
 
 type StateRow = Usage &
   Pick<UserRow, 'status' | 'created_at'> & {
     readonly uploads: number
     readonly garbage_wait_ms: number | null
+    readonly has_room: number
+    readonly unfinished_count: number
+    readonly unfinished_bytes: number
   }
 
 /** Call this under the lock of the failed rule, so that the reason still holds. */
 export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<AppError> {
   const { db, now, capacity } = tx
-  const { userId, requested, ownReserved } = refused
+  const { userId, requested, ownReserved, announcement } = refused
   const isBounded =
     ownReserved === undefined
       ? sql`1 = 1`
       : isGarbageBounded({ size: bigint(requested), ownReserved: bigint(ownReserved), capacity })
+  const hasItsRoom = announcement === undefined ? sql`1 = 0` : hasRoom(tx, announcement)
+  const unfinished = unfinishedUploads(now, announcement?.version)
   const { rows } = await sql<StateRow>`
     SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
       ${runningUploads(now)} AS uploads,
       CASE WHEN NOT ${isBounded} THEN COALESCE(
         (SELECT MIN(not_before) FROM garbage WHERE garbage.user_id = quotas.user_id), 0) - ${now}
-      END AS garbage_wait_ms
+      END AS garbage_wait_ms,
+      CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
+      ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes
     FROM quotas JOIN users ON users.id = quotas.user_id
     WHERE quotas.user_id = ${userId} AND status <> 'deleted'
   `.execute(db)
@@ -138,5 +222,7 @@ function toState(row: StateRow): QuotaState {
     usage: usageIn(row),
     uploads: row.uploads,
     garbageWaitMs: row.garbage_wait_ms ?? undefined,
+    hasRoom: row.has_room === 1,
+    unfinished: { count: row.unfinished_count, bytes: row.unfinished_bytes },
   }
 }

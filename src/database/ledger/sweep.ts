@@ -1,14 +1,21 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
-import type { AbortedUpload, Garbage } from '../../core/ledger/sweep-ledger.ts'
+import type { AbortedUpload, Garbage, PendingUpload } from '../../core/ledger/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import type { GarbageRow } from '../schema.ts'
+import type { GarbageRow, ResumableUploadRow, UploadRow } from '../schema.ts'
 import { type LedgerTx, lockUser } from './ledger-sql.ts'
 
 export async function endLeases({ db, now }: LedgerTx): Promise<number> {
   const { numAffectedRows } = await sql`
-    UPDATE uploads SET lease_until = ${now} WHERE state = 'pending' AND lease_until > ${now}
+    UPDATE uploads SET lease_until = ${now}
+    WHERE state = 'pending' AND lease_until > ${now} AND NOT EXISTS (
+      SELECT 1 FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
+    )
+  `.execute(db)
+  // A resumable upload survives the process that was appending to it.
+  await sql`
+    UPDATE resumable_uploads SET holder_until = 0 WHERE holder IS NOT NULL AND holder_until > 0
   `.execute(db)
   return Number(numAffectedRows)
 }
@@ -24,6 +31,30 @@ export async function listExpiredUploads(
     ORDER BY lease_until LIMIT ${limit}
   `.execute(db)
   return rows
+}
+
+type PendingRow = Pick<UploadRow, 'user_id' | 'version' | 'name' | 'object_key'> &
+  Pick<ResumableUploadRow, 'length_bytes'> & { readonly is_running: number }
+
+export async function listPendingUploads(
+  { db, now }: LedgerTx,
+  { after, limit }: Parameters<Ledger['listPendingUploads']>[0],
+): Promise<readonly PendingUpload[]> {
+  const { rows } = await sql<PendingRow>`
+    SELECT uploads.user_id, uploads.version, name, object_key, length_bytes,
+      CASE WHEN COALESCE(holder_until, lease_until) > ${now} THEN 1 ELSE 0 END AS is_running
+    FROM uploads LEFT JOIN resumable_uploads ON resumable_uploads.version = uploads.version
+    WHERE uploads.state = 'pending' AND uploads.version > ${after ?? ''}
+    ORDER BY uploads.version LIMIT ${limit}
+  `.execute(db)
+  return rows.map((row) => ({
+    userId: row.user_id,
+    version: row.version,
+    name: row.name,
+    objectKey: row.object_key,
+    length: row.length_bytes ?? undefined,
+    isRunning: row.is_running === 1,
+  }))
 }
 
 export async function listAbortedUploads(

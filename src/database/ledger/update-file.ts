@@ -3,6 +3,7 @@ import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { fileNotFound, type File } from '../../core/files/file.ts'
 import type { DeleteFile, UpdateFile } from '../../core/ledger/ledger.ts'
+import type { Slot } from '../database.ts'
 import {
   assertPrecondition,
   bigint,
@@ -11,6 +12,8 @@ import {
   isActive,
   type LedgerTx,
   lockUser,
+  type Rule,
+  run,
 } from './ledger-sql.ts'
 import { garbageBytes } from './quota-rule.ts'
 import { FILE_COLUMNS } from './rows.ts'
@@ -78,14 +81,18 @@ async function discard(tx: LedgerTx, { file, garbageDelayMs }: Discard): Promise
 }
 
 export async function discardObject(
-  { db, now }: LedgerTx,
+  tx: LedgerTx,
   { file, garbageDelayMs }: Discard,
 ): Promise<void> {
-  await sql`
+  await run(tx, insertGarbage, { ...file, garbageDelayMs })
+}
+
+function insertGarbage(slot: Slot<File & Pick<Discard, 'garbageDelayMs'>>, { now }: Rule) {
+  return sql`
     INSERT INTO garbage (object_key, not_before, user_id, bytes)
-    VALUES (${file.objectKey}, ${now} + ${garbageDelayMs}, ${file.userId},
-            ${garbageBytes(bigint(file.size))})
-  `.execute(db)
+    VALUES (${slot('objectKey')}, ${now} + ${slot('garbageDelayMs')}, ${slot('userId')},
+            ${garbageBytes(bigint(slot('size')))})
+  `
 }
 
 function fileExists(): AppError {

@@ -3,10 +3,11 @@ import type { CompiledQuery } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { createKeyedSemaphore, tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
+import { type ResumableRow, toResumable } from '../ledger/resumable/rows.ts'
 import type { RunBatch } from './connection.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 
-export type UploadLedger = Pick<Ledger, 'begin' | 'commit'>
+export type UploadLedger = Pick<Ledger, 'begin' | 'createResumable' | 'commit'>
 
 export interface UploadBatchesOptions {
   readonly statements: UploadStatements
@@ -131,6 +132,12 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
       const query = statements.begin(upload)
       const row = query && (await join(upload.userId, query))
       if (!row) await steps.begin(upload)
+    },
+
+    async createResumable(upload) {
+      const query = statements.create(upload)
+      const row = query && (await join(upload.userId, query))
+      return row ? toResumable(row as ResumableRow) : steps.createResumable(upload)
     },
 
     async commit(upload) {

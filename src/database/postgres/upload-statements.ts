@@ -1,10 +1,18 @@
-import { type CompiledQuery, type Kysely, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { BeginUpload, CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
+import type { CreateResumable } from '../../core/uploads/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
-import { garbageBytes, mayBegin, mayCommit } from '../ledger/quota-rule.ts'
+import { garbageBytes, mayBegin, mayCommit, mayCreate } from '../ledger/quota-rule.ts'
+import {
+  firstLeaseMs,
+  insertResumable,
+  type ResumableValues,
+  resumableValues,
+} from '../ledger/resumable/create.ts'
+import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../ledger/resumable/rows.ts'
 import {
   FILE_COLUMNS,
   INSERT_FILE,
@@ -16,6 +24,10 @@ import type { Tables } from '../schema.ts'
 import { compileOnce, type Slot, type Statement } from '../database.ts'
 
 type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
+
+type CreateValues = Omit<BeginValues, 'maxUploads'> &
+  ResumableValues &
+  Pick<CreateResumable, 'maxUnfinished'>
 
 type CommitValues = Omit<CommitUpload, 'precondition'> & Expected
 
@@ -34,28 +46,36 @@ export interface UploadStatements {
   readonly lock: Statement<{ readonly userId: UserId }>
   readonly lockFree: Statement<{ readonly userIds: readonly UserId[] }>
   readonly begin: (upload: BeginUpload) => CompiledQuery | undefined
+  readonly create: (upload: CreateResumable) => CompiledQuery | undefined
   readonly commit: (upload: CommitUpload) => CompiledQuery | undefined
 }
 
 export function uploadStatements(
   db: Kysely<Tables>,
-  tx: Pick<LedgerTx, 'now' | 'capacity' | 'forUpdate'>,
+  tx: Pick<LedgerTx, 'now' | 'capacity'>,
 ): UploadStatements {
   const begin = compileOnce<BeginValues>(db, (slot) => beginStatement(tx, slot))
+  const create = compileOnce<CreateValues>(db, (slot) => createStatement(tx, slot))
   const commit = compileOnce<CommitValues>(db, (slot) => commitStatement(tx, slot))
   return {
     lock: compileOnce<{ readonly userId: UserId }>(
       db,
-      (slot) => sql`SELECT user_id FROM quotas WHERE user_id = ${slot('userId')} ${tx.forUpdate}`,
+      (slot) => sql`SELECT user_id FROM quotas WHERE user_id = ${slot('userId')} FOR UPDATE`,
     ),
     lockFree: compileOnce<{ readonly userIds: readonly UserId[] }>(
       db,
       (slot) =>
-        sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) ${tx.forUpdate} SKIP LOCKED`,
+        sql`SELECT user_id FROM quotas WHERE user_id = ANY(${slot('userIds')}) FOR UPDATE SKIP LOCKED`,
     ),
     begin({ precondition, ...upload }) {
       const expected = expectedBy(precondition)
       return expected === undefined ? undefined : begin({ ...upload, expected })
+    },
+    create(upload) {
+      const expected = expectedBy(upload.precondition)
+      if (expected === undefined) return undefined
+      const row = { bytes: upload.length ?? 0, leaseMs: firstLeaseMs(upload) }
+      return create({ ...upload, ...resumableValues(upload), ...row, expected })
     },
     commit({ precondition, ...upload }) {
       const expected = expectedBy(precondition)
@@ -76,22 +96,52 @@ export function expectedBy(precondition: Precondition | undefined): string | nul
   return version === NO_FILE || others.length > 0 ? undefined : version
 }
 
-function beginStatement(
-  { now, capacity }: Pick<LedgerTx, 'now' | 'capacity'>,
-  slot: Slot<BeginValues>,
-) {
-  const bytes = sql`CAST(${slot('bytes')} AS BIGINT)`
-  const need = {
+function beginStatement(rule: Pick<LedgerTx, 'now' | 'capacity'>, slot: Slot<BeginValues>) {
+  const need = { ...needOf(slot), maxUploads: slot('maxUploads') }
+  const { reserved, insert } = reserve(rule, slot, mayBegin(rule, need))
+  return sql`WITH ${reserved} ${insert} RETURNING version`
+}
+
+function createStatement(rule: Pick<LedgerTx, 'now' | 'capacity'>, slot: Slot<CreateValues>) {
+  const announcement = { version: slot('version'), announced: bytesOf(slot) }
+  const need = { ...needOf(slot), ...announcement, maxUnfinished: slot('maxUnfinished') }
+  const { reserved, insert } = reserve(rule, slot, mayCreate(rule, need))
+  return sql`
+    WITH ${reserved}, begun AS (
+      ${insert} RETURNING ${UPLOAD_COLUMNS}
+    ), created AS (
+      ${insertResumable(rule.now, slot, sql`FROM begun`)} RETURNING ${RESUMABLE_COLUMNS}
+    )
+    SELECT created.*, begun.*, ${rule.now} AS now FROM created, begun
+  `
+}
+
+type ReserveValues = Omit<BeginValues, 'maxUploads'>
+
+function bytesOf(slot: Slot<ReserveValues>) {
+  return sql`CAST(${slot('bytes')} AS BIGINT)`
+}
+
+function needOf(slot: Slot<ReserveValues>) {
+  return {
     userCreatedAt: slot('userCreatedAt'),
-    size: bytes,
+    size: bytesOf(slot),
     growth: sql`growth.bytes`,
     ownReserved: sql`0`,
     isNew: sql`growth.is_new`,
     maxFiles: slot('maxFiles'),
-    maxUploads: slot('maxUploads'),
   }
-  return sql`
-    WITH growth AS MATERIALIZED (
+}
+
+/** The CTEs that reserve the growth where `mayReserve` holds, and then the INSERT of the row of `uploads`. */
+function reserve(
+  { now }: Pick<LedgerTx, 'now'>,
+  slot: Slot<ReserveValues>,
+  mayReserve: RawBuilder<boolean>,
+) {
+  const bytes = bytesOf(slot)
+  const reserved = sql`
+    growth AS MATERIALIZED (
       SELECT GREATEST(0, ${bytes} - COALESCE(MAX(size), 0)) AS bytes, COUNT(*) = 0 AS is_new,
              COALESCE(MAX(version), ${sql.lit(NO_FILE)}) AS version
       FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}
@@ -100,15 +150,17 @@ function beginStatement(
       FROM growth
       WHERE user_id = ${slot('userId')}
         AND growth.version = COALESCE(${slot('expected')}, growth.version)
-        AND ${mayBegin({ now, capacity }, need)}
+        AND ${mayReserve}
       RETURNING growth.bytes
     )
+  `
+  const insert = sql`
     INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
     SELECT ${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
            reserved.bytes, 'pending', ${now} + CAST(${slot('leaseMs')} AS BIGINT)
     FROM reserved
-    RETURNING version
   `
+  return { reserved, insert }
 }
 
 export type CommittedRow = File & Usage & { readonly replaced: boolean }

@@ -31,7 +31,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     runBatch: undefined,
     now: sql<number>`(SELECT now_ms())`,
     // BEGIN IMMEDIATE is the lock.
-    forUpdate: sql``,
+    forUpdate: undefined,
     bytewise: sql`BINARY`,
     createTrigger: ({ name, event, when, statement }) => [
       sql.raw(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN ${statement}; END`),

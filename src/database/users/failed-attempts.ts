@@ -59,7 +59,7 @@ async function lock(
       blocked_until AS "blockedUntil", expires_at AS "expiresAt", ${now} AS now
     FROM guesses
     WHERE address IN (${sql.join(sorted)})
-    ORDER BY address ${forUpdate}
+    ORDER BY address ${forUpdate ?? sql``}
   `.execute(db)
   return rows
 }

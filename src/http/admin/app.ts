@@ -2,6 +2,7 @@ import fastifyCookie from '@fastify/cookie'
 import type { FastifyInstance } from 'fastify'
 import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { Grants } from '../../core/quota/grants.ts'
+import type { UploadAdministration } from '../../core/uploads/resumable/upload-administration.ts'
 import type { FailedAttemptLimiter } from '../../core/auth/failed-attempt-limiter.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Users } from '../../core/users/users.ts'
@@ -22,6 +23,7 @@ import { deviceRoutes } from './routes/devices.ts'
 import { grantRoutes } from './routes/grants.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { uploadRoutes } from './routes/uploads.ts'
 import { userRoutes } from './routes/users.ts'
 
 export interface AdminOptions extends Pick<
@@ -31,6 +33,7 @@ export interface AdminOptions extends Pick<
   readonly users: Users
   readonly accessTokens: AccessTokens
   readonly grants: Grants
+  readonly uploadAdministration: UploadAdministration
   readonly metrics: ExposedMetrics
   readonly readiness: Readiness
   readonly failedAttempts: FailedAttemptLimiter
@@ -60,6 +63,7 @@ export async function buildAdmin(options: AdminOptions): Promise<FastifyInstance
   await app.register(accessTokenRoutes, options)
   await app.register(deviceRoutes, options)
   await app.register(grantRoutes, options)
+  await app.register(uploadRoutes, options)
   await app.register(metricsRoutes, options)
   if (page !== undefined && sessions !== undefined) {
     await app.register(async (scope) => {

@@ -41,6 +41,8 @@ export interface ReadOptions {
   readonly signal: AbortSignal
   /** How long the client may be silent, and the window over which it must average 1 KiB/s. */
   readonly idleTimeoutMs: number
+  /** If the body fails, its stream ends after the bytes that have arrived, and only `end` rejects. */
+  readonly keepsReceived?: boolean
 }
 
 export interface RequestBodyOptions extends ReadOptions {
@@ -70,12 +72,15 @@ export class RequestBody {
   readonly #pace: MinRate
   readonly #abort: Disposable
   readonly #settle: PromiseWithResolvers<void>
+  readonly #keepsReceived: boolean
   readonly #chunks: GatheredChunks
   #received = 0
   #settled = false
 
-  constructor({ request, check, signal, idleTimeoutMs }: RequestBodyOptions) {
+  constructor(options: RequestBodyOptions) {
+    const { request, check, signal, idleTimeoutMs, keepsReceived = false } = options
     const { raw, intake } = request
+    this.#keepsReceived = keepsReceived
     this.#raw = raw
     this.#intake = intake
     this.#check = check
@@ -120,10 +125,12 @@ export class RequestBody {
   }
 
   fail(error: AppError): void {
+    if (this.#keepsReceived) this.#chunks.flush()
     if (!this.#detach()) return
     this.#intake?.pause()
     this.#raw.pause()
-    this.stream.destroy(error)
+    if (this.#keepsReceived) this.stream.push(null)
+    else this.stream.destroy(error)
     this.#settle.reject(error)
   }
 

@@ -26,6 +26,11 @@ export function contentLength(headers: IncomingHttpHeaders): number | undefined 
   return Number(length)
 }
 
+/** 0 without Content-Length and Transfer-Encoding (RFC 9112 section 6.3); `undefined` if chunked. */
+export function bodySize(headers: IncomingHttpHeaders): number | undefined {
+  return headers['transfer-encoding'] === undefined ? (contentLength(headers) ?? 0) : undefined
+}
+
 export interface ParameterizedValue {
   /** The part before the first `;`, in lower case. */
   readonly value: string
@@ -78,14 +83,17 @@ export function formatReprDigest(sha256: string): string {
 }
 
 /** Lower-case hexadecimal; `undefined` without SHA-256. Throws `invalid_parameter` if the header is malformed. */
-export function parseReprDigest(header: string | undefined): string | undefined {
+export function parseReprDigest(
+  header: string | undefined,
+  name: 'Repr-Digest' | 'Content-Digest' = 'Repr-Digest',
+): string | undefined {
   if (header === undefined) return undefined
   const members = dictionaryOf(header)
-  if (members === undefined) throw malformed()
+  if (members === undefined) throw malformed(name)
   const member = members.get(ALGORITHM)
   if (member === undefined) return undefined
   const [value] = member
-  if (!(value instanceof ArrayBuffer) || value.byteLength !== SHA256_BYTES) throw malformed()
+  if (!(value instanceof ArrayBuffer) || value.byteLength !== SHA256_BYTES) throw malformed(name)
   return Buffer.from(value).toString('hex')
 }
 
@@ -103,10 +111,10 @@ function dictionaryOf(text: string): ReadonlyMap<string, Item | InnerList> | und
   }
 }
 
-function malformed(): AppError {
+function malformed(name: string): AppError {
   return invalidParameter(
-    'Repr-Digest',
-    'The Repr-Digest header must be a dictionary whose sha-256 member is 32 bytes in base64, such as sha-256=:...:',
+    name,
+    `The ${name} header must be a dictionary whose sha-256 member is 32 bytes in base64, such as sha-256=:...:`,
   )
 }
 

@@ -51,6 +51,78 @@ const DESCRIBED = {
     schema: { type: 'integer', minimum: 0 },
     example: 5,
   },
+  Location: {
+    description: 'The path of the created resource.',
+    schema: { type: 'string', format: 'uri-reference' },
+    example: '/users/me/uploads/019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
+  },
+  'Tus-Resumable': {
+    description: 'The version of the tus protocol, unless the response follows the IETF draft.',
+    required: false,
+    schema: { type: 'string', const: '1.0.0' },
+  },
+  'Tus-Version': {
+    description: 'The supported versions of the tus protocol.',
+    schema: { type: 'string' },
+    example: '1.0.0',
+  },
+  'Tus-Extension': {
+    description: 'The supported extensions of the tus protocol.',
+    schema: { type: 'string' },
+    example: 'creation,expiration',
+  },
+  'Tus-Max-Size': {
+    description: 'Maximum size of a file in bytes.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 5_368_709_120,
+  },
+  'Tus-Checksum-Algorithm': {
+    description: 'The supported algorithms of `Upload-Checksum`.',
+    schema: { type: 'string' },
+    example: 'sha1,sha256',
+  },
+  'Upload-Offset': {
+    description: 'Number of durable bytes: the next append begins here.',
+    required: false,
+    schema: { type: 'integer', minimum: 0 },
+    example: 73_400_320,
+  },
+  'Upload-Length': {
+    description: 'Size of the whole file in bytes; absent while it is deferred.',
+    required: false,
+    schema: { type: 'integer', minimum: 0 },
+    example: 1_073_741_824,
+  },
+  'Upload-Complete': {
+    description:
+      'IETF draft only: `?1` if the response is about the whole file, `?0` if it is about the upload.',
+    required: false,
+    schema: { type: 'string', enum: ['?0', '?1'] },
+    example: '?0',
+  },
+  'Upload-Limit': {
+    description:
+      'IETF draft only: the largest file in bytes, and for how many seconds an unfinished upload is kept.',
+    required: false,
+    schema: { type: 'string', pattern: '^max-size=\\d+(, max-age=\\d+)?$' },
+    example: 'max-size=5368709120, max-age=86400',
+  },
+  'Accept-Patch': {
+    description: 'The media type of appends by the IETF draft.',
+    schema: { type: 'string', const: 'application/partial-upload' },
+  },
+  'Upload-Metadata': {
+    description: 'The metadata as sent with the creation.',
+    required: false,
+    schema: { type: 'string' },
+    example: 'filename aGVsbG8udHh0',
+  },
+  'Upload-Expires': {
+    description: 'When the upload expires unless more bytes arrive.',
+    required: false,
+    schema: { type: 'string' },
+    example: 'Sun, 22 Nov 2026 12:00:00 GMT',
+  },
   'Set-Cookie': {
     description:
       'The session cookie, with `HttpOnly` and `SameSite=Strict`. Over HTTPS and without a base path, its name has ' +

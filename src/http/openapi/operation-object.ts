@@ -90,11 +90,17 @@ function parametersOf({ route, operation, path }: DescribedRoute): readonly Json
   }
   return places.flatMap(([place, names, schemas]) =>
     names.map((name) => {
-      const { description, examples, ...schema } = schemas[name] ?? {}
+      const { description, examples, required = place === 'path', ...schema } = schemas[name] ?? {}
       if (description === undefined) throw new Error(`${operationId} does not describe ${name}`)
       const example = Array.isArray(examples) ? { example: examples[0] as unknown } : {}
-      const required = place === 'path' ? { required: true } : {}
-      return { name, in: place, description, schema, ...example, ...required }
+      return {
+        name,
+        in: place,
+        description,
+        schema,
+        ...example,
+        ...(required === true && { required }),
+      }
     }),
   )
 }

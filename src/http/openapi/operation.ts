@@ -32,7 +32,7 @@ export interface Operation {
   readonly problems?: readonly ErrorCode[]
 }
 
-/** Keyed by name. `description` and the first example move to the parameter. */
+/** Keyed by name. `description`, `required: true` and the first example move to the parameter. */
 export type Schemas = Readonly<Record<string, Json>>
 
 export interface Answer {

@@ -41,6 +41,19 @@ export const FACTS = {
     minimum: 1,
     description: 'Seconds to wait, as in `Retry-After`.',
   },
+  offset: { ...BYTES, description: 'The current offset of the upload.' },
+  provided_offset: { ...BYTES, description: 'The `Upload-Offset` of the request.' },
+  'expected-offset': { ...BYTES, description: '`offset`, as the IETF draft names it.' },
+  'provided-offset': { ...BYTES, description: '`provided_offset`, as the IETF draft names it.' },
+  length: { ...BYTES, description: 'The length of the upload.' },
+  outcome: {
+    type: 'string',
+    enum: ['finished', 'cancelled', 'expired', 'lost'],
+    description: 'How the upload ended. `lost`: the object store no longer has its bytes.',
+  },
+  unfinished_count: { ...COUNT, description: "Number of the user's unfinished uploads." },
+  unfinished_bytes: { ...BYTES, description: 'Sum of their announced lengths.' },
+  max_unfinished_uploads: { ...COUNT, description: 'Maximum number of unfinished uploads.' },
   database: {
     type: 'string',
     enum: ['ok', 'full', 'failing'],
@@ -101,6 +114,42 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   file_count_exceeded: {
     meaning: 'The repository already contains the maximum number of files.',
     facts: { file_count: 100_000, max_files: 100_000 },
+  },
+  unfinished_uploads_exceeded: {
+    meaning:
+      'The user has too many unfinished uploads, or their announced lengths exceed the capacity.',
+    facts: { unfinished_count: 100, unfinished_bytes: 900, max_unfinished_uploads: 100 },
+  },
+  tus_version_unsupported: {
+    meaning: '`Tus-Resumable` is missing, or is not one of the versions in `Tus-Version`.',
+    detail: 'The header Tus-Resumable must be 1.0.0.',
+  },
+  unsupported_media_type: {
+    meaning: 'The Content-Type of an append is not `application/offset+octet-stream`.',
+    detail: 'The Content-Type must be application/offset+octet-stream.',
+  },
+  offset_mismatch: {
+    meaning: '`Upload-Offset` is not the current `offset` of the upload.',
+    detail: 'The upload continues at byte 73400320.',
+    facts: { offset: 73_400_320, provided_offset: 0 },
+  },
+  upload_gone: {
+    meaning: 'The upload has ended, with the given `outcome`.',
+    detail: 'This upload was cancelled, or its content was refused. Create a new upload.',
+    facts: { outcome: 'cancelled' },
+  },
+  upload_length_exceeded: {
+    meaning: 'The body exceeds the length of the upload.',
+    facts: { length: 1000 },
+  },
+  upload_busy: {
+    meaning: 'Another request is working on the upload. Try again after `retry_after` seconds.',
+    detail: 'Another request is working on this upload.',
+    facts: { retry_after: 5 },
+  },
+  checksum_mismatch: {
+    meaning: 'The body does not match `Upload-Checksum`. None of its bytes count.',
+    detail: 'The body does not match the Upload-Checksum header.',
   },
   user_suspended: {
     meaning: 'The user of the access token is suspended.',

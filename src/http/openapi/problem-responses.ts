@@ -1,6 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import { AppError, ERROR_CODES, type ErrorCode } from '../../core/errors.ts'
-import { PROBLEM_MEDIA_TYPE, problemOf, statusOf } from '../server/problem.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf, statusOf, titleOf } from '../server/problem.ts'
 import { type HeaderName, headerRefs } from './headers.ts'
 import type { Json } from './json.ts'
 import type { Operation } from './operation.ts'
@@ -72,7 +71,7 @@ function responseOf(status: number, codes: readonly ErrorCode[]): Json {
     codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
   )
   return {
-    description: [`${STATUS_CODES[status]}.`, '', ...causes].join('\n'),
+    description: [`${titleOf(status)}.`, '', ...causes].join('\n'),
     headers: headersOf(status),
     content: { [PROBLEM_MEDIA_TYPE]: { schema, examples } },
   }
@@ -81,6 +80,7 @@ function responseOf(status: number, codes: readonly ErrorCode[]): Json {
 const EXTRA_HEADERS: Readonly<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   416: 'Content-Range',
+  423: 'Retry-After',
   429: 'Retry-After',
   503: 'Retry-After',
 }
@@ -99,9 +99,14 @@ export const PROBLEM_SCHEMA: Json = {
     type: {
       type: 'string',
       format: 'uri',
-      description: '`urn:cloud-repository:problem:` followed by the code.',
+      description:
+        '`urn:cloud-repository:problem:` followed by the code, or a type that the IETF draft defines.',
     },
-    title: { type: 'string', description: 'The reason phrase of the status.' },
+    title: {
+      type: 'string',
+      description:
+        'The reason phrase of the status, or the title that the IETF draft gives the type.',
+    },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'A human-readable explanation.' },
     code: {

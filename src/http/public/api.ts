@@ -21,6 +21,12 @@ export const PUBLIC_API = {
   ],
   tags: [
     { name: 'files', description: 'Upload, download, list, change and delete files.' },
+    {
+      name: 'uploads',
+      description:
+        'Upload large files in several requests with tus 1.0 or the IETF draft "Resumable Uploads for HTTP", and ' +
+        'continue after a lost connection.',
+    },
     { name: 'capacity', description: 'Query the capacity and the grants that make it up.' },
     { name: 'session', description: 'Sign in and out on the web page of the service.' },
     { name: 'health', description: 'Liveness and readiness probes.' },

@@ -3,6 +3,7 @@ import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import { AppError } from '../../core/errors.ts'
 import type { Readiness } from '../../core/readiness.ts'
 import type { Repository } from '../../core/files/repository.ts'
+import type { ResumableUploads } from '../../core/uploads/resumable/resumable-uploads.ts'
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
@@ -18,6 +19,8 @@ import { openApiRoutes } from '../shared-routes/openapi.ts'
 import { pageScope } from '../shared-routes/page.ts'
 import { deleteRoutes } from './routes/delete.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { resumableRoutes } from './resumable/resumable.ts'
+import { resumableDraftRoutes } from './resumable-draft/routes.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 
@@ -33,10 +36,15 @@ export interface AppOptions extends Pick<
   | 'headTimeoutMs'
 > {
   readonly repository: Repository
+  readonly uploads: ResumableUploads
   readonly accessTokens: AccessTokens
   readonly readiness: Readiness
   readonly downloadLimits: DownloadLimits
   readonly maxFiles: number
+  /** In bytes. */
+  readonly maxFileSize: number
+  /** Whether clients of the IETF draft get 104: no proxy in front may break on it. */
+  readonly interimResponses: boolean
   /** Prefix of every path, such as `/api`. May be empty. */
   readonly basePath: string
   /** Other origins whose pages may use the API with the user's cookie. */
@@ -86,6 +94,8 @@ async function usersScope(
   await app.register(updateRoutes, options)
   await app.register(listRoutes, options)
   await app.register(capacityRoutes, options)
+  await app.register(resumableRoutes, options)
+  await app.register(resumableDraftRoutes, options)
   refuseNestedNames(app)
   await app.register(others)
 }

@@ -6,11 +6,14 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The methods that the path of this fallback route supports. */
     allowedMethods?: readonly HTTPMethods[]
+    /** For a route that handles OPTIONS itself: the methods that preflights allow. */
+    preflightMethods?: readonly HTTPMethods[]
   }
 }
 
 /** In addition to the CORS-safelisted response headers. */
 const EXPOSED_HEADERS = [
+  'Accept-Patch',
   'Accept-Ranges',
   'Allow',
   'Content-Disposition',
@@ -18,13 +21,28 @@ const EXPOSED_HEADERS = [
   'Content-Range',
   'ETag',
   'Last-Modified',
+  'Location',
   'Repr-Digest',
   'Retry-After',
+  'Tus-Checksum-Algorithm',
+  'Tus-Extension',
+  'Tus-Max-Size',
+  'Tus-Resumable',
+  'Tus-Version',
+  'Upload-Complete',
+  'Upload-Defer-Length',
+  'Upload-Draft-Interop-Version',
+  'Upload-Expires',
+  'Upload-Length',
+  'Upload-Limit',
+  'Upload-Metadata',
+  'Upload-Offset',
   'X-Request-Id',
 ].join(', ')
 
 /** In addition to the CORS-safelisted request headers. */
 const ALLOWED_HEADERS = [
+  'Content-Digest',
   'Content-Type',
   'If-Match',
   'If-Modified-Since',
@@ -33,7 +51,17 @@ const ALLOWED_HEADERS = [
   'If-Unmodified-Since',
   'Range',
   'Repr-Digest',
+  'Tus-Resumable',
+  'Upload-Checksum',
+  'Upload-Complete',
+  'Upload-Defer-Length',
+  'Upload-Draft-Interop-Version',
+  'Upload-Length',
+  'Upload-Metadata',
+  'Upload-Offset',
   'Want-Repr-Digest',
+  'X-HTTP-Method-Override',
+  'X-Request-ID',
 ].join(', ')
 
 /** Chromium's maximum. Harmless, since every request's origin is checked again. */
@@ -69,7 +97,8 @@ export function answerPreflight({ request, reply, allowed }: CrossOrigin): boole
       'Pages from this origin are not allowed to use this service.',
     )
   }
-  const { allowedMethods } = request.routeOptions.config
+  const { config } = request.routeOptions
+  const allowedMethods = config.allowedMethods ?? config.preflightMethods
   if (allowedMethods === undefined) return false
   const headers = {
     'access-control-allow-methods': allowedMethods.join(', '),

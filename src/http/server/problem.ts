@@ -25,7 +25,7 @@ declare module 'fastify' {
 }
 
 /** The cause of an early end: `timeout` is a slow client, `service` a lack of resources. */
-export type AbortedBy = 'client' | 'timeout' | 'shutdown' | Dependency | 'service'
+export type AbortedBy = 'client' | 'timeout' | 'superseded' | 'shutdown' | Dependency | 'service'
 
 export interface Problem {
   readonly type: string
@@ -62,6 +62,14 @@ const STATUS = {
   file_too_large: 413,
   request_head_too_large: 431,
   range_not_satisfiable: 416,
+  tus_version_unsupported: 412,
+  unsupported_media_type: 415,
+  offset_mismatch: 409,
+  upload_gone: 410,
+  upload_length_exceeded: 413,
+  upload_busy: 423,
+  checksum_mismatch: 460,
+  unfinished_uploads_exceeded: 403,
   too_many_requests: 429,
   unauthorized: 401,
   internal_error: 500,
@@ -82,13 +90,14 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = problemOf(error, request.id)
-  if (problem.status >= 500 && !hasLeft(error)) {
+  if (problem.status >= 500 && clientFault(error) === undefined) {
     request.log.error({ err: error, code: problem.code }, 'request failed')
   }
   request.problem = problem.code
   request.reason = reasonOf(error)
   request.abortedBy = error instanceof AppError ? abortedBy(error) : null
   if (problem.status === 503) void reply.header('retry-after', RETRY_AFTER_SECONDS)
+  if (problem.status === 423) void reply.header('retry-after', problem['retry_after'])
   if (problem.status === 429) void reply.header('retry-after', problem['retry_after'])
   if (problem.status === 416) void reply.header('content-range', `bytes */${problem['size']}`)
   return reply
@@ -99,16 +108,21 @@ export function sendProblem(
     .send(problem)
 }
 
-/** Whether the client left, which is no failure of ours: an adapter that is aborted reports `unavailable`. */
-function hasLeft(error: unknown): boolean {
-  return isAppError(error, 'truncated_body') || (error instanceof Error && hasLeft(error.cause))
+const CLIENT_FAULTS: Readonly<Partial<Record<ErrorCode, AbortedBy>>> = {
+  truncated_body: 'client',
+  request_timeout: 'timeout',
+}
+
+/** Set if the client left or was too slow, also where an adapter or an append reports that as `unavailable`. */
+function clientFault(error: unknown): AbortedBy | undefined {
+  if (!(error instanceof Error)) return undefined
+  return (isAppError(error) ? CLIENT_FAULTS[error.code] : undefined) ?? clientFault(error.cause)
 }
 
 /** `null` if the request was refused, or failed by our own defect. */
-export function abortedBy({ code, part }: AppError): AbortedBy | null {
-  if (code === 'truncated_body') return 'client'
-  if (code === 'request_timeout') return 'timeout'
-  return code === 'unavailable' ? (part ?? 'service') : null
+export function abortedBy({ code, part, cause }: AppError): AbortedBy | null {
+  if (code === 'unavailable') return part ?? clientFault(cause) ?? 'service'
+  return CLIENT_FAULTS[code] ?? null
 }
 
 /** The verifier's error code and claim. Its message would quote the token, which anybody can write. */
@@ -127,13 +141,21 @@ export function problemOf(error: unknown, requestId: string): Problem {
   const status = STATUS[known.code]
   return {
     type: `urn:cloud-repository:problem:${known.code}`,
-    title: STATUS_CODES[status] ?? 'Error',
+    title: titleOf(status),
     status,
     detail: known.message,
     code: known.code,
     request_id: requestId,
     ...known.facts,
   }
+}
+
+/** Statuses without a reason phrase in HTTP. */
+const TITLES: Readonly<Record<number, string>> = { 460: 'Checksum Mismatch' }
+
+/** The reason phrase of a status. */
+export function titleOf(status: number): string {
+  return STATUS_CODES[status] ?? TITLES[status] ?? 'Error'
 }
 
 /** Fastify marks client errors by `statusCode` and names the fault by `code`. */

@@ -8,6 +8,10 @@ import { addressOf } from './request-head.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     trace: RequestTrace | null
+    /** The refusal of an unread body was sent whole. The response stays open while the rest of the body is drained. */
+    isRefusalSent: boolean
+    /** The resumable upload in the path or just created, and its offset after the request if it is known. */
+    upload: { readonly id: string; readonly offset: number | null } | null
   }
   interface FastifyContextConfig {
     /** Probes are logged at `debug` and not traced. */
@@ -73,7 +77,9 @@ export interface OutcomeOptions {
 }
 
 export function decorateOutcome(app: FastifyInstance): void {
-  for (const name of ['problem', 'reason', 'abortedBy', 'trace']) app.decorateRequest(name, null)
+  for (const name of ['problem', 'reason', 'abortedBy', 'trace', 'upload'])
+    app.decorateRequest(name, null)
+  app.decorateRequest('isRefusalSent', false)
 }
 
 /** The log line names the route, never the path, since file names are private. */
@@ -88,9 +94,9 @@ export function followToEnd(
   const count = meter?.begin({ method, route, socket })
   reply.raw.once('close', () => {
     const isShutDown = shutdown?.aborted === true
-    const isTimedOut = !reply.raw.writableFinished && connections.isTimedOut(socket)
+    const isTimedOut = !isAnswered(request, reply) && connections.isTimedOut(socket)
     const { status, abortedBy } = outcomeOf(request, reply, { isShutDown, isTimedOut })
-    const { problem: code, reason, user } = request
+    const { problem: code, reason, user, upload } = request
     count?.({ status, code, seconds: reply.elapsedTime / 1000 })
     const ms = Math.round(reply.elapsedTime)
     const { bytesIn, bytesOut } = connections.takeBytes(socket)
@@ -107,6 +113,7 @@ export function followToEnd(
       bytes_in: bytesIn,
       bytes_out: bytesOut,
       user_id: userId,
+      ...(upload && { upload_id: upload.id, upload_offset: upload.offset }),
       address: addressOf(request),
     }
     request.log[routeOptions.config.isProbe === true ? 'debug' : 'info'](line, 'request finished')
@@ -118,17 +125,23 @@ const CLIENT_CLOSED_REQUEST = 499
 
 function outcomeOf(
   request: FastifyRequest,
-  { raw }: FastifyReply,
+  reply: FastifyReply,
   { isShutDown, isTimedOut }: { readonly isShutDown: boolean; readonly isTimedOut: boolean },
 ): Pick<RequestEnd, 'status' | 'abortedBy'> {
-  const isAnswered = raw.writableFinished
+  const { raw } = reply
+  const isWhole = isAnswered(request, reply)
   const closedBy = isTimedOut ? 'timeout' : 'client'
-  const cause = isAnswered ? request.abortedBy : (request.abortedBy ?? closedBy)
+  const cause = isWhole ? request.abortedBy : (request.abortedBy ?? closedBy)
   // After the grace period, the shutdown ended every unfinished request.
-  const isEnded = isShutDown && (cause === 'service' || !isAnswered)
+  const isEnded = isShutDown && (cause === 'service' || !isWhole)
   const abortedBy = isEnded ? 'shutdown' : cause
-  const isSent = isAnswered || (raw.headersSent && abortedBy !== 'client')
+  const isSent = isWhole || (raw.headersSent && abortedBy !== 'client')
   return { status: isSent ? raw.statusCode : CLIENT_CLOSED_REQUEST, abortedBy }
+}
+
+/** Whether the whole response was sent. */
+function isAnswered(request: FastifyRequest, { raw }: FastifyReply): boolean {
+  return raw.writableFinished || request.isRefusalSent
 }
 
 /** Aborts when the client leaves early, or with `shutdown`. `request.signal` aborts once the body has been read. */

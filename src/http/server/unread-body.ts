@@ -84,6 +84,8 @@ export async function lingerOver(answer: EarlyAnswer): Promise<unknown> {
   void reply.header('content-length', Buffer.byteLength(payload))
   async function* answerThenDrain(): AsyncGenerator {
     yield payload
+    // The client can close the connection now that it has the whole response.
+    request.isRefusalSent = true
     await drain(answer)
   }
   return Readable.from(answerThenDrain(), { objectMode: false })

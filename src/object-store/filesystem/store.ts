@@ -1,27 +1,38 @@
 import { constants } from 'node:fs'
-import { access, lstat, open, opendir, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
-import type { ListObjects, ObjectStore, PutObject } from '../../core/objects/object-store.ts'
+import { access, lstat, opendir, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { ListObjects, ObjectStore } from '../../core/objects/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
-import { ensureDirectory, hasCode, syncDirectory } from './fsync-directory.ts'
+import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/budget.ts'
+import { appendToFile, type ObjectPlace } from './append-file.ts'
+import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
-import { readMetadata, removeMetadata, writeMetadata } from './symlink-metadata.ts'
-import { consumeBody, type Source } from '../consume-body.ts'
+import { finishFile, isFileStored } from './finish-file.ts'
+import { orMissing } from './or-missing.ts'
+import { FileWriter } from './put-file.ts'
+import { readMetadata, removeMetadata } from './symlink-metadata.ts'
 import { storeError } from '../store-error.ts'
+import { removeTemporaryFiles } from './temporary-files.ts'
 
 /**
  * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
- * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Calls have no deadline.
+ * renames and fsyncs the directory: the object is whole, even after a power cut, or absent. Appends write to the same
+ * file, those that take over to one in `<version>.tmp.d`. Calls have no deadline.
  */
 export function createFilesystemStore(options: { readonly directory: string }): ObjectStore {
   const root = resolve(options.directory)
   const users = resolve(root, OBJECT_KEY_PREFIX)
   const bodies = new FileBodies()
+  const files = new FileWriter(users)
 
   /** Defence in depth: a defect in core must not lead to a path outside the directory. */
   function pathOf(key: ObjectKey): string {
     if (!isObjectKey(key)) throw storeError(new TypeError('Not an object key'))
     return join(root, key)
+  }
+
+  function placeOf(key: ObjectKey): ObjectPlace {
+    return { path: pathOf(key), users }
   }
 
   async function assertUsable(): Promise<void> {
@@ -30,14 +41,29 @@ export function createFilesystemStore(options: { readonly directory: string }): 
   }
 
   return {
+    hasTails: false,
+
     async put(object) {
       const path = pathOf(object.key)
       try {
-        return await consumeBody(object, (source) => write({ path, users }, { ...object, source }))
+        return await files.put(path, object)
       } catch (error) {
         await removeFiles(path).catch(() => undefined)
         throw error
       }
+    },
+
+    // Files have no parts.
+    partSizeFor: () => DEFAULT_PART_SIZE,
+    storeStateForClaim: ({ storeState }) => storeState,
+    append: async (append) => appendToFile(append, placeOf(append.key)),
+    async finish(upload) {
+      const place = placeOf(upload.key)
+      return attempt(upload.signal, () => finishFile(upload, place))
+    },
+    async isStored(upload) {
+      const place = placeOf(upload.key)
+      return attempt(upload.signal, () => isFileStored(upload, place))
     },
 
     async open({ key, range, signal }) {
@@ -97,54 +123,11 @@ async function* userDirectories(
   }
 }
 
-interface Writing extends Pick<PutObject, 'metadata' | 'memory'> {
-  readonly source: Source
-}
-
-async function write(
-  { path, users }: { readonly path: string; readonly users: string },
-  writing: Writing,
-): Promise<{ readonly size: number }> {
-  const { metadata, source } = writing
-  await ensureDirectory(dirname(path), users)
-  const size = await writeFile(temporary(path), writing)
-  // Before the rename, so that no object is visible without its metadata.
-  if (metadata !== undefined) await writeMetadata(path, metadata)
-  if (source.signal.aborted) throw source.signal.reason
-  await rename(temporary(path), path)
-  await syncDirectory(dirname(path))
-  return { size }
-}
-
 const ANY_VERSION = '00000000-0000-7000-8000-000000000000'
 
-function temporary(path: string): string {
-  return `${path}.tmp`
-}
-
-async function writeFile(path: string, { source, memory }: Writing): Promise<number> {
-  let written = 0
-  const handle = await open(path, 'wx', 0o600)
-  try {
-    for await (const chunk of memory?.hold(source.bytes) ?? source.bytes) {
-      const { byteLength } = chunk
-      await handle.writeFile(chunk)
-      written += byteLength
-      memory?.detach(chunk)
-      memory?.release(byteLength)
-    }
-    await handle.sync()
-    const { size } = await handle.stat()
-    if (size === written) return size
-    throw new Error(`${written} bytes were written to ${basename(path)}, which holds ${size}`)
-  } finally {
-    await handle.close()
-  }
-}
-
-/** The temporary file goes first: if a concurrent put renames it before that, the last step removes the result. */
+/** Temporary files go first: if a concurrent put renames one before that, the last step removes the result. */
 async function removeFiles(path: string): Promise<void> {
-  await rm(temporary(path), { force: true })
+  await removeTemporaryFiles(path)
   await removeMetadata(path)
   await rm(path, { force: true })
 }
@@ -166,14 +149,3 @@ async function attempt<T>(signal: AbortSignal, call: () => Promise<T>): Promise<
     throw storeError(error)
   }
 }
-
-async function orMissing<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call
-  } catch (error) {
-    if (hasCode(error, ABSENT)) return undefined
-    throw error
-  }
-}
-
-const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])

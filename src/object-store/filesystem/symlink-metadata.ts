@@ -4,12 +4,15 @@ import { hasCode } from './fsync-directory.ts'
 
 type Metadata = ObjectHead['metadata']
 
-/** Stores JSON as the target of a dangling symbolic link, which is durable once `put` has synced the directory. */
+/**
+ * Stores JSON as the target of a dangling symbolic link, which is durable once the caller has synced the directory. Can
+ * be repeated: an object's metadata never changes.
+ */
 export async function writeMetadata(path: string, metadata: Metadata): Promise<void> {
   try {
     await symlink(JSON.stringify(metadata), linkOf(path))
   } catch (error) {
-    if (!hasCode(error, WITHOUT_LINKS)) throw error
+    if (!hasCode(error, WITHOUT_LINKS) && !hasCode(error, TAKEN)) throw error
   }
 }
 
@@ -49,5 +52,7 @@ function isText([, value]: readonly [string, unknown]): boolean {
 
 /** No metadata on FAT, some network file systems, and Windows without the privilege. */
 const WITHOUT_LINKS: ReadonlySet<unknown> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
+
+const TAKEN: ReadonlySet<unknown> = new Set(['EEXIST'])
 
 const NO_LINK: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'EINVAL'])

@@ -13,6 +13,8 @@ export interface DirectRequest {
   readonly query?: Record<string, string>
   readonly headers?: Record<string, string> | undefined
   readonly body?: { readonly byteLength: number; readonly chunks: readonly Uint8Array[] }
+  /** Of the body, in hexadecimal; computed if omitted. */
+  readonly sha256?: string | undefined
   /** A checksum header covers the body, so the signature need not include its SHA-256. */
   readonly hasChecksum?: boolean
   readonly signal: AbortSignal
@@ -67,7 +69,7 @@ export class DirectS3 {
   }
 
   async #sign(request: DirectRequest): Promise<S3Request> {
-    const { method, key, query = {}, body, hasChecksum = false } = request
+    const { method, key, query = {}, body, sha256, hasChecksum = false } = request
     this.#base ??= this.#resolveBase()
     const { location, signer, host } = await this.#base
     const { protocol, hostname, port } = location
@@ -76,7 +78,7 @@ export class DirectS3 {
     let payload = EMPTY_SHA256
     if (body !== undefined) {
       headers['content-length'] = `${body.byteLength}`
-      payload = hasChecksum ? 'UNSIGNED-PAYLOAD' : payloadSha256(body.chunks)
+      payload = hasChecksum ? 'UNSIGNED-PAYLOAD' : (sha256 ?? payloadSha256(body.chunks))
     }
     const signed = signer.sign(
       { method, path, query, headers, payloadSha256: payload },

@@ -4,7 +4,7 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
 } from '@aws-sdk/client-s3'
-import type { NamedObject } from '../../core/objects/object-store.ts'
+import type { NamedObject } from '../../core/objects/object-key.ts'
 import { withDeadline } from '../../core/async/deadline.ts'
 import { callS3, hasName, isMissing, type S3Bucket } from './bucket.ts'
 

@@ -2,11 +2,11 @@ import { addAbortSignal, Readable } from 'node:stream'
 import { Deadline, timeoutError, withDeadline } from '../../core/async/deadline.ts'
 import {
   detachBuffer,
-  type NamedObject,
   type ObjectHead,
   type OpenedObject,
   type OpenObject,
 } from '../../core/objects/object-store.ts'
+import type { NamedObject } from '../../core/objects/object-key.ts'
 import { storeError } from '../store-error.ts'
 import { findBucket, hasName, isMissing, type S3Bucket } from './bucket.ts'
 import type { DirectRequest } from './client.ts'

@@ -1,31 +1,43 @@
-import {
-  CompleteMultipartUploadCommand,
-  type CompletedPart,
-  CreateMultipartUploadCommand,
-} from '@aws-sdk/client-s3'
+import { CompleteMultipartUploadCommand, CreateMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { settledUnlessAborted, withDeadline } from '../../core/async/deadline.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
+import type { NamedObject } from '../../core/objects/object-key.ts'
 import type { S3Bucket } from './bucket.ts'
 import { CRC32_HEADER, crc32Of } from './checksums.ts'
 import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/budget.ts'
 import { type Part } from './parts.ts'
+import { callOrFind, CONTENT_TYPE } from './put-content.ts'
 
-export const CONTENT_TYPE = 'application/octet-stream'
+/** A multipart upload that the store has created. */
+export interface OpenMultipart {
+  readonly uploadId: string
+  /** Whether the store checks parts by their CRC-32. */
+  readonly hasChecksums: boolean
+}
+
+/** A part that the store has confirmed. */
+export interface SentPart {
+  readonly partNumber: number
+  readonly byteLength: number
+  readonly etag: string
+  readonly crc32: string | undefined
+}
 
 export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | 'signal'> {
   /** In bytes. */
   readonly partSize: number
   readonly concurrency: number
+  /** The upload to go on with; created with the first part if omitted. */
+  readonly open?: OpenMultipart | undefined
+  readonly onSent: (part: SentPart, upload: OpenMultipart) => void
 }
 
 export class MultipartUpload {
   /** A retried creation may have left a second upload, whose id was lost with the answer. */
   mayHaveStray = false
-  sentBytes = 0
   readonly #bucket: S3Bucket
   readonly #options: MultipartOptions
-  readonly #sent: CompletedPart[] = []
-  #creation: Promise<CreatedUpload> | undefined
+  #creation: Promise<OpenMultipart> | undefined
 
   constructor(bucket: S3Bucket, options: MultipartOptions) {
     this.#bucket = bucket
@@ -33,8 +45,9 @@ export class MultipartUpload {
   }
 
   /** Sends parts concurrently. After a failure the caller aborts the signal, which stops the others. */
-  async send(first: Part, rest: AsyncGenerator<Part, void>): Promise<void> {
-    const creation = this.#create()
+  async send(first: Part, rest: AsyncGenerator<Part, void>): Promise<OpenMultipart> {
+    const { open, concurrency } = this.#options
+    const creation = open === undefined ? this.#create() : Promise.resolve(open)
     this.#creation = creation
     // Not `for await`: leaving it on failure would wait for the part that the other workers wait for.
     const worker = async (part: Part | undefined): Promise<void> => {
@@ -43,21 +56,9 @@ export class MultipartUpload {
         await this.#sendPart(await creation, next.value)
       }
     }
-    const others = Array.from({ length: this.#options.concurrency - 1 }, () => worker(undefined))
-    await Promise.all([creation, worker(first), ...others])
-  }
-
-  async complete(abortSignal: AbortSignal): Promise<string | undefined> {
-    const { client, name } = this.#bucket
-    const Parts = this.#sent.toSorted((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0))
-    const command = new CompleteMultipartUploadCommand({
-      Bucket: name,
-      Key: this.#options.key,
-      UploadId: (await this.#creation)?.uploadId,
-      MultipartUpload: { Parts },
-    })
-    const { ETag } = await client.send(command, { abortSignal })
-    return ETag
+    const others = Array.from({ length: concurrency - 1 }, () => worker(undefined))
+    const [upload] = await Promise.all([creation, worker(first), ...others])
+    return upload
   }
 
   /** Waits for the creation, which is never aborted: the store could finish it after the open uploads were listed. */
@@ -66,7 +67,7 @@ export class MultipartUpload {
     await settledUnlessAborted<unknown>(creation, signal).catch(() => undefined)
   }
 
-  async #create(): Promise<CreatedUpload> {
+  async #create(): Promise<OpenMultipart> {
     const { client, name, deadlines, checksums } = this.#bucket
     const { key, metadata } = this.#options
     const input = {
@@ -86,30 +87,57 @@ export class MultipartUpload {
     return { uploadId: UploadId, hasChecksums: ChecksumAlgorithm === 'CRC32' }
   }
 
-  async #sendPart({ uploadId, hasChecksums }: CreatedUpload, part: Part): Promise<void> {
+  async #sendPart(upload: OpenMultipart, part: Part): Promise<void> {
     const { direct, deadlines } = this.#bucket
-    const { key, partSize, signal } = this.#options
+    const { key, partSize, signal, onSent } = this.#options
+    const { uploadId, hasChecksums } = upload
     const { partNumber, content: body } = part
     const query = { partNumber: `${partNumber}`, uploadId }
-    const headers: Record<string, string> = hasChecksums
-      ? { [CRC32_HEADER]: crc32Of(body.chunks) }
-      : {}
+    const crc32 = hasChecksums ? crc32Of(body.chunks) : undefined
+    const headers: Record<string, string> = crc32 === undefined ? {} : { [CRC32_HEADER]: crc32 }
     const request = { method: 'PUT', key, query, headers, body, hasChecksum: hasChecksums } as const
     const ms = deadlines.partMs * Math.max(1, partSize / DEFAULT_PART_SIZE)
     const answer = await withDeadline({ ms, signal }, (signal) =>
       direct.send({ ...request, signal }),
     )
-    this.sentBytes += body.byteLength
+    const { byteLength } = body
     body.giveBack()
-    this.#sent.push({
-      PartNumber: partNumber,
-      ETag: answer.headers['etag'],
-      ChecksumCRC32: headers[CRC32_HEADER],
-    })
+    const { etag } = answer.headers
+    if (etag === undefined) throw new Error('The store confirmed a part without an ETag')
+    onSent({ partNumber, byteLength, etag, crc32 }, upload)
   }
 }
 
-interface CreatedUpload {
-  readonly uploadId: string
-  readonly hasChecksums: boolean
+export interface CompleteMultipart extends NamedObject, Pick<OpenMultipart, 'uploadId'> {
+  /** All parts of the upload, in any order. */
+  readonly parts: readonly Omit<SentPart, 'byteLength'>[]
+}
+
+/** Makes the object. Resolves and rejects as `callOrFind`. */
+export function completeMultipart(
+  bucket: S3Bucket,
+  { key, signal, uploadId, parts }: CompleteMultipart,
+): Promise<string | undefined> {
+  const inOrder = parts.toSorted((a, b) => a.partNumber - b.partNumber)
+  const command = new CompleteMultipartUploadCommand({
+    Bucket: bucket.name,
+    Key: key,
+    UploadId: uploadId,
+    MultipartUpload: {
+      Parts: inOrder.map(({ partNumber, etag, crc32 }) => ({
+        PartNumber: partNumber,
+        ETag: etag,
+        ChecksumCRC32: crc32,
+      })),
+    },
+  })
+  const ms = bucket.deadlines.completeMs
+  return callOrFind(
+    bucket,
+    { key, signal },
+    {
+      ms,
+      call: async (abortSignal) => (await bucket.client.send(command, { abortSignal })).ETag,
+    },
+  )
 }

@@ -1,41 +1,64 @@
-import type { BodyMemory } from '../../core/objects/object-store.ts'
+import type { BodyMemory } from '../../core/objects/body-memory.ts'
 import { BUFFER_BYTES, type BufferPool } from '../buffer-pool.ts'
 
 export interface Part {
   readonly partNumber: number
-  readonly content: PartBuffer
+  readonly content: PartContent
   readonly isLast: boolean
+}
+
+/** Content of one request. */
+export interface PartContent {
+  readonly byteLength: number
+  /** In order; invalid after `giveBack`. */
+  readonly chunks: readonly Uint8Array[]
+  /** Frees the memory. Call at most once, when nothing reads it any more; else it is garbage-collected. */
+  giveBack(): void
+}
+
+export function joinContents(contents: readonly PartContent[]): PartContent {
+  return {
+    byteLength: contents.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    chunks: contents.flatMap(({ chunks }) => chunks),
+    giveBack: () => contents.forEach((content) => content.giveBack()),
+  }
 }
 
 export interface GatherOptions {
   /** In bytes. */
   readonly partSize: number
+  /** The first part, if the content does not begin with part 1, or in the middle of one. */
+  readonly first?: { readonly partNumber: number; readonly bytes: number }
   readonly pool: BufferPool
   readonly memory?: BodyMemory | undefined
-  readonly expectedSize?: number | undefined
 }
 
-/** Yields at least one part; all but the last hold `partSize` bytes. Parts share no memory, so each is freed alone. */
+/**
+ * Yields at least one part of `bytes`, which are held by `memory`; all but the last have their full size. Parts share
+ * no memory, so each is freed alone.
+ */
 export async function* gatherParts(
   bytes: AsyncIterable<Uint8Array>,
-  { partSize, pool, memory, expectedSize }: GatherOptions,
+  { partSize, first = { partNumber: 1, bytes: partSize }, pool, memory }: GatherOptions,
 ): AsyncGenerator<Part, void> {
-  let partNumber = 1
+  let { partNumber, bytes: size } = first
   let content = new PartBuffer(pool, memory)
-  for await (const chunk of memory?.hold(bytes, { partSize, expectedSize }) ?? bytes) {
+  for await (const chunk of bytes) {
     let rest = chunk
+    let isCopied = true
     // Only a byte beyond a full part proves that it is not the last.
-    while (content.byteLength + rest.byteLength > partSize) {
-      const missing = partSize - content.byteLength
+    while (content.byteLength + rest.byteLength > size) {
+      const missing = size - content.byteLength
       if (missing > 0) content.add(rest.subarray(0, missing))
+      if (missing > 0 && !content.isCopy) isCopied = false
       rest = rest.subarray(missing)
       yield { partNumber, content, isLast: false }
       partNumber += 1
+      size = partSize
       content = new PartBuffer(pool, memory)
     }
     content.add(rest)
-    // If this part is a copy, so are the earlier parts that took bytes of the chunk.
-    if (content.isCopy) memory?.detach(chunk)
+    if (isCopied && content.isCopy) memory?.detach(chunk)
   }
   yield { partNumber, content, isLast: true }
 }
@@ -44,8 +67,8 @@ export async function* gatherParts(
 const MAX_LOOSE_BYTES = 64 * 1024
 const MAX_LOOSE_CHUNKS = 16
 
-/** Content of one request. Copying into pooled buffers frees chunks early: a few bytes pin no large chunk. */
-export class PartBuffer {
+/** Copying into pooled buffers frees chunks early, so that a few bytes do not pin a large chunk. */
+export class PartBuffer implements PartContent {
   byteLength = 0
   /** Whether all bytes so far were copied out of their chunks. */
   isCopy = false
@@ -58,7 +81,6 @@ export class PartBuffer {
     this.#memory = memory
   }
 
-  /** In order; invalid after `giveBack`. */
   get chunks(): readonly Uint8Array[] {
     const filled = this.byteLength % BUFFER_BYTES
     const last = this.#chunks.at(-1)
@@ -78,7 +100,6 @@ export class PartBuffer {
     this.byteLength += chunk.byteLength
   }
 
-  /** Frees the memory. Call at most once, when nothing reads it any more; else it is garbage-collected. */
   giveBack(): void {
     const buffers = this.isCopy ? this.#chunks : []
     this.#chunks = []

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto'
-import { settledUnlessAborted, timeoutSignal, withDeadline } from '../../core/async/deadline.ts'
+import { settledUnlessAborted, timeoutSignal } from '../../core/async/deadline.ts'
 import type { PutObject } from '../../core/objects/object-store.ts'
 import type { BufferPool } from '../buffer-pool.ts'
 import { consumeBody } from '../consume-body.ts'
 import type { S3Bucket } from './bucket.ts'
 import { abortOpenUploads, removeObject } from './delete-object.ts'
-import { headObject, META } from './get-object.ts'
-import { CONTENT_TYPE, MultipartUpload } from './multipart-upload.ts'
-import { DEFAULT_PART_SIZE, partSizeFor } from '../../core/uploads/memory/budget.ts'
-import { gatherParts, type Part, type PartBuffer } from './parts.ts'
+import { completeMultipart, MultipartUpload, type SentPart } from './multipart-upload.ts'
+import { partSizeFor } from '../../core/uploads/memory/budget.ts'
+import { gatherParts, type Part, type PartContent } from './parts.ts'
+import { assertStored, isMd5, putContent } from './put-content.ts'
+import { translated } from '../store-error.ts'
 
 export interface UploadOptions {
   /** Bytes, at least 5 MiB. Large objects get larger parts. */
@@ -30,16 +30,20 @@ export async function uploadObject(
   bucket: S3Bucket,
   { object, options, pool }: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { key, metadata = {}, expectedSize, memory } = object
+  const { key, body, sha256, metadata = {}, expectedSize, memory, signal } = object
   const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
   const sent: Sent = { hasSent: false, multipart: undefined }
   try {
-    return await consumeBody(object, async (source) => {
+    if (body instanceof Uint8Array) {
+      return await translated(sendBytes({ bucket, key, sha256, metadata, signal, sent }, body))
+    }
+    return await consumeBody({ body, signal }, async (source) => {
       const failed = new AbortController()
       const signal = AbortSignal.any([source.signal, failed.signal])
-      const parts = gatherParts(source.bytes, { partSize, pool, memory, expectedSize })
+      const bytes = memory?.hold(source.bytes, { partSize, expectedSize }) ?? source.bytes
+      const parts = gatherParts(bytes, { partSize, pool, memory })
       const { queueSize: concurrency } = options
-      const upload = { bucket, key, metadata, partSize, concurrency, signal, parts, sent }
+      const upload = { bucket, key, sha256, metadata, partSize, concurrency, signal, parts, sent }
       try {
         return await settledUnlessAborted(send(upload), signal)
       } catch (error) {
@@ -63,12 +67,26 @@ interface Sent {
   multipart: MultipartUpload | undefined
 }
 
-interface Upload extends Required<Pick<PutObject, 'key' | 'metadata' | 'signal'>> {
+interface WholeUpload extends Required<Pick<PutObject, 'key' | 'metadata' | 'signal'>> {
+  readonly sha256: PutObject['sha256']
   readonly bucket: S3Bucket
+  readonly sent: Sent
+}
+
+interface Upload extends WholeUpload {
   readonly partSize: number
   readonly concurrency: number
   readonly parts: AsyncGenerator<Part, void>
-  readonly sent: Sent
+}
+
+async function sendBytes(
+  upload: WholeUpload,
+  bytes: Uint8Array,
+): Promise<{ readonly size: number }> {
+  upload.signal.throwIfAborted()
+  upload.sent.hasSent = true
+  const { byteLength } = bytes
+  return await sendWhole(upload, { byteLength, chunks: [bytes], giveBack: () => undefined })
 }
 
 async function send(upload: Upload): Promise<{ readonly size: number }> {
@@ -78,81 +96,32 @@ async function send(upload: Upload): Promise<{ readonly size: number }> {
   signal.throwIfAborted()
   sent.hasSent = true
   if (first.isLast) return await sendWhole(upload, first.content)
-  const multipart = new MultipartUpload(bucket, upload)
+  const sentParts: SentPart[] = []
+  const onSent = (part: SentPart): void => void sentParts.push(part)
+  const multipart = new MultipartUpload(bucket, { ...upload, onSent })
   sent.multipart = multipart
-  await multipart.send(first, parts)
-  await finish(upload, {
-    ms: bucket.deadlines.completeMs,
-    call: (signal) => multipart.complete(signal),
-  })
-  return await confirm(upload, multipart.sentBytes)
+  const { uploadId } = await multipart.send(first, parts)
+  await completeMultipart(bucket, { ...upload, uploadId, parts: sentParts })
+  const size = sentParts.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return await confirm(upload, size)
 }
 
-async function sendWhole(upload: Upload, body: PartBuffer): Promise<{ readonly size: number }> {
-  const { bucket, key, metadata } = upload
-  const { direct, deadlines } = bucket
-  const { byteLength: size } = body
-  const headers: Record<string, string> = { 'content-type': CONTENT_TYPE }
-  for (const [name, text] of Object.entries(metadata)) headers[META + name] = text
-  const etag = await finish(upload, {
-    ms: Math.max(deadlines.callMs, (deadlines.putMs * size) / DEFAULT_PART_SIZE),
-    call: async (signal) => {
-      const { headers: stated } = await direct.send({ method: 'PUT', key, headers, body, signal })
-      return stated['etag']
-    },
-  })
-  const isConfirmed = isMd5(etag, body)
-  body.giveBack()
+async function sendWhole(
+  upload: WholeUpload,
+  content: PartContent,
+): Promise<{ readonly size: number }> {
+  const { byteLength: size } = content
+  const etag = await putContent(upload.bucket, { ...upload, content, sha256: upload.sha256?.() })
+  const isConfirmed = etag !== undefined && isMd5(etag, content)
+  content.giveBack()
   return isConfirmed ? { size } : await confirm(upload, size)
 }
 
-interface LastCall {
-  readonly ms: number
-  readonly call: (signal: AbortSignal) => Promise<string | undefined>
-}
-
-/** If the call fails, the object may exist anyway, with any size. Then this resolves to a value that is no ETag. */
-async function finish(upload: Upload, { ms, call }: LastCall): Promise<string> {
-  const { signal } = upload
-  const etag = await withDeadline({ ms, signal }, call).catch((error: unknown) =>
-    findOrThrow(upload, error),
-  )
-  // The SDK can take an error after the status line for success, but then there is no ETag.
-  if (etag === undefined) throw new Error('The store confirmed the object without an ETag')
-  return etag
-}
-
-async function findOrThrow({ bucket, key, signal }: Upload, cause: unknown): Promise<string> {
-  if (signal.aborted) throw cause
-  const found = await headObject(bucket, { key, signal }).catch(() => undefined)
-  if (found === undefined) throw cause
-  return 'lost'
-}
-
-/** Up to this size, a digest costs less than asking the store for the object's size. */
-const MAX_DIGESTED_BYTES = 64 * 1024
-
-/** An ETag is the content's MD5 unless the store encrypts with its own key ("Object" in the S3 API reference). */
-function isMd5(etag: string, { byteLength, chunks }: PartBuffer): boolean {
-  if (byteLength > MAX_DIGESTED_BYTES) return false
-  try {
-    const md5 = createHash('md5')
-    for (const chunk of chunks) md5.update(chunk)
-    return etag === `"${md5.digest('hex')}"`
-  } catch {
-    // MD5 can be forbidden, as in FIPS mode.
-    return false
-  }
-}
-
 async function confirm(
-  { bucket, key, signal, sent }: Upload,
+  { bucket, key, signal, sent }: WholeUpload,
   size: number,
 ): Promise<{ readonly size: number }> {
-  const found = await headObject(bucket, { key, signal })
-  if (found?.size !== size) {
-    throw new Error(`${size} bytes were sent, the store states ${found?.size}`)
-  }
+  await assertStored(bucket, { key, signal, size })
   if (sent.multipart?.mayHaveStray === true) await abortOpenUploads(bucket, { key, signal })
   return { size }
 }

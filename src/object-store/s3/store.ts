@@ -3,6 +3,10 @@ import { isObjectKey } from '../../core/objects/object-key.ts'
 import type { ListedObject, ListObjects, ObjectStore } from '../../core/objects/object-store.ts'
 import { isAppError } from '../../core/errors.ts'
 import { BufferPool } from '../buffer-pool.ts'
+import { appendObject } from './append/append-object.ts'
+import { areStored } from './append/find-pieces.ts'
+import { finishUpload } from './append/finish-upload.ts'
+import { storeStateForClaim } from './append/store-state.ts'
 import {
   callS3,
   DEFAULT_DEADLINES,
@@ -15,7 +19,7 @@ import { PartChecksums, type PartChecksumsOptions } from './checksums.ts'
 import { DirectS3 } from './client.ts'
 import { removeObject } from './delete-object.ts'
 import { headObject, openObject } from './get-object.ts'
-import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/budget.ts'
+import { DEFAULT_PART_SIZE, partSizeFor } from '../../core/uploads/memory/budget.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 import { createS3Transport, type S3Transport } from './transport.ts'
 import { uploadObject, type UploadOptions } from './put-object.ts'
@@ -52,9 +56,16 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const bucket = connect(options.maxSockets)
   // Separate sockets, so that slow readers do not block other requests.
   const readers = connect(options.maxSockets ?? READER_SOCKETS)
-  const uploads = { options: { partSize, queueSize, maxFileSize }, pool: new BufferPool() }
+  const pool = new BufferPool()
+  const uploads = { options: { partSize, queueSize, maxFileSize }, pool }
   return {
+    hasTails: true,
+    storeStateForClaim,
     put: (object) => uploadObject(bucket, { object, ...uploads }),
+    partSizeFor: (length) => partSizeFor(length ?? maxFileSize, partSize),
+    append: (append) => appendObject(bucket, { append, concurrency: queueSize, pool }),
+    finish: (upload) => finishUpload(bucket, upload),
+    isStored: (upload) => areStored(bucket, upload),
     open: (object) => openObject(readers, object),
     head: (object) => headObject(bucket, object),
     remove: (object) => translated(removeObject(bucket, object)),

@@ -336,6 +336,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const lapsed = await account.begin('c', 12, { leaseMs: 0 })
         const after = await harness.ledger.measureJournal(1000)
         expect(after).toEqual({
+          ...before,
           reservations: before.reservations + 2,
           reservedBytes: before.reservedBytes + 42,
           garbage: before.garbage + 2,
@@ -346,6 +347,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         })
         await account.abort(lapsed)
         expect(await harness.ledger.measureJournal(1000)).toEqual({
+          ...before,
           reservations: before.reservations + 1,
           reservedBytes: before.reservedBytes + 30,
           garbage: before.garbage + 2,

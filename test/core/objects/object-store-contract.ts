@@ -88,6 +88,28 @@ function testRoundTrips(current: Current): void {
     expect(await current().residue(key)).toEqual([])
   })
 
+  it.each([0, 1, 32 * 1024, PART_SIZE + 1])('take %d bytes that have all arrived', async (size) => {
+    const { store } = current()
+    const content = randomBytes(size)
+    const object = { key: freshKey(), body: content, metadata: { name: 'a' }, signal: never() }
+    await expect(store.put(object)).resolves.toEqual({ size })
+    expect(await read(store, object.key)).toEqual({ size, sha256: digest(content) })
+    const head = { size, metadata: { name: 'a' } }
+    await expect(store.head({ ...object, signal: never() })).resolves.toEqual(head)
+    expect(await current().residue(object.key)).toEqual([])
+  })
+
+  it('take bytes that are part of a larger buffer', async () => {
+    const { store } = current()
+    const content = randomBytes(3000)
+    const key = freshKey()
+    await store.put({ key, body: content.subarray(1000, 2000), signal: never() })
+    expect(await read(store, key)).toEqual({
+      size: 1000,
+      sha256: digest(content.subarray(1000, 2000)),
+    })
+  })
+
   it('take an expected size that turns out too large or too small', async () => {
     const { store } = current()
     const content = randomBytes(PART_SIZE + 1)
@@ -124,6 +146,7 @@ function testRoundTrips(current: Current): void {
         }
       },
       release: () => undefined,
+      tryHold: () => true,
       detach: () => undefined,
     }
     const body = chunked(randomBytes(300_000))
@@ -140,6 +163,7 @@ function testRoundTrips(current: Current): void {
     const memory = {
       hold: (pieces: AsyncIterable<Uint8Array>) => allOf(pieces),
       release: () => undefined,
+      tryHold: () => true,
       detach: detachBuffer,
     }
     await store.put({ key, body, memory, signal: never() })
@@ -207,6 +231,15 @@ function testFailures(current: Current): void {
       await expectNothingLeft(current(), key)
     },
   )
+
+  it('rejects when its signal had aborted, and leaves nothing', async () => {
+    const { store } = current()
+    const key = freshKey()
+    const signal = AbortSignal.abort(new Error('gone'))
+    const putting = store.put({ key, body: Buffer.from('abc'), signal })
+    await expect(putting).rejects.toMatchObject({ code: 'unavailable' })
+    await expectNothingLeft(current(), key)
+  })
 
   it('rejects with the very error of a body that had failed before', async () => {
     const { store } = current()

@@ -117,6 +117,26 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       expect(await contentIn(rebuilt, { userId: ALICE, name: 'after' })).toBeUndefined()
     })
 
+    it('makes no file of an unfinished upload, whose tail is an object without a name', async () => {
+      const uploads = await bed.lost.uploadsOf(ALICE)
+      await uploads.begin('finished', 5, 'hello')
+      const unfinished = await uploads.begin('unfinished', 10, 'hello')
+      const pieces = await bed.lost.ledger.listPieces(unfinished)
+      const tails = pieces.flatMap(({ objectKey: key }) => key ?? [])
+      expect(tails).toHaveLength(bed.objects.hasTails ? 1 : 0)
+      const { outcome, findings } = await bed.rebuild()
+      expect(outcome).toMatchObject({ isFinished: true, figures: { users: 1, files: 1, bytes: 5 } })
+      expect(findings).toEqual(
+        tails.map((key) => ({ kind: 'unnamed_object', userId: ALICE, objectKey: key })),
+      )
+      const ports = { ...bed, database: bed.empty }
+      expect(await kindsFound(ports)).toEqual(tails.map(() => 'orphaned_object'))
+      await verify(ports, { repair: true })
+      const rebuilt = await bed.rebuilt()
+      expect(await contentIn(rebuilt, { userId: ALICE, name: 'unfinished' })).toBeUndefined()
+      expect(await kindsFound(ports)).toEqual([])
+    })
+
     it('refuses a database that has users, and changes nothing', async () => {
       await bed.lost.upload(ALICE, 'a', 'hello')
       // It makes users.

@@ -5,16 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
-import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
-import type { ObjectStore, PutObject } from '../../../src/core/objects/object-store.ts'
 import {
-  createByteMeter,
-  storeContent,
-  type StoredContent,
-  type IncomingFile,
-  type StoreContentOptions,
-} from '../../../src/core/uploads/store-content.ts'
-import { parseUserId } from '../../../src/core/users/user-id.ts'
+  discardBody,
+  type ObjectStore,
+  type PutObject,
+} from '../../../src/core/objects/object-store.ts'
+import { createByteMeter } from '../../../src/core/uploads/store-content.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
 import {
   failingPut,
@@ -30,34 +26,7 @@ import {
   stalledContent,
   UNKNOWN_SIZE,
 } from '../../support/http/incoming-file.ts'
-
-const key = objectKey(parseUserId('alice'), createVersion())
-
-function consumeBody(
-  incoming: IncomingFile,
-  options: Partial<StoreContentOptions> = {},
-): Promise<StoredContent> {
-  return storeContent({
-    objects: createMemoryStore(),
-    key,
-    metadata: {},
-    incoming,
-    maxBytes: 2 ** 30,
-    memory: {
-      hold,
-      release: () => undefined,
-      detach: () => undefined,
-      awaitClient: (sent) => sent,
-    },
-    onBytes: () => undefined,
-    signal: AbortSignal.timeout(10_000),
-    ...options,
-  })
-}
-
-async function* hold(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  yield* content
-}
+import { key, storeFile } from './store-file.ts'
 
 async function storedSize(objects: ObjectStore): Promise<number | undefined> {
   return (await objects.head({ key, signal: AbortSignal.timeout(1000) }))?.size
@@ -67,7 +36,7 @@ describe('storeContent', () => {
   it('stores the whole content, counted and hashed', async () => {
     const objects = createMemoryStore()
     const bytes = Buffer.alloc(300_000, 'content')
-    expect(await consumeBody(incomingFile(bytes), { objects })).toEqual({
+    expect(await storeFile(incomingFile(bytes), { objects })).toEqual({
       size: 300_000,
       sha256: createHash('sha256').update(bytes).digest('hex'),
     })
@@ -76,7 +45,7 @@ describe('storeContent', () => {
 
   it('stores a content without bytes', async () => {
     const objects = createMemoryStore()
-    expect(await consumeBody(incomingFile(''), { objects })).toMatchObject({ size: 0 })
+    expect(await storeFile(incomingFile(''), { objects })).toMatchObject({ size: 0 })
     expect(await storedSize(objects)).toBe(0)
   })
 
@@ -89,8 +58,8 @@ describe('storeContent', () => {
         return store.put(object)
       },
     })
-    await consumeBody(incomingFile('abc'), { objects, metadata: { name: 'a' } })
-    await consumeBody(incomingFile('abc', { size: UNKNOWN_SIZE }), { objects })
+    await storeFile(incomingFile('abc'), { objects, metadata: { name: 'a' } })
+    await storeFile(incomingFile('abc', { size: UNKNOWN_SIZE }), { objects })
     expect(seen).toEqual([
       { key, metadata: { name: 'a' }, expectedSize: 3 },
       { key, metadata: {} },
@@ -101,7 +70,7 @@ describe('storeContent', () => {
     const order: string[] = []
     const content = Readable.from([Buffer.from('abc')]).on('end', () => order.push('content'))
     const end = async (): Promise<void> => void order.push('end')
-    await consumeBody(incomingFile('', { content, end }))
+    await storeFile(incomingFile('', { content, end }))
     expect(order).toEqual(['content', 'end'])
   })
 })
@@ -110,46 +79,44 @@ describe('receiveContent rejects', () => {
   it('with the very error of a request that did not end well', async () => {
     const fault = new AppError('format_error', 'An epilogue without end.')
     const incoming = incomingFile('abc', { end: () => Promise.reject(fault) })
-    await expect(consumeBody(incoming)).rejects.toBe(fault)
+    await expect(storeFile(incoming)).rejects.toBe(fault)
   })
 
   it('with the very error of a content that breaks off', async () => {
     const fault = new AppError('truncated_body', 'The body ended early.')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
-    await expect(consumeBody(incoming)).rejects.toBe(fault)
+    await expect(storeFile(incoming)).rejects.toBe(fault)
   })
 
   it('with an error of the content that is none of ours, too', async () => {
     const fault = new Error('aborted')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
-    await expect(consumeBody(incoming)).rejects.toBe(fault)
+    await expect(storeFile(incoming)).rejects.toBe(fault)
   })
 
   it('with the limit, of which nothing is left in the store', async () => {
     const objects = createMemoryStore()
-    await expect(consumeBody(incomingFile('abcd'), { objects, maxBytes: 3 })).rejects.toMatchObject(
-      {
-        code: 'file_too_large',
-      },
-    )
+    await expect(storeFile(incomingFile('abcd'), { objects, maxBytes: 3 })).rejects.toMatchObject({
+      code: 'file_too_large',
+    })
     expect(await storedSize(objects)).toBeUndefined()
   })
 
   it('with what onBytes rejects with', async () => {
     const refusal = new AppError('capacity_exceeded', 'Full.')
     const onBytes = (): Promise<void> => Promise.reject(refusal)
-    await expect(consumeBody(incomingFile('abc'), { onBytes })).rejects.toBe(refusal)
+    await expect(storeFile(incomingFile('abc'), { onBytes })).rejects.toBe(refusal)
   })
 
   it('with the failure of the store, and destroys the content', async () => {
     const objects = faultyStore(createMemoryStore(), {
       put: async ({ body }) => {
-        body.destroy()
+        discardBody({ body })
         throw outage()
       },
     })
     const { content } = stalledContent('abc', '')
-    await expect(consumeBody(incomingFile('', { content }), { objects })).rejects.toMatchObject({
+    await expect(storeFile(incomingFile('', { content }), { objects })).rejects.toMatchObject({
       code: 'unavailable',
       message: 'An injected fault.',
     })
@@ -158,15 +125,13 @@ describe('receiveContent rejects', () => {
 
   it('with the failure of a store that took every byte', async () => {
     const objects = faultyStore(createMemoryStore(), { put: failingPut })
-    await expect(consumeBody(incomingFile('abc'), { objects })).rejects.toThrow(
-      'An injected fault.',
-    )
+    await expect(storeFile(incomingFile('abc'), { objects })).rejects.toThrow('An injected fault.')
   })
 
   it('with unavailable when the store holds another size than came', async () => {
     const store = createMemoryStore()
     const objects = faultyStore(store, { put: truncatingPut(store) })
-    await expect(consumeBody(incomingFile('abc'), { objects })).rejects.toMatchObject({
+    await expect(storeFile(incomingFile('abc'), { objects })).rejects.toMatchObject({
       code: 'unavailable',
       cause: new Error('sent 3 bytes, stored 2'),
     })
@@ -181,7 +146,7 @@ describe('receiveContent rejects', () => {
       const abort = new AbortController()
       const reason = new AppError('request_timeout', 'Too slow.')
       const options = { objects: faultyStore(objects, faults), signal: abort.signal }
-      const receiving = consumeBody(incomingFile('', { content }), options)
+      const receiving = storeFile(incomingFile('', { content }), options)
       void stalled.then(() => abort.abort(reason))
       await expect(receiving).rejects.toBe(reason)
       expect(content.destroyed).toBe(true)
@@ -204,7 +169,7 @@ describe('receiveContent rejects', () => {
     })
     const fault = new AppError('truncated_body', 'The body ended early.')
     const incoming = incomingFile('', { content: brokenContent('abc', fault) })
-    await expect(consumeBody(incoming, { objects })).rejects.toBe(fault)
+    await expect(storeFile(incoming, { objects })).rejects.toBe(fault)
     expect(settled).toEqual(['store'])
   })
 
@@ -215,7 +180,7 @@ describe('receiveContent rejects', () => {
     }
     const content = contentOf([Buffer.from('abcd')])
     await expect(
-      consumeBody(incomingFile('', { content, end }), { maxBytes: 3 }),
+      storeFile(incomingFile('', { content, end }), { maxBytes: 3 }),
     ).rejects.toHaveProperty('code', 'file_too_large')
     expect(asked).toBe(false)
   })
@@ -246,7 +211,7 @@ describe('createByteMeter', () => {
         const whole = Buffer.concat(chunks)
         expect(await passed(meter, chunks)).toEqual(whole)
         expect(meter.bytes).toBe(whole.byteLength)
-        expect(meter.hash.digest('hex')).toBe(createHash('sha256').update(whole).digest('hex'))
+        expect(meter.sha256()).toBe(createHash('sha256').update(whole).digest('hex'))
       }),
     )
   })
@@ -255,9 +220,7 @@ describe('createByteMeter', () => {
     const meter = createByteMeter({ maxBytes: 0, onBytes: () => undefined })
     expect(await passed(meter, [])).toHaveLength(0)
     expect(meter.bytes).toBe(0)
-    expect(meter.hash.digest('hex')).toBe(
-      'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-    )
+    expect(meter.sha256()).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
   })
 
   it('lets exactly the limit pass and fails one byte later, however it is cut (property)', async () => {

@@ -12,6 +12,7 @@ import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { contentOf, incomingFile } from '../../support/http/incoming-file.ts'
 import { never } from '../../support/objects.ts'
+import { type UserUploads, uploadsOf } from '../../support/service/resumables.ts'
 
 /** The adapters that a suite on `verify` runs on. */
 export interface VerifyAdapters {
@@ -30,6 +31,8 @@ export interface VerifyBed extends VerifyAdapters {
   readonly ledger: Ledger
   readonly users: UserStore
   upload(userId: UserId, name: string, content: string): Promise<ObjectKey>
+  /** The resumable uploads of a user. */
+  uploadsOf(userId: UserId): Promise<UserUploads>
   remove(userId: UserId, name: string): Promise<void>
   /** Replaces what has the new name. */
   rename(userId: UserId, name: string, newName: string): Promise<void>
@@ -63,6 +66,7 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
       const incoming = incomingFile(content)
       return (await repository.upload({ ...upload, incoming, signal: never() })).file.objectKey
     },
+    uploadsOf: (userId) => uploadsOf(service, userId),
     remove: async (userId, name) => {
       const caller = authorized(await callerNamed(users, userId))
       await repository.remove({ ...caller, name: parseFileName(name) })
@@ -91,7 +95,15 @@ export async function openBed(open: OpenVerifyAdapters): Promise<VerifyBed> {
   }
 }
 
-const TABLES = ['users', 'quotas', 'files', 'uploads', 'garbage'] as const
+const TABLES = [
+  'users',
+  'quotas',
+  'files',
+  'uploads',
+  'resumable_uploads',
+  'upload_pieces',
+  'garbage',
+] as const
 
 async function rowsOf(database: Database, table: (typeof TABLES)[number]): Promise<unknown> {
   return (await sql`SELECT * FROM ${sql.table(table)} ORDER BY 1, 2`.execute(database.kysely)).rows

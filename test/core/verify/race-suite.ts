@@ -24,6 +24,19 @@ const OPERATIONS = {
   upload: async (bed: VerifyBed, { userId, name, size }: Step) => {
     await bed.upload(userId, name, 'x'.repeat(size))
   },
+  /** In two appends; every third is left unfinished, every third is cancelled. */
+  resume: async (bed: VerifyBed, { userId, name, size }: Step) => {
+    const uploads = await bed.uploadsOf(userId)
+    const half = Math.floor(size / 2)
+    const version = await uploads.begin(name, size, 'x'.repeat(half))
+    if (size % 3 === 1) await bed.ledger.abort({ userId, version, endedAs: 'cancelled' })
+    else
+      await uploads.append(
+        version,
+        half,
+        'x'.repeat(Math.max(0, size - half - (size % 3 === 0 ? 1 : 0))),
+      )
+  },
   remove: (bed: VerifyBed, { userId, name }: Step) => bed.remove(userId, name),
   rename: (bed: VerifyBed, { userId, name, newName }: Step) => bed.rename(userId, name, newName),
   suspend: async (bed: VerifyBed, { userId }: Step) => {
@@ -43,6 +56,7 @@ const STEPS = fc.array(
   fc.record({
     operation: fc.oneof(
       { weight: 12, arbitrary: fc.constant<keyof typeof OPERATIONS>('upload') },
+      { weight: 6, arbitrary: fc.constant<keyof typeof OPERATIONS>('resume') },
       { weight: 5, arbitrary: fc.constantFrom(...keysOf(OPERATIONS)) },
     ),
     userId: fc.constantFrom(ALICE, BOB),

@@ -7,6 +7,7 @@ import { freshBucket, removeBucket } from '../../support/service/test-bucket.ts'
 import type { VerifyAdapters } from './fixture.ts'
 import { verifyRaceSuite } from './race-suite.ts'
 import { verifySuite } from './suite.ts'
+import { verifyUploadsSuite } from './uploads-suite.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')
@@ -29,5 +30,6 @@ async function openProduction(): Promise<VerifyAdapters> {
 
 describe.skipIf(minio === undefined || postgres === undefined)('with real servers', () => {
   verifySuite('PostgreSQL and MinIO', openProduction)
+  verifyUploadsSuite('PostgreSQL and MinIO', openProduction)
   verifyRaceSuite('PostgreSQL and MinIO', { open: openProduction, runs: 3 })
 })

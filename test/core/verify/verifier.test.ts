@@ -9,6 +9,7 @@ import { createMemoryStore } from '../../support/memory-store.ts'
 import type { VerifyAdapters } from './fixture.ts'
 import { verifyRaceSuite } from './race-suite.ts'
 import { verifySuite } from './suite.ts'
+import { verifyUploadsSuite } from './uploads-suite.ts'
 
 async function openEmbedded(createStore: (folder: string) => ObjectStore): Promise<VerifyAdapters> {
   const folder = await mkdtemp(join(tmpdir(), 'cloud-repository-verify-'))
@@ -29,5 +30,7 @@ const onFiles = () => openEmbedded((directory) => createFilesystemStore({ direct
 
 verifySuite('SQLite and memory', inMemory)
 verifySuite('SQLite and files', onFiles)
+verifyUploadsSuite('SQLite and memory', inMemory)
+verifyUploadsSuite('SQLite and files', onFiles)
 verifyRaceSuite('SQLite and memory', { open: inMemory, runs: 25 })
 verifyRaceSuite('SQLite and files', { open: onFiles, runs: 5 })

@@ -62,5 +62,6 @@ function indexOf(audience: Audience, order: FileOrder): RegExp {
   const column = order.replace('-', '')
   // The primary key: PostgreSQL's name for it and SQLite's.
   if (audience === 'owner' && column === 'name') return /files_pkey|sqlite_autoindex_files_2/
-  return new RegExp(`\\bfiles_${SHARED[audience]}by_${column}\\b`)
+  const listed = column === 'name' ? '' : 'listed_'
+  return new RegExp(`\\bfiles_${listed}${SHARED[audience]}by_${column}\\b`)
 }

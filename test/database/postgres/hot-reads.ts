@@ -3,12 +3,14 @@ import { CompiledQuery, type KyselyPlugin } from 'kysely'
 import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import { createDatabase, type Database } from '../../../src/database/database.ts'
 import { createFailedAttemptStore } from '../../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
-import { accountOf, BASE_CAPACITY, digestOf } from '../../core/ledger/fixture.ts'
+import { type Account, accountOf, BASE_CAPACITY, digestOf } from '../../core/ledger/fixture.ts'
+import { part, resumablesOf, tailPiece } from '../../core/ledger/resumable/fixture.ts'
 
 /**
  * Records the statements of every request and of the sweeper as they are sent, and returns each
@@ -84,11 +86,38 @@ async function runHotReads(database: Database): Promise<void> {
   await ledger.noteGarbageRemovals({ userId, removed: [garbage], failed: [garbage], retryMs: 1 })
   await ledger.measureBacklog(10)
   await ledger.measureJournal(10)
+  await appendToUpload(ledger, account)
   const claim = { name: 'sweep', holder: 'hot' } as const
   await ledger.acquireLeaderLease({ ...claim, leaseMs: 1 })
   await ledger.releaseLeaderLease(claim)
   await ledger.findUserToPurge(userId)
   await ledger.purgeDeletedUsers({ limit: 10, garbageDelayMs: 0 })
+}
+
+async function appendToUpload(ledger: Ledger, account: Account): Promise<void> {
+  const uploads = resumablesOf(ledger, account)
+  const upload = await uploads.create('r', 20)
+  await uploads.prepare(upload, { bytes: 20 })
+  const tailKey = uploads.tailKey()
+  const { upload: claimed } = await uploads.hold(upload, { tailKey })
+  const tail = [tailPiece(0, { size: 3, key: tailKey })]
+  await uploads.record(claimed, { offset: 3, replacedFrom: 0, pieces: tail, holderMs: 1_000 })
+  await uploads.record(claimed, { offset: 8, replacedFrom: 0, pieces: [part(0)] })
+  await ledger.askToStop(upload)
+  await ledger.listAskedToStop('here')
+  await ledger.fence(claimed)
+  const { upload: last } = await uploads.hold(upload, { offset: 8, tailKey: uploads.tailKey() })
+  await uploads.record(last, { offset: 20, sealed: { sha256: undefined } })
+  const finishing = await uploads.finish(upload)
+  await ledger.endFinish({ ...last, epoch: finishing?.epoch ?? 0, refusal: 'capacity_exceeded' })
+  await ledger.listPieces(upload.version)
+  await ledger.listResumables({ ...account, after: undefined, limit: 10 })
+  await ledger.measureUnfinished(account.userId)
+  await ledger.findVersion(upload)
+  const deferred = await uploads.create('s')
+  await uploads.prepare(deferred, { bytes: 5, length: 5 })
+  await uploads.abort(deferred, { endedAs: 'cancelled' })
+  await uploads.abort(upload)
 }
 
 /** The same database, which notes each statement that is sent. */

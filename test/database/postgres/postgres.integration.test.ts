@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { type Database, MAX_REPEATS } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
@@ -31,6 +32,7 @@ import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
+import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { createDatabase } from '../../support/servers/postgres.ts'
 import { runSql } from '../../support/run-sql.ts'
@@ -38,6 +40,7 @@ import { createHarness } from '../harness.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles } from '../ledger/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
+import { explainAppend } from '../ledger/append-plans.ts'
 import { explainSweeps, fillWithLeftovers } from '../ledger/sweep-plans.ts'
 
 const server = inject('postgres')
@@ -69,6 +72,19 @@ function openSteps(): Promise<LedgerHarness> {
   return openPostgresHarness((database) => ({ ...database, runBatch: undefined }))
 }
 
+/** Claims name the epoch, as those of the service do, or they would all go step by step. */
+async function openByEpoch(): Promise<LedgerHarness> {
+  const harness = await openPostgresHarness()
+  const byEpoch = (ledger: Ledger): Ledger => ({
+    ...ledger,
+    async claimAppend(claim) {
+      const found = await ledger.findResumable(claim)
+      return await ledger.claimAppend({ epoch: found?.epoch, ...claim })
+    },
+  })
+  return { ...harness, ledger: byEpoch(harness.ledger), other: byEpoch(harness.other) }
+}
+
 function serverUrl(): string {
   if (server === undefined) throw new Error('There is no PostgreSQL.')
   return server
@@ -84,6 +100,8 @@ describe.skipIf(server === undefined)('with a server', () => {
   ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
   ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
   ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
+  const model = { runs: 15, isClockOurs: false }
+  resumableLedgerContract('PostgreSQL', openByEpoch, model)
   ledgerRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerModelContract('PostgreSQL', () => openPostgresHarness(), 15)
   userStoreContract('PostgreSQL', () => openPostgresHarness())
@@ -93,6 +111,7 @@ describe.skipIf(server === undefined)('with a server', () => {
   ledgerIdentityContract('PostgreSQL, step by step', openSteps)
   ledgerRaceContract('PostgreSQL, step by step', openSteps)
   ledgerModelContract('PostgreSQL, step by step', openSteps, 15)
+  resumableLedgerContract('PostgreSQL, step by step', openSteps, model)
 })
 
 describe.skipIf(server === undefined)('PostgreSQL', () => {
@@ -369,6 +388,31 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await fresh.drop()
   })
 
+  it('finds a file by its name and reads no other file of the user, whatever the statistics say', async () => {
+    const fresh = await createDatabase(serverUrl())
+    const filled = await openPostgres({ url: fresh.url })
+    await migrate(filled)
+    await sql`ALTER TABLE files SET (autovacuum_enabled = off)`.execute(filled.kysely)
+    const expectOneFile = async (): Promise<void> => {
+      for (const plan of await explainHotReads(filled, 'EXPLAIN')) {
+        expect(plan).not.toMatch(/(on|using) files_listed_/)
+      }
+    }
+    await expectOneFile()
+    // Every user seems to have one file, so any index that begins with the user seems to find as few.
+    const users = createUserStore(filled)
+    for (let at = 0; at < 1000; at += 1) await users.createUser(parseUserId(`user-${at}`))
+    await sql`
+      INSERT INTO files
+        (user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at)
+      SELECT id, 'a', id, id, 1, 'sha256', 'private', 1, 1 FROM users WHERE id LIKE 'user-%'
+    `.execute(filled.kysely)
+    await sql`ANALYZE`.execute(filled.kysely)
+    await expectOneFile()
+    await filled.close()
+    await fresh.drop()
+  })
+
   it('reads a page of users from the index of their ids and no more, whatever the statistics say', async () => {
     const fresh = await createDatabase(serverUrl())
     const listed = await openPostgres({ url: fresh.url })
@@ -390,6 +434,20 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await expectIndexes()
     await listed.close()
     await fresh.drop()
+  })
+
+  it('records an append at the same cost however many parts there are', async () => {
+    const [few, many] = [
+      await explainAppend(database, { parts: 3, explain: 'EXPLAIN' }),
+      await explainAppend(database, { parts: 3_000, explain: 'EXPLAIN' }),
+    ]
+    expect(many.statements).toBe(few.statements)
+    expect(many.plans.length).toBeGreaterThan(4)
+    for (const plan of many.plans) {
+      expect(plan).not.toMatch(/Seq Scan|Bitmap/)
+      // Of the pieces the tail alone, or those from a byte on.
+      expect(plan).not.toMatch(/upload_pieces_pkey[^]*?Index Cond: \(\(?version = [^)]*\)(?! AND)/)
+    }
   })
 
   it('reads what is due from the index of its order, and sorts nothing', async () => {

@@ -31,10 +31,12 @@ function bed() {
       lockFree: ({ userIds }) => CompiledQuery.raw('lock free', [...userIds]),
       begin: ({ bytes, precondition }) =>
         precondition === undefined ? CompiledQuery.raw(String(bytes)) : undefined,
+      create: () => undefined,
       commit: () => CompiledQuery.raw('commit'),
     },
     steps: {
       begin: async ({ bytes }) => void alone.push(bytes),
+      createResumable: () => Promise.reject(new Error('Nothing is created here.')),
       commit: () => Promise.reject(new Error('Nothing is committed here.')),
     },
     userSemaphore: (_user, work) => work(),

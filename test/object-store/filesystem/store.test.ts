@@ -1,33 +1,39 @@
-import {
-  mkdtemp,
-  open,
-  readdir,
-  readlink,
-  rm,
-  symlink,
-  truncate,
-  writeFile,
-} from 'node:fs/promises'
+import fs from 'node:fs'
+import { mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { createFilesystemStore } from '../../../src/object-store/filesystem/store.ts'
+import { appendStoreContract } from '../../core/objects/append-store-contract.ts'
 import { objectStoreContract } from '../../core/objects/object-store-contract.ts'
+import { fileHandles, filesIn, openFilesIn, recordSyncs } from '../../support/folder.ts'
 import { bytesOf, chunked, freshKey, never, put, streamOf } from '../../support/objects.ts'
 
-objectStoreContract('the filesystem store', async () => {
+async function createSubject() {
   const directory = await temporaryFolder()
   const store = createFilesystemStore({ directory: join(directory, 'made', 'when', 'missing') })
   await store.prepare(never())
   return {
     store,
-    residue: async (key) => (await filesIn(directory)).filter((path) => path.includes(`${key}.`)),
+    partSize: 300_000,
+    residue: async (key: ObjectKey) => {
+      const files = (await filesIn(directory)).filter((path) => path.includes(key))
+      // Metadata belongs to an object.
+      const isObject = (path: string): boolean => path.endsWith(key) || path.endsWith('.metadata')
+      return files.some((path) => path.endsWith(key))
+        ? files.filter((path) => !isObject(path))
+        : files
+    },
     dispose: () => rm(directory, { recursive: true }),
   }
-})
+}
+
+objectStoreContract('the filesystem store', createSubject)
+appendStoreContract('the filesystem store', createSubject)
 
 describe('the filesystem store', () => {
   let directory: string
@@ -36,6 +42,7 @@ describe('the filesystem store', () => {
   })
   afterEach(async () => {
     vi.restoreAllMocks()
+    syncBuiltinESMExports()
     await rm(directory, { recursive: true })
   })
 
@@ -57,6 +64,7 @@ describe('the filesystem store', () => {
         }
       },
       release: (bytes: number) => void (held -= bytes),
+      tryHold: () => true,
       detach: () => undefined,
     }
     const body = chunked(Buffer.alloc(200_000))
@@ -173,6 +181,45 @@ describe('the filesystem store', () => {
     expect(await filesIn(directory)).toEqual([])
   })
 
+  it('stores again for a user whose folder has vanished', async () => {
+    const store = createFilesystemStore({ directory })
+    for (const body of [() => Buffer.from('content'), () => chunked(Buffer.from('content'))]) {
+      await store.put({ key: freshKey('ada'), body: body(), signal: never() })
+      await rm(join(directory, 'users'), { recursive: true })
+      const key = freshKey('ada')
+      await store.put({ key, body: body(), signal: never() })
+      expect(await filesIn(directory)).toEqual([key])
+    }
+  })
+
+  it.each<[string, Error | null, number]>([
+    ['a full disk (E17)', Object.assign(new Error('full'), { code: 'ENOSPC' }), 0],
+    ['a disk that keeps fewer bytes than it says (E18)', null, 7],
+  ])('answers %s with unavailable for bytes put as a whole', async (_case, error, written) => {
+    type Callback = (error: Error | null, written: number) => void
+    const answer = (...args: readonly unknown[]) => (args.at(-1) as Callback)(error, written)
+    vi.spyOn(fs, 'write').mockImplementation(answer)
+    syncBuiltinESMExports()
+    const store = createFilesystemStore({ directory })
+    const body = Buffer.from('content')
+    const writing = store.put({ key: freshKey('ada'), body, metadata: {}, signal: never() })
+    await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await filesIn(directory)).toEqual([])
+    expect(await openFilesIn(directory)).toEqual([])
+  })
+
+  it('goes on after a disk has taken only some of the bytes', async () => {
+    const { write } = fs
+    const cut = ((file: number, bytes: Uint8Array, then: fs.NoParamCallback) =>
+      write(file, bytes.subarray(0, 3), then)) as typeof fs.write
+    vi.spyOn(fs, 'write').mockImplementation(cut)
+    syncBuiltinESMExports()
+    const store = createFilesystemStore({ directory })
+    const key = freshKey('ada')
+    await store.put({ key, body: Buffer.from('content'), signal: never() })
+    expect(await readFile(join(directory, key), 'utf8')).toBe('content')
+  })
+
   it('closes every file, also of puts that failed and readers that left', async () => {
     const store = createFilesystemStore({ directory })
     const key = freshKey('ada')
@@ -228,42 +275,6 @@ describe('the filesystem store', () => {
 
 function temporaryFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'cloud-repository-objects-'))
-}
-
-async function filesIn(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile() || entry.isSymbolicLink())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
-}
-
-/** The prototype of all file handles. */
-async function fileHandles(): Promise<Awaited<ReturnType<typeof open>>> {
-  const handle = await open(tmpdir())
-  await handle.close()
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what else a handle's prototype is
-  return Object.getPrototypeOf(handle) as typeof handle
-}
-
-/** Records what is synchronised from now on, and which files there were at that moment. */
-async function recordSyncs(directory: string) {
-  const synchronised: { path: string; files: readonly string[] }[] = []
-  const handles = await fileHandles()
-  const sync: unknown = Reflect.get(handles, 'sync')
-  vi.spyOn(handles, 'sync').mockImplementation(async function (this: typeof handles) {
-    const path = relative(directory, await readlink(`/proc/self/fd/${this.fd}`))
-    synchronised.push({ path, files: await filesIn(directory) })
-    if (typeof sync === 'function') await Reflect.apply(sync, this, [])
-  })
-  return synchronised
-}
-
-async function openFilesIn(directory: string): Promise<readonly string[]> {
-  const descriptors = await readdir('/proc/self/fd')
-  const paths = await Promise.all(
-    descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
-  )
-  return paths.filter((path) => path.startsWith(directory))
 }
 
 function* brokenOff(): Generator<Buffer, void> {

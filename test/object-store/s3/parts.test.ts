@@ -1,16 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { detachBuffer, type BodyMemory } from '../../../src/core/objects/object-store.ts'
+import { detachBuffer } from '../../../src/core/objects/object-store.ts'
+import type { BodyMemory } from '../../../src/core/objects/body-memory.ts'
 import { BufferPool } from '../../../src/object-store/buffer-pool.ts'
-import { type GatherOptions, gatherParts } from '../../../src/object-store/s3/parts.ts'
+import {
+  type GatherOptions,
+  gatherParts,
+  joinContents,
+  PartBuffer,
+} from '../../../src/object-store/s3/parts.ts'
 
 const PART = 10
 
 const PLAIN = new Uint8Array()
 
 /** A caller whose chunks nobody else reads. */
-const FREEING: BodyMemory = { hold: bytesOf, release: () => undefined, detach: detachBuffer }
+const FREEING: BodyMemory = {
+  hold: bytesOf,
+  tryHold: () => true,
+  release: () => undefined,
+  detach: detachBuffer,
+}
 
 function gather(
   chunks: readonly Uint8Array[],
@@ -103,6 +114,44 @@ describe('gathering parts', () => {
       }),
       { numRuns: 100 },
     )
+  })
+})
+
+describe('gathering parts from the middle of a content', () => {
+  it('fills the part that was begun, and numbers on', async () => {
+    const first = { partNumber: 3, bytes: 4 }
+    const gathered = await Array.fromAsync(gather([Buffer.from('0123456789abcdefg')], { first }))
+    expect(gathered.map(({ content }) => Buffer.concat(content.chunks).toString())).toEqual([
+      '0123',
+      '456789abcd',
+      'efg',
+    ])
+    expect(gathered.map(({ partNumber }) => partNumber)).toEqual([3, 4, 5])
+  })
+
+  it('hands back no chunk of which the first part, being small, has kept some bytes', async () => {
+    const chunks = chunksOf([100_000, 60_000])
+    const content = Buffer.concat(chunks)
+    const first = { partNumber: 1, bytes: 10 }
+    const options = { partSize: 2 ** 20, first, memory: FREEING }
+    const gathered = await Array.fromAsync(gather(chunks, options))
+    const kept = gathered.flatMap(({ content }) => content.chunks)
+    expect(Buffer.concat(kept).equals(content)).toBe(true)
+  })
+
+  it('joins contents without a copy, and gives all of them back', () => {
+    const released: number[] = []
+    const memory = { ...FREEING, release: (bytes: number) => void released.push(bytes) }
+    const contents = ['one', 'two'].map((text) => {
+      const content = new PartBuffer(new BufferPool(), memory)
+      content.add(Buffer.from(text))
+      return content
+    })
+    const joined = joinContents(contents)
+    expect(joined.byteLength).toBe(6)
+    expect(Buffer.concat(joined.chunks).toString()).toBe('onetwo')
+    joined.giveBack()
+    expect(released).toEqual([3, 3])
   })
 })
 

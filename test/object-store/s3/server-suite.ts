@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { createS3Store, type S3StoreOptions } from '../../../src/object-store/s3/store.ts'
-import {
-  objectStoreContract,
-  PART_SIZE,
-  type StoreUnderTest,
-} from '../../core/objects/object-store-contract.ts'
+import { appendStoreContract } from '../../core/objects/append-store-contract.ts'
+import type { AppendStoreUnderTest } from '../../core/objects/append-subject.ts'
+import { objectStoreContract, PART_SIZE } from '../../core/objects/object-store-contract.ts'
 import { digest, freshKey, never, put, read } from '../../support/objects.ts'
 import { failure } from '../../support/faults/s3-faults.ts'
 import type { S3Address } from '../../support/servers/s3-server.ts'
@@ -24,6 +24,7 @@ function s3ServerTests(address: S3Address | undefined): void {
     openSubject({ ...freshBucket(address), ...options })
 
   objectStoreContract('the S3 store', () => createSubject())
+  appendStoreContract('the S3 store', () => createSubject())
 
   it('has as many objects as it is asked to list, page after page', async () => {
     const subject = await createSubject()
@@ -61,6 +62,29 @@ function s3ServerTests(address: S3Address | undefined): void {
     const writing = put(store, { key: altered, content })
     await expect(writing).rejects.toMatchObject({ code: 'unavailable' })
     expect(await subject.residue(altered)).toEqual([])
+    await subject.dispose()
+  })
+
+  it('has the store check content against the digest that it is told', async () => {
+    const subject = await createSubject()
+    const { store } = subject
+    const content = randomBytes(PART_SIZE / 2)
+    const wrong = digest(randomBytes(1))
+    for (const body of [content, () => Readable.from([content])]) {
+      const putTold = (key: ObjectKey, sha256: string) =>
+        store.put({
+          key,
+          body: typeof body === 'function' ? body() : body,
+          sha256: () => sha256,
+          signal: never(),
+        })
+      const key = freshKey()
+      await putTold(key, digest(content))
+      expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
+      const altered = freshKey()
+      await expect(putTold(altered, wrong)).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await store.head({ key: altered, signal: never() })).toBeUndefined()
+    }
     await subject.dispose()
   })
 
@@ -109,12 +133,13 @@ function s3ServerTests(address: S3Address | undefined): void {
 }
 
 /** A store on a bucket of its own, with so few sockets that a leak of them is soon felt. */
-async function openSubject(settings: S3StoreOptions): Promise<StoreUnderTest> {
+async function openSubject(settings: S3StoreOptions): Promise<AppendStoreUnderTest> {
   const scarce = { maxSockets: 10, connectionMs: 5000, partSize: PART_SIZE }
   const store = createS3Store({ ...settings, ...scarce })
   await store.prepare(never())
   return {
     store,
+    partSize: PART_SIZE,
     residue: (key) => openUploads(settings, key),
     dispose: async () => {
       await store.close()

@@ -1,35 +1,30 @@
-import { isAppError } from '../../../src/core/errors.ts'
 import type { FileName } from '../../../src/core/files/file-name.ts'
 import type {
-  BeginUpload,
   CommittedUpload,
   CommitUpload,
   FindFile,
   Ledger,
 } from '../../../src/core/ledger/ledger.ts'
-import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
-import type { QuotaRow } from '../../../src/database/schema.ts'
-import type { FakeS3 } from '../../support/faults/fake-s3.ts'
+import { type Applied, type CheckerOptions, operationOf } from './applied.ts'
 import { assertLedger, assertObjects } from './ledger-check.ts'
-import type { LedgerState, LedgerReader } from './ledger-state.ts'
+import type { LedgerState } from './ledger-state.ts'
 import { capacityOf, type Model, type ModelUser, usedBytes } from './model.ts'
-import type { Operation } from '../plan/operation.ts'
-import { MAX_FILES, MAX_UPLOADS } from '../plan/parameters.ts'
-import type { AppliedCall, AskedCall, Observer } from '../world/seam.ts'
+import { digest, type Operation } from '../plan/operation.ts'
+import { MAX_FILES } from '../plan/parameters.ts'
+import type { ModelUpload } from './model-upload.ts'
+import {
+  assertCreated,
+  assertRefusal,
+  assertReserved,
+  assertRoom,
+  assertSlot,
+} from './quota-check.ts'
+import { assertKept, assertResumables } from './resumable-check.ts'
+import { applyResumables } from './resumable-changes.ts'
+import type { AppliedCall, AskedCall, Observer, SentRequest } from '../world/seam.ts'
 import type { Actor } from '../world/timeline.ts'
 import { demand } from './violation.ts'
-
-export interface CheckerOptions {
-  readonly model: Model
-  readonly ledgerReader: LedgerReader
-  readonly bucket: FakeS3
-  readonly operations: readonly Operation[]
-  /** The database's. */
-  readonly clock: () => number
-  /** Given what breaks an invariant; the first one counts. */
-  readonly report: (violation: unknown) => void
-}
 
 /**
  * Holds what happens against the model. The database is the witness of the order: a call's effect must be the one that
@@ -47,34 +42,52 @@ export function createChecker(options: CheckerOptions): Observer {
   }
 
   return {
-    asked: (call) => noteAsked(operationOf(options, call.actor), call),
+    asked: (call) => noteAsked(options, call),
     applied: (call) =>
       guarded(() => {
         const after = ledgerReader.read()
         apply({ ...options, before, after }, call)
+        applyResumables({ ...options, before, after }, call)
         assertLedger(after, model)
-        assertObjects(after.files, bucket)
+        assertResumables(after, options.clock())
+        assertStored(after)
         before = after
       }),
+    sending: (request) => guarded(() => noteSent(options, request)),
     removing: (removal) => guarded(() => assertRemovable(options, removal)),
-    stored: () => guarded(() => assertObjects(ledgerReader.read().files, bucket)),
+    stored: () => guarded(() => assertStored(ledgerReader.read())),
+  }
+
+  function assertStored(state: LedgerState): void {
+    assertObjects(state.files, bucket)
+    assertKept(state, { model, bucket, now: options.clock() })
   }
 }
 
-function operationOf({ operations }: CheckerOptions, actor: Actor | undefined) {
-  return actor?.operation === undefined ? undefined : operations[actor.operation]
-}
-
-function noteAsked(operation: Operation | undefined, call: AskedCall): void {
+function noteAsked(options: CheckerOptions, call: AskedCall): void {
+  const operation = operationOf(options, call.actor)
   if (operation === undefined) return
   if (call.method === 'begin') operation.version = call.argument.version
+  if (call.method === 'createResumable') operation.version = call.argument.version
   if (call.method === 'commit') operation.hasAskedCommit = true
+  if (call.method === 'claimAppend' && call.argument.tailKey !== undefined) {
+    const { version, tailKey } = call.argument
+    options.model.uploads.get(version)?.tailKeys.add(tailKey)
+  }
 }
 
-/** What a call found and what it left. */
-interface Applied extends CheckerOptions {
-  readonly before: LedgerState
-  readonly after: LedgerState
+/** The whole content is sent as the object by one append at the most: a late request could replace other bytes. */
+function noteSent(options: CheckerOptions, { key, method, isTruncated, actor }: SentRequest): void {
+  const { model } = options
+  if (isTruncated) model.damagedKeys.add(key)
+  const upload = uploadUnder(options, key)
+  if (upload === undefined || method !== 'PutObject' || upload.content.bytes.length === 0) return
+  upload.putBy ??= actor?.operation
+  demand(upload.putBy === actor?.operation, 'I1', `a second request for the whole of ${key}`)
+}
+
+function uploadUnder({ model }: CheckerOptions, key: string): ModelUpload | undefined {
+  return model.uploads.get(key.split('/').at(-1) as Version)
 }
 
 function apply(options: Applied, call: AppliedCall): void {
@@ -115,6 +128,27 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'listFiles':
       assertListed(seenBy(model, call.argument), call.outcome.value)
       break
+    case 'createResumable':
+      assertSameUser(options, operation)
+      assertCreated(options, call.argument)
+      assertRoom(options, call.argument.userId)
+      break
+    case 'prepareAppend':
+      assertRoom(options, call.argument.userId)
+      assertReserved(options, call.argument)
+      break
+    case 'claimAppend':
+    case 'claimFinish':
+    case 'recordAppend':
+    case 'endFinish':
+    case 'fence':
+    case 'askToStop':
+    case 'listAskedToStop':
+    case 'findResumable':
+    case 'findVersion':
+    case 'listResumables':
+    case 'listPieces':
+    case 'measureUnfinished':
     case 'renew':
     case 'abort':
     case 'check':
@@ -124,6 +158,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'checkBegin':
     case 'endLeases':
     case 'listExpiredUploads':
+    case 'listPendingUploads':
     case 'findUserToPurge':
     case 'listAbortedUploads':
     case 'forgetUploads':
@@ -144,22 +179,27 @@ interface Committed {
   readonly operation: Operation | undefined
 }
 
-function applyCommit({ model }: CheckerOptions, { upload, answer, operation }: Committed): void {
+function applyCommit({ model }: CheckerOptions, committed: Committed): void {
+  const { upload, answer, operation } = committed
   demand(operation?.version === upload.version, 'I2', 'a commit of no upload')
   const { file } = answer
   demand(file.version === upload.version, 'I1', 'a commit answers another version')
-  if (operation.isApplied) return
-  noteEffect(operation)
+  const resumable = model.uploads.get(upload.version)
+  if (resumable === undefined ? operation.isApplied : resumable.state === 'committed') return
+  if (resumable === undefined) noteEffect(operation)
   assertSameUser({ model }, operation)
-  const before = model.user(upload.userId)
-  const old = before.files.get(file.name)
-  demand(operation.hasEnded, 'I2', 'committed before its request has ended well')
-  demand(file.name === operation.fileName, 'I1', 'committed under another name')
-  const { content, action } = operation
+  demand(
+    operation.hasEnded || resumable !== undefined,
+    'I2',
+    'committed before its request has ended well',
+  )
+  const { name, content, demands } = termsOf(operation, resumable)
+  demand(file.name === name, 'I1', 'committed under another name')
   demand(file.size === content?.bytes.length, 'I1', 'committed with another size')
   demand(file.sha256 === content.sha256, 'I1', 'committed with another digest')
+  const before = model.user(upload.userId)
+  const old = before.files.get(file.name)
   demand(before.status === 'active', 'I2', `committed for a user who is ${before.status}`)
-  const demands = action.kind === 'upload' ? action.demands : 'nothing'
   demand(demands !== 'wrong digest', 'I2', 'committed with a digest that was not sent')
   demand(demands !== 'no file' || old === undefined, 'I2', 'replaced a file against If-None-Match')
   demand(demands !== 'a file' || old !== undefined, 'I2', 'made a file against If-Match')
@@ -169,6 +209,15 @@ function applyCommit({ model }: CheckerOptions, { upload, answer, operation }: C
   const isGrowth = used > usedBytes(before)
   demand(!isGrowth || used <= capacity, 'I5', `used ${used} of ${capacity}`)
   demand(old !== undefined || after.files.size <= MAX_FILES, 'I5', `${after.files.size} files`)
+}
+
+/** What was asked for: by the one request, or by the creation of a resumable upload and its appends. */
+function termsOf({ fileName: name, content, action }: Operation, upload: ModelUpload | undefined) {
+  if (upload === undefined) {
+    return { name, content, demands: action.kind === 'upload' ? action.demands : 'nothing' }
+  }
+  const { fileName, recorded: bytes, demands } = upload
+  return { name: fileName, content: { bytes, sha256: digest(bytes) }, demands }
 }
 
 /** Once at most, and never after its client was told that nothing has changed. */
@@ -222,62 +271,6 @@ function applyPurge({ model, after }: Applied): void {
   }
 }
 
-/** What is promised to uploads must be there (I5). */
-function assertRoom({ model, before, after }: Applied, userId: UserId): void {
-  const promised = quotaOf(after, userId)
-  if (promised.reserved_bytes <= quotaOf(before, userId).reserved_bytes) return
-  const bytes = promised.used_bytes + promised.reserved_bytes
-  const capacity = capacityOf(model.user(userId))
-  demand(bytes <= capacity, 'I5', `promised ${bytes} of ${capacity}`)
-}
-
-function quotaOf(
-  { quotas }: LedgerState,
-  userId: UserId,
-): Pick<QuotaRow, 'used_bytes' | 'reserved_bytes'> {
-  return quotas.find((row) => row.user_id === userId) ?? { used_bytes: 0, reserved_bytes: 0 }
-}
-
-/** Before an upload that is let in fewer than the most were under way. */
-function assertSlot({ before, clock }: Applied, userId: UserId): void {
-  const uploads = countUploads(before, { userId, now: clock() })
-  demand(uploads < MAX_UPLOADS, 'I5', `an upload is let in beside ${uploads}`)
-}
-
-function countUploads(
-  { uploads }: LedgerState,
-  { userId, now }: { readonly userId: UserId; readonly now: number },
-): number {
-  return uploads.filter(
-    (row) => row.user_id === userId && row.state === 'pending' && row.lease_until > now,
-  ).length
-}
-
-/** A refusal for want of room or of a slot must be true (the limits are exact in both directions). */
-function assertRefusal(applied: Applied, call: AppliedCall): void {
-  if (call.outcome.status === 'fulfilled' || call.method !== 'begin') return
-  const reason: unknown = call.outcome.reason
-  if (isAppError(reason, 'too_many_requests')) {
-    const { userId } = call.argument
-    const uploads = countUploads(applied.after, { userId, now: applied.clock() })
-    demand(uploads >= MAX_UPLOADS, 'I5', `an upload is refused beside ${uploads}`)
-  }
-  if (isAppError(reason, 'capacity_exceeded')) assertFull(applied, call.argument)
-}
-
-function assertFull({ model, after }: Applied, upload: BeginUpload): void {
-  const { userId, name, bytes } = upload
-  const user = model.user(userId)
-  const { reserved_bytes: reserved } = quotaOf(after, userId)
-  const growth = bytes - (user.files.get(name)?.size ?? 0)
-  const available = capacityOf(user) - usedBytes(user) - reserved
-  demand(
-    growth > 0 && growth > available,
-    'I5',
-    `${growth} bytes refused with ${available} available`,
-  )
-}
-
 function assertFound(user: ModelUser, name: FileName, version: Version | undefined): void {
   const expected = user.status === 'active' ? user.files.get(name)?.version : undefined
   demand(version === expected, 'I1', `${name} found as ${version}, but is ${expected}`)
@@ -299,15 +292,20 @@ function assertListed(
 
 /** Nothing is removed that is, or may still become, a file's (I7). */
 function assertRemovable(
-  { ledgerReader, operations }: CheckerOptions,
+  options: CheckerOptions,
   { key, actor }: { readonly key: string; readonly actor: Actor | undefined },
 ): void {
-  const { files, uploads } = ledgerReader.read()
+  const { ledgerReader, clock } = options
+  const { files, uploads, resumables, pieces } = ledgerReader.read()
   demand(!files.some((file) => file.object_key === key), 'I7', `removes ${key} of a file`)
   const state = uploads.find((upload) => upload.object_key === key)?.state
-  const operation = actor?.operation === undefined ? undefined : operations[actor.operation]
+  const operation = operationOf(options, actor)
   const isUndoing = operation?.version !== undefined && key.endsWith(operation.version)
   // A put that failed clears up after itself, before anyone has asked to commit it.
-  const isOwn = isUndoing && !operation.hasAskedCommit
+  const isOwn = isUndoing && !operation.hasAskedCommit && uploadUnder(options, key) === undefined
   demand(isOwn || state !== 'pending', 'I7', `removes ${key} of a pending upload`)
+  const tailOf = pieces.find((piece) => piece.object_key === key)?.version
+  const upload = resumables.find(({ version }) => version === tailOf)
+  const isLive = upload?.state === 'pending' && upload.lease_until > clock()
+  demand(!isLive, 'I7', `removes ${key}, a tail of an unfinished upload`)
 }

@@ -1,4 +1,5 @@
 import { startOperation, userIdOf } from '../world/client.ts'
+import { startAppend, startCreation, startNamed } from '../world/resumable-client.ts'
 import { MAX_ZOMBIE_MS } from '../plan/parameters.ts'
 import type { Action } from '../plan/plan.ts'
 import type { Process } from '../world/timeline.ts'
@@ -28,6 +29,21 @@ export async function conduct(world: World, action: Action): Promise<void> {
     case 'remove':
     case 'rename':
       startOperation(world, action, instanceAt(world, action.process))
+      return
+    case 'create':
+      startCreation(world, action, instanceAt(world, action.process))
+      return
+    case 'append': {
+      const { twin, process } = action
+      startAppend(world, action, instanceAt(world, process))
+      if (twin === 'none') return
+      const second = { ...action, asks: false, isForeign: twin === 'foreign' }
+      startAppend(world, second, instanceAt(world, process + 1))
+      return
+    }
+    case 'head':
+    case 'cancel':
+      startNamed(world, action, instanceAt(world, action.process))
   }
 }
 

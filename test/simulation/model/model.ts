@@ -2,6 +2,7 @@ import type { FileName } from '../../../src/core/files/file-name.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { User } from '../../../src/core/users/user-store.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
+import type { ModelUpload } from './model-upload.ts'
 import { BASE_CAPACITY } from '../plan/parameters.ts'
 
 /** A file as it should be. */
@@ -28,6 +29,12 @@ const NEW_USER: ModelUser = { createdAt: 0, status: 'active', files: new Map(), 
  * it.
  */
 export class Model {
+  /** All resumable uploads that were ever created, in that order. */
+  readonly uploads = new Map<Version, ModelUpload>()
+  /** Those whose client was told where they are. */
+  readonly knownUploads: ModelUpload[] = []
+  /** Keys under which the store has kept less than it confirmed. */
+  readonly damagedKeys = new Set<string>()
   readonly #users = new Map<UserId, { readonly since: number; readonly user: ModelUser }[]>()
   #moment = 0
 

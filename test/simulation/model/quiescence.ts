@@ -1,6 +1,16 @@
 import { startOperation } from '../world/client.ts'
 import { sweep } from './conduct.ts'
-import { GARBAGE_DELAY_MS, LEASE_MS, RETENTION_MS } from '../plan/parameters.ts'
+import {
+  GARBAGE_DELAY_MS,
+  LEASE_MS,
+  MAX_FILE_SIZE,
+  RETENTION_MS,
+  TAIL_GRACE_MS,
+} from '../plan/parameters.ts'
+import { startAppend } from '../world/resumable-client.ts'
+import { isCommitted } from './model-upload.ts'
+import { isUnsafe } from './resumable-changes.ts'
+import type { Operation } from '../plan/operation.ts'
 import { demand } from './violation.ts'
 import type { World } from '../world/world.ts'
 
@@ -17,8 +27,10 @@ export async function comeToRest(world: World, step: () => Promise<boolean>): Pr
   for (const { process } of instances) process.pausedUntil = 0
   await drain(step)
   assertEverythingEnded(world)
+  await finishUploads(world, step)
   for (let sweeps = 0; sweeps < 2; sweeps++) {
-    timeline.now += LEASE_MS + GARBAGE_DELAY_MS + RETENTION_MS + 1
+    timeline.now += LEASE_MS + GARBAGE_DELAY_MS + RETENTION_MS + TAIL_GRACE_MS
+    timeline.now += world.uploadLifetimeMs
     const instance = instances[sweeps % instances.length]
     if (instance !== undefined) {
       timeline.add({ after: 0, label: 'last sweeps', run: () => sweep(world, instance) })
@@ -28,6 +40,52 @@ export async function comeToRest(world: World, step: () => Promise<boolean>): Pr
   assertNothingLeft(world)
   await readEverything(world, step)
 }
+
+/** Half of the clients return: each can finish its upload, or learns why not (I11). The other uploads expire. */
+async function finishUploads(world: World, step: () => Promise<boolean>): Promise<void> {
+  const { instances, model, random } = world
+  for (const [index, upload] of model.knownUploads.toReversed().entries()) {
+    const instance = instances[index % instances.length]
+    if (upload.state !== 'pending' || instance === undefined || random.chance(0.5)) continue
+    const finish = () => startAppend(world, { ...LAST_APPEND, upload: index }, instance)
+    let answer = await answerTo(world, { ask: finish, step })
+    // A late renewal of an earlier claim may hold it a while longer.
+    if (answer === 'unknown') answer = await answerTo(world, { ask: finish, step })
+    const isUnsure = answer === 'unknown' && isUnsafe(upload, model.damagedKeys)
+    const isFinished = answer === 'done' && isCommitted(upload)
+    demand(isFinished || isUnsure || answer === 'refused', 'I11', `${upload.version} is ${answer}`)
+  }
+}
+
+interface Ask {
+  readonly ask: () => void
+  readonly step: () => Promise<boolean>
+}
+
+async function answerTo(
+  { operations, timeline }: World,
+  { ask, step }: Ask,
+): Promise<Operation['answer'] | undefined> {
+  const first = operations.length
+  timeline.now += LEASE_MS
+  timeline.add({ after: 0, label: 'last appends', run: ask })
+  await drain(step)
+  return operations[first]?.answer
+}
+
+/** Asks for the offset and sends the rest. */
+const LAST_APPEND = {
+  kind: 'append',
+  process: 0,
+  bytes: MAX_FILE_SIZE,
+  asks: true,
+  isSized: true,
+  declares: true,
+  client: 'well',
+  checksum: 'none',
+  isForeign: false,
+  twin: 'none',
+} as const
 
 async function readEverything(world: World, step: () => Promise<boolean>): Promise<void> {
   const { instances, model, operations, timeline } = world
@@ -66,16 +124,19 @@ function assertEverythingEnded({ operations, instances }: World): void {
 }
 
 function assertNothingLeft({ bucket, ledgerReader, strays }: World): void {
-  const { files, uploads, garbage, quotas } = ledgerReader.read()
+  const { files, uploads, garbage, quotas, pieces } = ledgerReader.read()
   const referenced = new Set<string>(files.map((file) => file.object_key))
   const orphans = [...bucket.objects.keys()].filter((key) => !referenced.has(key))
   demand(orphans.length === 0, 'I8', `objects of no file: ${orphans.join()}`)
-  // A creation that was repeated can come true after its file was committed; it holds no bytes, and goes with the file.
+  // A creation whose answer was lost is repeated, and the first attempt can reach the store after the file was
+  // committed and its open uploads were ended. Nobody knows of it, but it holds no bytes: the removal of the file ends
+  // it, or the store's own rule for abandoned uploads (docs/storage.md). With parts, or of no file, it would be a leak.
   const open = [...bucket.uploads].flatMap(([id, { key, parts }]) =>
     strays.has(id) && parts.size === 0 && referenced.has(key) ? [] : [key],
   )
   demand(open.length === 0, 'I8', `open multipart uploads: ${open.join()}`)
   demand(uploads.length === 0, 'I8', `${uploads.length} uploads in the journal`)
+  demand(pieces.length === 0, 'I8', `${pieces.length} pieces of no upload`)
   demand(garbage.length === 0, 'I8', `${garbage.length} keys in the garbage`)
   const reserved = quotas.filter((quota) => quota.reserved_bytes !== 0)
   demand(reserved.length === 0, 'I8', `${reserved.length} users with reserved bytes`)

@@ -3,6 +3,7 @@ import type { FileName } from '../../../src/core/files/file-name.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { ClientAction } from './plan.ts'
+import { createRandom } from './random.ts'
 import type { Process } from '../world/timeline.ts'
 
 /** What a client asked for, and what is known of it. */
@@ -13,7 +14,7 @@ export interface Operation {
   /** Of the user who had that id when it began. */
   readonly userCreatedAt: number
   readonly fileName: FileName
-  /** Of an upload. */
+  /** Of an upload, also of a resumable one that is created. */
   readonly content: Content | undefined
   /** The instance that was asked. */
   readonly process: Process
@@ -28,6 +29,19 @@ export interface Operation {
   hasAskedCommit: boolean
   /** Of an upload, once it has begun. */
   version: Version | undefined
+  /** Of an append to a resumable upload, once it has begun. */
+  append: SentAppend | undefined
+}
+
+/** What the client of an append sends. */
+export interface SentAppend {
+  /** Its offset. */
+  readonly from: number
+  readonly bytes: Buffer
+  /** How many of the bytes it has sent. */
+  sent: number
+  /** Whether its bytes may count: neither is its checksum wrong, nor does it go beyond the length. */
+  readonly isGood: boolean
 }
 
 export interface Content {
@@ -37,7 +51,8 @@ export interface Content {
 
 /** Content that no other operation has, as far as its size allows. */
 export function contentOf(id: number, size: number): Content {
-  const bytes = Buffer.alloc(size, `${id};`)
+  const random = createRandom(id)
+  const bytes = Buffer.from(Array.from({ length: size }, () => random.below(256)))
   return { bytes, sha256: digest(bytes) }
 }
 

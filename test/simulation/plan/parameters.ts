@@ -9,6 +9,9 @@ export const MAX_FILES = 3
 /** Few enough that uploads of one user meet it. */
 export const MAX_UPLOADS = 4
 
+/** Of resumable uploads; few enough that those of one user meet it. */
+export const MAX_UNFINISHED = 4
+
 /** In bytes. */
 export const MAX_FILE_SIZE = 300
 
@@ -31,3 +34,12 @@ export const DATABASE_TIMEOUT_MS = 30_000
 
 /** No operation of a process that runs takes longer (I9), all deadlines of its calls one after the other. */
 export const MAX_OPERATION_MS = 30 * 60_000
+
+/** As short as the time for an empty upload, and as long as the default, in milliseconds. */
+export const UPLOAD_LIFETIMES_MS = [10 * 60_000, 24 * 60 * 60_000] as const
+
+/** How long the key of a tail is journalled beyond the lease of its upload, at the most. */
+export const TAIL_GRACE_MS = 75 * 60_000
+
+/** How often an instance asks which of its appends are to stop (`background-jobs.ts`). */
+export const STOP_INTERVAL_MS = 1_000

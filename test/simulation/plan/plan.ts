@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import type { PlannedFault } from '../world/faults.ts'
-import { CLIENT_IDLE_MS, MAX_FILE_SIZE, MAX_PAUSE_MS, PART_SIZE } from './parameters.ts'
+import {
+  CLIENT_IDLE_MS,
+  MAX_FILE_SIZE,
+  MAX_PAUSE_MS,
+  PART_SIZE,
+  UPLOAD_LIFETIMES_MS,
+} from './parameters.ts'
+import * as resumable from './resumable-actions.ts'
 
 /** What happens in one run of the simulation: a value that replays it exactly, and that fast-check can shrink. */
 export interface Plan {
@@ -15,6 +22,8 @@ export interface Plan {
   readonly plannedFaults: readonly PlannedFault[]
   /** Whether sweeps meet: the lease that lets one at a time work is everyone's. */
   readonly sweepsMeet: boolean
+  /** How long a resumable upload lives without progress, in milliseconds. */
+  readonly uploadLifetimeMs: number
   /** Number of the event after which an instance dies, if one does. */
   readonly crashAfter?: { readonly event: number; readonly process: number }
   readonly steps: readonly Step[]
@@ -26,9 +35,13 @@ export interface Step {
   readonly action: Action
 }
 
+/** The steps of short plans, by what they are about. */
+export type Scenarios = Readonly<Record<string, readonly Step[]>>
+
 /** Numbers name users, files and instances, wrapped around. */
 export type Action =
   | UploadAction
+  | resumable.ResumableAction
   | {
       readonly kind: 'get' | 'list' | 'stat' | 'remove'
       readonly process: number
@@ -42,7 +55,12 @@ export type Action =
   | { readonly kind: 'pause'; readonly process: number; readonly ms: number }
 
 /** What a client can ask for. */
-export type ClientAction = Extract<Action, { readonly file: number }>
+export type ClientAction =
+  | Extract<Action, { readonly file: number }>
+  | Extract<Action, { readonly upload: number }>
+
+/** What a client can ask for of files, each by one request. */
+export type FileAction = Exclude<ClientAction, resumable.ResumableAction>
 
 export interface UploadAction {
   readonly kind: 'upload'
@@ -97,7 +115,7 @@ const upload: fc.Arbitrary<UploadAction> = fc.record({
   ]),
 })
 
-const action: fc.Arbitrary<Action> = fc.oneof(
+const fileAction: fc.Arbitrary<Action> = fc.oneof(
   { weight: 36, arbitrary: upload },
   {
     weight: 20,
@@ -148,10 +166,25 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
 )
 
+const resumableAction: fc.Arbitrary<Action> = fc.oneof(
+  { weight: 10, arbitrary: resumable.create },
+  { weight: 20, arbitrary: resumable.append },
+  { weight: 10, arbitrary: resumable.named },
+)
+
 const gap = fc.oneof(
   { weight: 6, arbitrary: fc.nat({ max: 30 }) },
   { weight: 3, arbitrary: fc.nat({ max: CLIENT_IDLE_MS }) },
   { weight: 1, arbitrary: fc.nat({ max: 20 * CLIENT_IDLE_MS }) },
+)
+
+/** Steps in which files alone are at stake, resumable uploads as well, or mostly those. */
+const steps = fc.oneof(
+  stepsOf(fileAction),
+  stepsOf(fc.oneof(fileAction, resumableAction)),
+  stepsOf(
+    fc.oneof({ weight: 1, arbitrary: fileAction }, { weight: 4, arbitrary: resumableAction }),
+  ),
 )
 
 /** Every plan there is. */
@@ -161,9 +194,14 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   skews: fc.array(fc.constantFrom(0, 3_600_000, -3_600_000, 50_000), { maxLength: 3 }),
   faultRate: fc.constantFrom(0, 0.02, 0.05, 0.15, 0.3),
   plannedFaults: fc.constant([]),
-  steps: fc.array(fc.record({ after: gap, action }), { minLength: 2, maxLength: 40, size: 'max' }),
+  steps,
   sweepsMeet: fc.boolean(),
+  uploadLifetimeMs: fc.constantFrom(...UPLOAD_LIFETIMES_MS),
 })
+
+function stepsOf(action: fc.Arbitrary<Action>): fc.Arbitrary<readonly Step[]> {
+  return fc.array(fc.record({ after: gap, action }), { minLength: 2, maxLength: 40, size: 'max' })
+}
 
 function often<T extends string>(weight: number, usual: T, rare: readonly T[]): fc.Arbitrary<T> {
   return fc.oneof(

@@ -26,11 +26,12 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'removes the old object before the commit': {
     ledger: ({ ledger, objects }) => {
-      const { begin, begun } = remember(ledger)
+      const { begun, ...remembering } = remember(ledger)
       return {
-        begin,
+        ...remembering,
         async commit(upload) {
-          const old = await ledger.findFile({ ...begun(upload.version), audience: 'owner' })
+          const asked = begun(upload.version)
+          const old = asked && (await ledger.findFile({ ...asked, audience: 'owner' }))
           if (old !== undefined) {
             const { signal } = new AbortController()
             await objects.remove({ key: old.objectKey, signal }).catch(() => undefined)
@@ -136,16 +137,16 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'removes the object when the outcome of a commit is unknown': {
     ledger: ({ ledger, objects }) => {
-      const { begin, begun } = remember(ledger)
+      const { begun, ...remembering } = remember(ledger)
       return {
-        begin,
+        ...remembering,
         async commit(upload) {
           try {
             return await ledger.commit(upload)
           } catch (error) {
             const { signal } = new AbortController()
-            const key = begun(upload.version).objectKey
-            await objects.remove({ key, signal }).catch(() => undefined)
+            const key = begun(upload.version)?.objectKey
+            if (key !== undefined) await objects.remove({ key, signal }).catch(() => undefined)
             throw error
           }
         },
@@ -178,15 +179,16 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
 
   'takes an unknown commit for a success': {
     ledger: ({ ledger }) => {
-      const { begin, begun } = remember(ledger)
+      const { begun, ...remembering } = remember(ledger)
       return {
-        begin,
+        ...remembering,
         async commit(upload) {
           try {
             return await ledger.commit(upload)
           } catch (error) {
-            if (!isAppError(error, 'unavailable')) throw error
-            const { name, objectKey } = begun(upload.version)
+            const asked = begun(upload.version)
+            if (!isAppError(error, 'unavailable') || asked === undefined) throw error
+            const { name, objectKey } = asked
             const times = { createdAt: 0, updatedAt: 0 }
             const file = { ...upload, ...times, name, objectKey, visibility: 'private' as const }
             const usage = { capacity: 0, used: 0, reserved: 0, fileCount: 0 }
@@ -210,22 +212,24 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
   'forgets aborted uploads at once': { retentionMs: 0 },
 }
 
-/** The ledger's `begin`, and what it was given for each version. */
-function remember(ledger: Ledger): {
-  readonly begin: Ledger['begin']
-  readonly begun: (version: Version) => BeginUpload
+type Begun = Pick<BeginUpload, 'userId' | 'name' | 'objectKey'>
+
+/** How uploads begin on an instance, and what it was given for each version. */
+function remember(ledger: Ledger): Pick<Ledger, 'begin' | 'createResumable'> & {
+  /** `undefined` for a resumable upload of another instance. */
+  readonly begun: (version: Version) => Begun | undefined
 } {
-  const uploads = new Map<Version, BeginUpload>()
+  const uploads = new Map<Version, Begun>()
   return {
     begin(upload) {
       uploads.set(upload.version, upload)
       return ledger.begin(upload)
     },
-    begun(version) {
-      const upload = uploads.get(version)
-      if (upload === undefined) throw new TypeError('A commit follows a begin')
-      return upload
+    createResumable(upload) {
+      uploads.set(upload.version, upload)
+      return ledger.createResumable(upload)
     },
+    begun: (version) => uploads.get(version),
   }
 }
 

@@ -1,11 +1,13 @@
-import { LEASE_MS, PART_SIZE } from './parameters.ts'
-import type { Action, Plan, Step, UploadAction } from './plan.ts'
+import { LEASE_MS, PART_SIZE, UPLOAD_LIFETIMES_MS } from './parameters.ts'
+import type { Plan, Scenarios, Step } from './plan.ts'
+import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
+import { act, later, now, soon, upload } from './steps.ts'
 
 /**
  * Short plans without chance, on two instances, that are played with every fault at every call and a crash at every
  * event.
  */
-export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
+export const FILE_SCENARIOS: Scenarios = {
   'a new file': [now(upload())],
   'a file of several parts': [now(upload({ size: 3 * PART_SIZE }))],
   'a file without a length': [now(upload({ size: 2 * PART_SIZE, announced: 'nothing' }))],
@@ -81,43 +83,14 @@ export const SCENARIOS: Readonly<Record<string, readonly Step[]>> = {
   ],
 }
 
+export const SCENARIOS: Scenarios = { ...FILE_SCENARIOS, ...RESUMABLE_SCENARIOS }
+
 /** The plan of a scenario; without faults unless they are given. */
 export function planOfScenario(
   steps: readonly Step[],
   faults: Pick<Plan, 'crashAfter'> & Partial<Pick<Plan, 'plannedFaults'>> = {},
 ): Plan {
   const chance = { seed: 1, processes: 2, skews: [], faultRate: 0, sweepsMeet: false }
-  return { ...chance, plannedFaults: [], steps, ...faults }
-}
-
-function upload(changes: Partial<UploadAction> = {}): UploadAction {
-  return {
-    kind: 'upload',
-    process: 0,
-    user: 0,
-    file: 0,
-    size: PART_SIZE,
-    announced: 'exact',
-    client: 'well',
-    demands: 'nothing',
-    ...changes,
-  }
-}
-
-function act(kind: 'get' | 'remove', process: number): Action {
-  return { kind, process, user: 0, file: 0 }
-}
-
-function now(action: Action): Step {
-  return { after: 0, action }
-}
-
-/** When what was begun before is under way. */
-function soon(action: Action): Step {
-  return { after: 20, action }
-}
-
-/** When all that was begun before has ended, if nothing fails. */
-function later(action: Action): Step {
-  return { after: 5000, action }
+  const [, uploadLifetimeMs] = UPLOAD_LIFETIMES_MS
+  return { ...chance, uploadLifetimeMs, plannedFaults: [], steps, ...faults }
 }

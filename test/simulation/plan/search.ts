@@ -1,5 +1,7 @@
 import * as fc from 'fast-check'
 import { type Plan, plans } from './plan.ts'
+import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
+import { planOfScenario } from './scenarios.ts'
 import { type Run, simulate, type SimulateOptions } from '../simulate.ts'
 
 export interface Search extends SimulateOptions {
@@ -29,6 +31,19 @@ export async function search(
     if (run.violation !== undefined) return { runs, found: { seed, run } }
   }
   return { runs, found: undefined }
+}
+
+/** Plays the scenarios of resumable uploads with a crash after each event until one breaks an invariant. */
+export async function searchCrashes(options: SimulateOptions): Promise<Run | undefined> {
+  for (const steps of Object.values(RESUMABLE_SCENARIOS)) {
+    const { eventsAtWork } = await simulate(planOfScenario(steps), options)
+    for (let event = 1; event < eventsAtWork; event += 1) {
+      const plan = planOfScenario(steps, { crashAfter: { event, process: 0 } })
+      const run = await simulate(plan, options)
+      if (run.violation !== undefined) return run
+    }
+  }
+  return undefined
 }
 
 /** The plan of a seed. */

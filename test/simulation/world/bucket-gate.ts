@@ -51,8 +51,10 @@ async function exchange(options: Exchange): Promise<{ response: FakeResponse }> 
   const operation = operationOf(request)
   const fault = faults.s3(operation)
   const name = `s3 ${operation}${fault === undefined ? '' : ` (${fault})`}`
-  if (operation === 'DeleteObject') {
-    observer.removing({ key: keyOf(request), actor: timeline.actor() })
+  const sent = { key: keyOf(request), actor: timeline.actor() }
+  if (operation === 'DeleteObject') observer.removing(sent)
+  if (operation === 'PutObject' || operation === 'UploadPart') {
+    observer.sending({ ...sent, method: operation, isTruncated: fault === 'truncated' })
   }
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal?.reason)
@@ -136,10 +138,11 @@ function serve(
 async function effect(
   options: Exchange & { readonly fault: S3Fault | undefined },
 ): Promise<FakeResponse> {
-  const { bucket, seam, request, fault } = options
+  const { bucket, seam, request, fault, signal } = options
   const known = new Set(bucket.uploads.keys())
   const response = bucket.apply(fault === 'truncated' ? truncated(request) : request)
-  if (fault === 'late' || fault === 'silent and late') {
+  const isAwaited = fault !== 'late' && fault !== 'silent and late' && signal?.aborted !== true
+  if (!isAwaited) {
     for (const id of bucket.uploads.keys()) if (!known.has(id)) seam.strays.add(id)
   }
   if (operationOf(request) !== 'GetObject' || response.statusCode >= 300) return response

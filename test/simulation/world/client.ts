@@ -1,4 +1,4 @@
-import { AppError, isAppError } from '../../../src/core/errors.ts'
+import { AppError, type ErrorCode, isAppError } from '../../../src/core/errors.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import type { CommittedUpload } from '../../../src/core/ledger/ledger.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
@@ -14,7 +14,8 @@ import { incomingOf } from './incoming.ts'
 import type { ModelUser } from '../model/model.ts'
 import { contentOf, digest, type Operation } from '../plan/operation.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
-import type { ClientAction, UploadAction } from '../plan/plan.ts'
+import type { CreateAction } from '../plan/resumable-actions.ts'
+import type { FileAction, UploadAction } from '../plan/plan.ts'
 import { demand, Violation } from '../model/violation.ts'
 import type { Instance, World } from './world.ts'
 
@@ -24,30 +25,46 @@ export function userIdOf(user: number): UserId {
   return parseUserId(USERS[user % USERS.length] ?? '')
 }
 
-/** Has a client ask an instance, and holds its answer against the model. */
-export function startOperation(world: World, action: ClientAction, instance: Instance): void {
-  const { operations, timeline, report } = world
+/** Has a client ask an instance for something of a file, and holds its answer against the model. */
+export function startOperation(world: World, action: FileAction, instance: Instance): void {
+  const fileName = parseFileName(`file-${action.file}`)
+  const id = world.operations.length
+  const content = action.kind === 'upload' ? contentOf(id, action.size) : undefined
+  const asked = { action, userId: userIdOf(action.user), fileName, content, version: undefined }
+  beginOperation({ world, instance, asked }, (operation) =>
+    request({ world, operation, repository: instance.repository }, action),
+  )
+}
+
+interface BeginOperation {
+  readonly world: World
+  readonly instance: Instance
+  readonly asked: Pick<Operation, 'action' | 'userId' | 'fileName' | 'content' | 'version'>
+}
+
+/** Has a client make a request, on behalf of the user who has the id now. */
+export function beginOperation(
+  { world, instance, asked }: BeginOperation,
+  ask: (operation: Operation) => Promise<void>,
+): void {
+  const { operations, timeline, report, model } = world
+  const { process } = instance
   const id = operations.length
-  const userId = userIdOf(action.user)
   const operation: Operation = {
+    ...asked,
     id,
-    action,
-    userId,
-    userCreatedAt: world.model.user(userId).createdAt,
-    fileName: parseFileName(`file-${action.file}`),
-    content: action.kind === 'upload' ? contentOf(id, action.size) : undefined,
-    process: instance.process,
+    userCreatedAt: model.user(asked.userId).createdAt,
+    process,
     startedAt: timeline.now,
     answer: 'none yet',
     isApplied: false,
     hasEnded: false,
     hasAskedCommit: false,
-    version: undefined,
+    append: undefined,
   }
   operations.push(operation)
-  const actor = { process: instance.process, name: `${action.kind}#${id}`, operation: id }
-  timeline.runAs(actor, () => {
-    void perform({ world, operation, repository: instance.repository })
+  timeline.runAs({ process, name: `${asked.action.kind}#${id}`, operation: id }, () => {
+    void perform(world, () => ask(operation))
       .then((answer) => settle(world, { operation, answer }))
       .catch(report)
   })
@@ -60,19 +77,21 @@ interface Client {
 }
 
 /** What the client is told, with a failure that the port allows told from one that it does not. */
-async function perform(client: Client): Promise<Operation['answer']> {
+async function perform(world: World, ask: () => Promise<void>): Promise<Operation['answer']> {
   try {
-    await request(client)
+    await ask()
     return 'done'
   } catch (error) {
     if (error instanceof Violation) throw error
     demand(isAppError(error), 'X', `failed with ${String(error)}`)
     demand(error.code !== 'internal_error', 'I3', `failed with ${String(error.cause)}`)
     demand(!(error.cause instanceof MissingObject), 'I3', `failed with ${String(error.cause)}`)
-    client.world.timeline.note(`is told ${error.code}`)
-    return error.code === 'unavailable' ? 'unknown' : 'refused'
+    world.timeline.note(`is told ${error.code}`)
+    return UNKNOWN.has(error.code) ? 'unknown' : 'refused'
   }
 }
+
+const UNKNOWN: ReadonlySet<ErrorCode> = new Set(['unavailable', 'upload_busy'])
 
 function settle(
   { timeline }: World,
@@ -88,9 +107,9 @@ function settle(
   demand(tookMs <= MAX_OPERATION_MS, 'I9', `took ${tookMs} ms`)
 }
 
-async function request(client: Client): Promise<void> {
+async function request(client: Client, action: FileAction): Promise<void> {
   const { operation, repository } = client
-  const { action, userId, fileName: name } = operation
+  const { userId, fileName: name } = operation
   const caller = authorized(operation)
   switch (action.kind) {
     case 'upload':
@@ -147,12 +166,14 @@ async function upload(
   demand(file.sha256 === content?.sha256, 'I1', 'acknowledged another digest')
 }
 
-function digestOf({ demands }: UploadAction, sha256: string | undefined): string | undefined {
+type Demanding = Pick<UploadAction | CreateAction, 'demands'>
+
+export function digestOf({ demands }: Demanding, sha256: string | undefined): string | undefined {
   if (demands === 'wrong digest') return digest(Buffer.from('another content'))
   return demands === 'right digest' ? sha256 : undefined
 }
 
-function preconditionOf({ demands }: UploadAction): Precondition | undefined {
+export function preconditionOf({ demands }: Demanding): Precondition | undefined {
   if (demands === 'no file') return { ifNoneMatch: '*' }
   if (demands === 'a file') return { ifMatch: '*' }
   return undefined

@@ -22,11 +22,22 @@ export type AppliedCall = {
   }
 }[keyof Ledger]
 
+/** A request with content. */
+export interface SentRequest {
+  readonly method: 'PutObject' | 'UploadPart'
+  readonly key: string
+  /** Whether the bucket will store less of it than it confirms. */
+  readonly isTruncated: boolean
+  readonly actor: Actor | undefined
+}
+
 /** Sees all that passes between the service and what it stands on. */
 export interface Observer {
   /** It has had no effect yet. */
   asked(call: AskedCall): void
   applied(call: AppliedCall): void
+  /** The service sends content to the bucket. */
+  sending(request: SentRequest): void
   /** The service asks the bucket to remove what is under `key`. */
   removing(removal: { readonly key: string; readonly actor: Actor | undefined }): void
   /** The bucket has done what a request asks for. */

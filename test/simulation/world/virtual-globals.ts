@@ -17,6 +17,7 @@ export function installVirtualGlobals(timeline: Timeline, random: Random): Dispo
     replace(Math, 'random', () => random.next()),
     replace(AbortSignal, 'timeout', (ms: number) => abortAfter(timeline, ms)),
     replace(crypto, 'randomBytes', (size: number) => randomBytes(random, size)),
+    replace(crypto, 'randomUUID', () => randomUuid(random)),
   ]
   syncBuiltinESMExports()
   return {
@@ -107,4 +108,10 @@ function abortAfter(timeline: Timeline, ms: number): AbortSignal {
 
 function randomBytes(random: Random, size: number): Buffer {
   return Buffer.from(Array.from({ length: size }, () => random.below(256)))
+}
+
+/** A UUIDv4. */
+function randomUuid(random: Random): string {
+  const hex = randomBytes(random, 16).toString('hex')
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5')
 }

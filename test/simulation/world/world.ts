@@ -1,6 +1,10 @@
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createRepository, type Repository } from '../../../src/core/files/repository.ts'
+import {
+  createResumableUploads,
+  type ResumableUploads,
+} from '../../../src/core/uploads/resumable/resumable-uploads.ts'
 import { createSweeper, type Sweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -16,6 +20,7 @@ import {
   LEASE_MS,
   MAX_FILE_SIZE,
   MAX_FILES,
+  MAX_UNFINISHED,
   MAX_UPLOADS,
   PART_SIZE,
   RETENTION_MS,
@@ -36,6 +41,7 @@ export interface World extends Seam {
   readonly operations: Operation[]
   readonly instances: Instance[]
   readonly variant: Variant
+  readonly uploadLifetimeMs: number
   readonly report: (violation: unknown) => void
 }
 
@@ -51,6 +57,8 @@ export interface Variant {
   readonly sharedLedger?: (world: World) => Partial<Ledger>
   /** Replaces methods of the ledger on the service's side of the network. */
   readonly ledger?: (ports: Ports, world: World) => Partial<Ledger>
+  readonly objects?: (objects: ObjectStore, world: World) => Partial<ObjectStore>
+  readonly uploads?: (uploads: ResumableUploads, ports: Ports) => Partial<ResumableUploads>
   readonly repository?: (repository: Repository) => Partial<Repository>
   readonly sweeper?: (ports: Ports, world: World) => Sweeper
   readonly retentionMs?: number
@@ -59,6 +67,11 @@ export interface Variant {
 export interface Instance {
   readonly process: Process
   readonly repository: Repository
+  readonly uploads: ResumableUploads
+  /** Appends whose clients wait for their answers. */
+  readonly appends: Set<Operation>
+  /** Whether it asks every second which of its appends are to stop. */
+  isAsking: boolean
   readonly sweeper: Sweeper
   readonly gate: BucketGate
 }
@@ -67,30 +80,35 @@ export interface Instance {
 export function startInstance(world: World, process: Process): Instance {
   const { bucket, variant } = world
   const gate = gateBucket(bucket, world)
-  const objects = createS3Store({
+  const store = createS3Store({
     ...bucket.options(),
     requestHandler: gate,
     deadlines: {},
     partSize: PART_SIZE,
     maxFileSize: MAX_FILE_SIZE,
   })
+  const objects = { ...store, ...variant.objects?.(store, world) }
   const shared = { ...world.ledger, ...variant.sharedLedger?.(world) }
   const gated = { ledger: gateLedger(shared, world), objects }
   const ports = { objects, ledger: { ...gated.ledger, ...variant.ledger?.(gated, world) } }
-  const repository = createRepository({
+  const settings = {
     ...ports,
     memory: ampleMemory(),
     maxFileSize: MAX_FILE_SIZE,
     maxFiles: MAX_FILES,
-    maxUploads: MAX_UPLOADS,
-    leaseMs: LEASE_MS,
     garbageDelayMs: GARBAGE_DELAY_MS,
-  })
+  }
+  const repository = createRepository({ ...settings, maxUploads: MAX_UPLOADS, leaseMs: LEASE_MS })
+  const lifetimeMs = world.uploadLifetimeMs
+  const uploads = createResumableUploads({ ...settings, maxUnfinished: MAX_UNFINISHED, lifetimeMs })
   const { retentionMs = RETENTION_MS } = variant
   return {
     process,
     gate,
     repository: { ...repository, ...variant.repository?.(repository) },
+    uploads: { ...uploads, ...variant.uploads?.(uploads, ports) },
+    appends: new Set(),
+    isAsking: false,
     sweeper: variant.sweeper?.(ports, world) ?? createSweeper({ ...ports, retentionMs }),
   }
 }

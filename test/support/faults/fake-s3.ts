@@ -104,6 +104,8 @@ export class FakeS3 {
           : failure(404, 'NoSuchUpload', request)
       case 'GetBucket':
         return this.#list(request)
+      case 'ListParts':
+        return this.#listParts(request)
       case 'ListMultipartUploads':
         return this.#listUploads(request)
       case 'HeadObject':
@@ -157,17 +159,33 @@ export class FakeS3 {
     const uploadId = queryOf(request, 'uploadId')
     const upload = this.uploads.get(uploadId)
     if (upload === undefined) return failure(404, 'NoSuchUpload', request)
+    const parts: Buffer[] = []
+    for (const { number, etag } of partsNamedIn(String(request.body))) {
+      const part = upload.parts.get(number)
+      if (part === undefined || etagOf(part) !== etag) return failure(400, 'InvalidPart', request)
+      parts.push(part)
+    }
     this.uploads.delete(uploadId)
-    const listed = [...String(request.body).matchAll(/<PartNumber>(\d+)</g)].map(([, n]) =>
-      Number(n),
-    )
-    const parts = listed.map((number) => upload.parts.get(number) ?? Buffer.alloc(0))
     const content = Buffer.concat(parts)
     this.objects.set(upload.key, { content, metadata: upload.metadata })
     return xml(
       200,
       `<CompleteMultipartUploadResult><ETag>${etagOf(content)}</ETag></CompleteMultipartUploadResult>`,
     )
+  }
+
+  #listParts(request: FakeRequest): FakeResponse {
+    const upload = this.uploads.get(queryOf(request, 'uploadId'))
+    if (upload === undefined) return failure(404, 'NoSuchUpload', request)
+    const after = Number(queryOf(request, 'part-number-marker'))
+    const rest = [...upload.parts].sort(([a], [b]) => a - b).filter(([number]) => number > after)
+    const page = rest.slice(0, PARTS_A_PAGE)
+    const items = page.map(([number, content]) => {
+      return `<Part><PartNumber>${number}</PartNumber><ETag>${etagOf(content)}</ETag></Part>`
+    })
+    const next = `<NextPartNumberMarker>${page.at(-1)?.[0] ?? ''}</NextPartNumberMarker>`
+    const more = `<IsTruncated>${rest.length > page.length}</IsTruncated>${next}`
+    return xml(200, `<ListPartsResult>${more}${items.join('')}</ListPartsResult>`)
   }
 
   #listUploads(request: FakeRequest): FakeResponse {
@@ -223,6 +241,18 @@ export class FakeS3 {
 
 const META = 'x-amz-meta-'
 
+/** Few, so that paging is part of tests. */
+const PARTS_A_PAGE = 2
+
+/** The parts that a request to complete an upload names, in its order. */
+function partsNamedIn(body: string): readonly { readonly number: number; readonly etag: string }[] {
+  const named = [...body.matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => part)
+  return named.map((part) => ({
+    number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
+    etag: (/<ETag>(.*?)</.exec(part)?.[1] ?? '').replaceAll('&quot;', '"'),
+  }))
+}
+
 function metadataOf({ headers }: FakeRequest): StoredObject['metadata'] {
   const sent = Object.entries(headers).filter(([name]) => name.startsWith(META))
   return Object.fromEntries(sent.map(([name, text]) => [name.slice(META.length), text]))
@@ -234,6 +264,7 @@ export function operationOf(request: FakeRequest): string {
   const isObject = keyOf(request) !== ''
   if ('uploadId' in query) {
     const names = {
+      GET: 'ListParts',
       PUT: 'UploadPart',
       POST: 'CompleteMultipartUpload',
       DELETE: 'AbortMultipartUpload',

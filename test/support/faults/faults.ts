@@ -2,17 +2,23 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../../src/core/errors.ts'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
-import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
+import { chunksOf, discardBody, type ObjectStore } from '../../../src/core/objects/object-store.ts'
 
 /** What a port rejects with when what is behind it fails. */
 export function outage(): AppError {
   return new AppError('unavailable', 'An injected fault.')
 }
 
-/** The same store, but for the methods in `faults`. */
+/** The same store, but for the members in `faults`. */
 export function faultyStore(store: ObjectStore, faults: Partial<ObjectStore>): ObjectStore {
   return {
     put: (object) => store.put(object),
+    append: (append) => store.append(append),
+    finish: (upload) => store.finish(upload),
+    isStored: (upload) => store.isStored(upload),
+    partSizeFor: (length) => store.partSizeFor(length),
+    hasTails: store.hasTails,
+    storeStateForClaim: (claim) => store.storeStateForClaim(claim),
     open: (object) => store.open(object),
     head: (object) => store.head(object),
     remove: (object) => store.remove(object),
@@ -25,8 +31,8 @@ export function faultyStore(store: ObjectStore, faults: Partial<ObjectStore>): O
 }
 
 /** Takes the body and fails at its end. */
-export const failingPut: ObjectStore['put'] = async ({ body }) => {
-  for await (const _ of body);
+export const failingPut: ObjectStore['put'] = async (object) => {
+  for await (const _ of chunksOf(object));
   throw outage()
 }
 
@@ -34,7 +40,7 @@ export const failingPut: ObjectStore['put'] = async ({ body }) => {
 export const hangingPut: ObjectStore['put'] = ({ body, signal }) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => {
-      body.destroy()
+      discardBody({ body })
       reject(outage())
     })
   })
@@ -43,7 +49,7 @@ export const hangingPut: ObjectStore['put'] = ({ body, signal }) =>
 export function truncatingPut(store: ObjectStore): ObjectStore['put'] {
   return async (object) => {
     const chunks: Buffer[] = []
-    for await (const chunk of object.body) chunks.push(Buffer.from(chunk as Uint8Array))
+    for await (const chunk of chunksOf(object)) chunks.push(Buffer.from(chunk))
     const [whole, kept] = [Buffer.concat(chunks), new Transform({ transform: pass })]
     const [stored] = await Promise.all([
       store.put({ ...object, body: kept }),

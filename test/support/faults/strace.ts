@@ -3,6 +3,8 @@ import { promisify } from 'node:util'
 
 /** A system call that has come to its end. */
 export interface SystemCall {
+  /** Its number; that of a process's main thread is the process's. */
+  readonly thread: number
   readonly name: string
   /** Its arguments as strace prints them, with the paths of files and the addresses of sockets. */
   readonly args: string
@@ -48,7 +50,7 @@ export function parseTrace(trace: string): readonly SystemCall[] {
     const whole = `${first?.text ?? ''}${resumed?.[1] ?? text}`
     const [, name, args] = /^(\w+)\((.*)\) += \d+/.exec(whole) ?? []
     if (name === undefined || args === undefined) continue
-    calls.push({ name, args, began: first?.began ?? at, ended: at })
+    calls.push({ thread: Number(thread), name, args, began: first?.began ?? at, ended: at })
   }
   return calls.sort((one, other) => one.began - other.began)
 }

@@ -5,12 +5,13 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export type Loss = 'request' | 'answer'
 
 /**
- * An exchange to lose: the first request with `request` after `after` on the same connection. Its answer is known by
- * the same word, since answers to what was sent before can come after it.
+ * An exchange to lose: the first request that contains `request`, after `after` on the same connection if that is
+ * given. Its answer contains `answer`, by default the same; answers to what was sent before can come after the request.
  */
 export interface LossyExchange {
-  readonly after: string
+  readonly after?: string
   readonly request: string
+  readonly answer?: string
   readonly loses: Loss
 }
 
@@ -117,18 +118,18 @@ class Connection {
     this.#ends.server.resetAndDestroy()
   }
 
-  #lose({ request, onLost }: PendingLoss, answer: Buffer): void {
-    if (answer.includes(request)) onLost()
+  #lose({ request, answer = request, onLost }: PendingLoss, bytes: Buffer): void {
+    if (bytes.includes(answer)) onLost()
   }
 
   #passes(bytes: Buffer): boolean {
     const { losses } = this.#ends
     // Both may come in one piece.
     const lost = losses.find((loss) => {
-      const from = this.#met.has(loss) ? 0 : bytes.indexOf(loss.after)
+      const from = this.#met.has(loss) ? 0 : bytes.indexOf(loss.after ?? '')
       return from >= 0 && bytes.includes(loss.request, from)
     })
-    for (const loss of losses) if (bytes.includes(loss.after)) this.#met.add(loss)
+    for (const loss of losses) if (bytes.includes(loss.after ?? '')) this.#met.add(loss)
     if (lost === undefined) return this.#lost === undefined
     losses.splice(losses.indexOf(lost), 1)
     this.#lost = lost

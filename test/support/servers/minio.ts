@@ -28,6 +28,8 @@ export const MINIO_ENVIRONMENT = {
   MINIO_ROOT_PASSWORD: TEST_ACCOUNT.secretAccessKey,
   MINIO_REGION: TEST_ACCOUNT.region,
   MINIO_UPDATE: 'off',
+  // Lets the benchmark count requests.
+  MINIO_PROMETHEUS_AUTH_TYPE: 'public',
 }
 
 async function startImage(): Promise<S3Server> {

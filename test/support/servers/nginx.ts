@@ -53,15 +53,35 @@ export async function startProxy(service: {
   readonly port: number
   readonly dnsPort: number
 }): Promise<Pick<Nginx, 'port' | 'stop'>> {
+  return startChanged({
+    'resolver 127.0.0.11 ': `resolver 127.0.0.1:${service.dnsPort} `,
+    'service:3000;': `service:${service.port};`,
+  })
+}
+
+/** The same in front of instances on these ports of the loopback, which get the requests in turn. */
+export async function startBalancer(
+  ports: readonly number[],
+): Promise<Pick<Nginx, 'port' | 'stop'>> {
+  const servers = ports.map((port) => `server 127.0.0.1:${port};`).join(' ')
+  return startChanged({
+    'http {': `http { upstream instances { zone instances 64k; ${servers} }`,
+    'service:3000;': 'instances;',
+  })
+}
+
+/** Runs nginx with `deploy/nginx.conf` in which these places are replaced. */
+async function startChanged(
+  changes: Readonly<Record<string, string>>,
+): Promise<Pick<Nginx, 'port' | 'stop'>> {
   const program = await findNginx()
   const folder = await createFolder('proxy')
   const port = await freePort()
   const settings = join(folder.path, 'nginx.conf')
   const places = {
     'listen 8080;': `listen 127.0.0.1:${port};`,
-    'resolver 127.0.0.11 ': `resolver 127.0.0.1:${service.dnsPort} `,
-    'service:3000;': `service:${service.port};`,
     'error_log stderr ': `error_log ${folder.path}/error.log `,
+    ...changes,
   }
   let text = (await readFile('deploy/nginx.conf', 'utf8')).replaceAll('/tmp/', `${folder.path}/`)
   for (const [place, other] of Object.entries(places)) {

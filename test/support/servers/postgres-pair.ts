@@ -22,6 +22,8 @@ export interface PostgresPair {
   readonly standby: PairedServer
   /** Makes the standby a primary, which from then on has no standby of its own. */
   promote(): Promise<void>
+  /** Kills the primary and promotes the standby, as a cluster manager does: the switch lets go of the primary first. */
+  failOver(): Promise<void>
   /** Resolves when commits can wait for the standby. */
   inStep(): Promise<void>
   stop(): Promise<void>
@@ -89,14 +91,22 @@ export async function startPostgresPair(programs: PostgresPrograms): Promise<Pos
     await stop()
     throw error
   }
+  async function promote(): Promise<void> {
+    await runSql(standby.url, `SELECT pg_promote()`)
+    await until(standby.url, `SELECT 1 WHERE NOT pg_is_in_recovery()`)
+  }
   return {
     url: localUrl(balancer.port),
     balancer,
     primary,
     standby,
-    promote: async () => {
-      await runSql(standby.url, `SELECT pg_promote()`)
-      await until(standby.url, `SELECT 1 WHERE NOT pg_is_in_recovery()`)
+    promote,
+    async failOver() {
+      balancer.hold()
+      balancer.cut()
+      await primary.kill()
+      await promote()
+      balancer.point([standby.port])
     },
     inStep,
     stop,

@@ -26,7 +26,8 @@ export async function openProductionTwins(options?: TestServiceOptions): Promise
   return openTwinsIn(await createPlace(), options)
 }
 
-async function createPlace(): Promise<TestPlace> {
+/** A new database and a new bucket. */
+export async function createPlace(): Promise<TestPlace> {
   const bucket = freshBucket(inject('minio'))
   const database = await createDatabase(inject('postgres') ?? '')
   return {

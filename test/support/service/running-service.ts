@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { exitOf, type Program, startProgram } from './program.ts'
 
 type Settings = Readonly<Record<string, string>>
@@ -10,21 +10,25 @@ export interface RunningService {
   readonly output: () => string
   /** Ends it as an operator does. */
   stop(): Promise<void>
+  /** Ends it as a crash does. */
+  kill(): Promise<void>
 }
 
 /** Starts `cloud-repo serve` on any free port and waits until it listens. */
 export async function startService(program: Omit<Program, 'args'>): Promise<RunningService> {
   const { process, output } = await startProgram({ ...program, args: ['serve'] })
   const listens = /listens on (http:[^\s"]+)|the API[a-zA-Z ]* listens at (http:[^"]+)/
-  await expect.poll(output, { timeout: 60_000 }).toMatch(listens)
+  await vi.waitFor(() => expect(output()).toMatch(listens), { timeout: 60_000 })
   const [, printed, logged = ''] = listens.exec(output()) ?? []
+  const endBy = async (signal: NodeJS.Signals): Promise<void> => {
+    process.kill(signal)
+    await exitOf(process)
+  }
   return {
     url: printed ?? logged,
     output,
-    stop: async () => {
-      process.kill('SIGTERM')
-      await exitOf(process)
-    },
+    stop: () => endBy('SIGTERM'),
+    kill: () => endBy('SIGKILL'),
   }
 }
 

@@ -12,6 +12,7 @@ import type { FailedAttemptLimiter } from '../../../src/core/auth/failed-attempt
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { SweepReport } from '../../../src/core/sweep/sweeper.ts'
+import type { ResumableUploads } from '../../../src/core/uploads/resumable/resumable-uploads.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -33,6 +34,8 @@ type Limits = Pick<
   | 'maxFileSize'
   | 'maxFiles'
   | 'maxUploads'
+  | 'maxUnfinished'
+  | 'interimResponses'
   | 'maxDownloadsPerUser'
   | 'maxDownloads'
   | 'trustedProxies'
@@ -46,7 +49,7 @@ type Limits = Pick<
 export interface TestServiceOptions
   extends
     Partial<Limits>,
-    Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'space'>,
+    Pick<Overrides, 'jwt' | 'leaseMs' | 'reverifyMs' | 'recordMs' | 'space'>,
     Partial<Pick<ListenersOptions, 'idleTimeoutMs' | 'lingerMs' | 'headTimeoutMs'>> {
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */
   readonly failedAttemptPolicy?: FailedAttemptPolicy
@@ -88,6 +91,8 @@ export interface TestService {
   readonly failedAttempts: FailedAttemptLimiter
   readonly ledger: Ledger
   readonly objects: ObjectStore
+  /** The resumable ones. */
+  readonly uploads: ResumableUploads
   /** Makes a user of exactly that capacity in bytes, with an access token. */
   createUser(capacity: number): Promise<TestUser>
   setCapacity(user: TestUser, capacity: number): Promise<void>
@@ -208,6 +213,7 @@ function partsOf({ userStore, accessTokens, grants, sweeper, ...service }: Servi
     failedAttempts: service.failedAttempts,
     ledger: service.ledger,
     objects,
+    uploads: service.uploads,
     async createUser(capacity: number): Promise<TestUser> {
       const userId = parseUserId(randomUUID())
       await userStore.createUser(userId)

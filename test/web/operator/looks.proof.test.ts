@@ -2,11 +2,14 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ADMIN_TOKEN, done } from '../../http/admin/fixture.ts'
+import { beginUpload } from '../../support/http/tus-client.ts'
 import { upload } from '../../http/fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { describeInBrowser, type Visit } from '../fixture.ts'
 import { NARROW, PICTURES, violationsIn, WIDE } from '../looks.ts'
 import { openWithOperatorPage, signIn, visitAdmin } from './fixture.ts'
+
+const LONG_NAME = `${'a-name-that-is-long-and-has-no-place-to-break-it'.repeat(4)}.mov`
 
 describeInBrowser('each view of the operator', (browser) => {
   beforeAll(async () => {
@@ -44,6 +47,9 @@ describeInBrowser('each view of the operator', (browser) => {
       const promotion = { path: `${below}/grants/promotion/spring`, body: grant }
       await done(service, { method: 'PUT', ...promotion, status: 201 })
       await upload(service, { user, name: 'a.bin', content: Buffer.alloc(300_000) })
+      const content = 'x'.repeat(40_000)
+      const film = { cookie: user.cookie, name: LONG_NAME, length: 700_000, content }
+      await beginUpload(service, film)
       opened = await visitAdmin({ browser: browser(), service, colorScheme, viewport })
     })
     afterAll(async () => {
@@ -107,6 +113,7 @@ describeInBrowser('each view of the operator', (browser) => {
       ['Grant capacity', 'grant'],
       ['Issue a token', 'token'],
       ['Revoke test', 'revoke'],
+      ['Discard a-name', 'discard'],
     ])('of the dialog: %s', async (button, view) => {
       const { page } = opened
       await page.getByRole('button', { name: button }).click()

@@ -33,8 +33,8 @@ describeInBrowser('the operator of a slow service', (browser) => {
     })
     await page.getByRole('link', { name: user.userId }).click()
     await page.getByRole('heading', { name: 'Access tokens' }).waitFor({ timeout: 4 * SLOW_MS })
-    // The user, the devices, the grants and the tokens.
-    expect(most).toBe(4)
+    // The user, the devices, the grants, the tokens and the uploads.
+    expect(most).toBe(5)
     await context.close()
   })
 

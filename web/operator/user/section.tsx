@@ -17,22 +17,25 @@ export interface SectionProps {
 export interface SectionFrameProps {
   readonly title: string
   readonly empty: string
-  readonly add: string
-  readonly onAdd: () => void
+  /** The button that adds an entry; omitted if operators add none. */
+  readonly add?: string
+  readonly onAdd?: () => void
   /** Rows of the list; `empty` is shown if there are none. */
   readonly children: readonly ComponentChildren[]
 }
 
-/** A list with a button that adds an entry. */
+/** A list, usually with a button that adds an entry. */
 export function SectionFrame({ title, empty, add, onAdd, children }: SectionFrameProps) {
   const id = useId()
   return (
     <section class="section" aria-labelledby={id}>
       <header class="section-head">
         <h3 id={id}>{title}</h3>
-        <button type="button" class="button button-small" onClick={onAdd}>
-          {add}
-        </button>
+        {add !== undefined && (
+          <button type="button" class="button button-small" onClick={onAdd}>
+            {add}
+          </button>
+        )}
       </header>
       {children.length === 0 ? <p class="quiet">{empty}</p> : <ul class="grants">{children}</ul>}
     </section>

@@ -2,15 +2,16 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { type Api, ProblemError } from '../../shared/api.ts'
 import { messageOf } from '../../shared/error-message.ts'
 import { messages } from '../../messages.ts'
-import type { AccessToken, Account, Device, Grant } from '../model.ts'
+import type { AccessToken, Account, Device, Grant, UnfinishedUpload } from '../model.ts'
 
-/** All that an operator can see of a user, which excludes the files. */
+/** All that an operator can see of a user. This excludes the files, but not the names of unfinished uploads. */
 export interface UserRecord {
   readonly account: Account
   readonly devices: readonly Device[]
   /** Without the grants of devices. */
   readonly grants: readonly Grant[]
   readonly tokens: readonly AccessToken[]
+  readonly uploads: readonly UnfinishedUpload[]
 }
 
 export interface WatchedRecord {
@@ -34,14 +35,15 @@ export function createUserRecord(api: Api, userId: string): WatchedRecord {
 
   async function ask(): Promise<UserRecord | null> {
     try {
-      const [account, devices, grants, tokens] = await Promise.all([
+      const [account, devices, grants, tokens, uploads] = await Promise.all([
         api.read<Account>(path),
         readAll<Device>(api, { path: `${path}/devices`, member: 'devices' }),
         readAll<Grant>(api, { path: `${path}/grants`, member: 'grants' }),
         readAll<AccessToken>(api, { path: `${path}/access-tokens`, member: 'access_tokens' }),
+        readAll<UnfinishedUpload>(api, { path: `${path}/uploads`, member: 'uploads' }),
       ])
       const others = grants.filter(({ source }) => source !== 'device')
-      return { account, devices, grants: others, tokens }
+      return { account, devices, grants: others, tokens, uploads }
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code !== 'not_found') throw error
       return null

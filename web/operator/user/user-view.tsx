@@ -9,6 +9,7 @@ import type { Page } from '../page.ts'
 import { ALL_USERS } from '../route.ts'
 import { StatusBadge } from '../status-badge.tsx'
 import { TokenSection } from './token-section.tsx'
+import { UploadSection } from './upload-section.tsx'
 import { UserActions } from './user-actions.tsx'
 import type { SectionProps } from './section.tsx'
 import { createUserRecord } from './user-record.ts'
@@ -78,6 +79,7 @@ function Record(props: SectionProps) {
           <UserActions {...props} />
           <DeviceSection {...props} />
           <GrantSection {...props} />
+          <UploadSection {...props} />
           <TokenSection {...props} />
         </>
       )}

@@ -6,6 +6,7 @@ import { messages } from '../../messages.ts'
 import { type FileAction, FileActionDialog } from './file-actions.tsx'
 import { FileTable } from './file-table.tsx'
 import type { Page } from '../user-page.ts'
+import { UnfinishedList } from '../uploads/unfinished-list.tsx'
 import type { GatheredFile } from '../uploads/upload-item.ts'
 
 const words = messages.files
@@ -43,6 +44,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
         </label>
         <Pickers onPicked={(files) => uploads.add(files)} />
       </div>
+      <UnfinishedList page={page} />
       <FileTable page={page} onSort={(order) => sort(page, order)} onAct={act} />
       {action !== undefined && (
         <FileActionDialog

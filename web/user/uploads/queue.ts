@@ -1,40 +1,50 @@
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals'
-import { type Api, pathOf, retryMs } from '../../shared/api.ts'
+import { retryMs } from '../../shared/api.ts'
+import type { FileEntry } from '../../shared/model.ts'
 import { pause } from '../../shared/sleep.ts'
 import { messages } from '../../messages.ts'
-import type { Sender, UploadReply } from './uppy-transport.ts'
+import type { Transfer } from './transfer.ts'
+import { createUploadDecisions, type UploadDecisions } from './upload-decisions.ts'
 import { createUploadCheck, fullState, type UploadCheckOptions } from './upload-check.ts'
-import { hasChanged, stateAfter } from './upload-failure.ts'
-import { figuresOf, type UploadFigures } from './upload-figures.ts'
+import { hasChanged, isGone, isPreconditionFailed, stateAfter } from './upload-failure.ts'
+import { createShownFigures, isActive, type UploadFigures } from './upload-figures.ts'
 import {
   createItem,
+  disown,
   type GatheredFile,
-  nextName,
   type UploadItem,
   type UploadState,
 } from './upload-item.ts'
-import { createUploadRate } from './upload-rate.ts'
 
-export interface UploadsOptions extends UploadCheckOptions {
-  readonly api: Api
-  readonly sender: () => Sender
-  readonly onUploaded: (reply: UploadReply) => void
+export interface UploadsOptions extends Omit<UploadCheckOptions, 'isOwn'> {
+  readonly transfer: Transfer
+  /** Called when a file is stored, with `undefined` if it has been replaced or deleted since. */
+  readonly onUploaded: (file: FileEntry | undefined) => void
+  /** Cancels a resumable upload on the service. Never rejects. */
+  readonly cancel: (uploadId: string) => Promise<void>
 }
 
-export interface Uploads {
+export interface Uploads extends UploadDecisions {
   readonly items: ReadonlySignal<readonly UploadItem[]>
   /** Updated, throttled, when an item changes. */
   readonly figures: ReadonlySignal<UploadFigures>
   add(files: readonly GatheredFile[]): void
-  /** Removes items from the list and aborts their uploads. */
-  remove(items: readonly UploadItem[]): void
-  retry(items: readonly UploadItem[]): void
-  replace(items: readonly UploadItem[]): void
-  keepBoth(item: UploadItem): void
+  /** Whether an item sends that resumable upload. */
+  owns(uploadId: string): boolean
+  /** Removes items from the list. Aborts and cancels their uploads, and resolves when that is done. */
+  remove(items: readonly UploadItem[]): Promise<void>
+  /** Removes all items, and keeps uploads that can be continued. */
+  clear(): void
   /** Starts no further upload until `resume`. */
   hold(): void
   /** Continues after a sign-in, or if the user is still signed in. */
   resume(): void
+}
+
+interface Running {
+  readonly controller: AbortController
+  /** Never rejects. */
+  readonly ended: Promise<void>
 }
 
 /** Browsers open six connections per host; lists and figures need some of them. */
@@ -43,32 +53,16 @@ const AT_ONCE = 3
 /** Automatic retries of an upload, before the user has to retry. */
 const MAX_TRIES = 8
 
-/** Progress events arrive faster than anyone can read. */
-const SHOW_MS = 150
-
 /** Schedules the uploads, and handles refusals and lost connections. */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { api, capacity, onUploaded } = options
-  const check = createUploadCheck(options)
+  const { capacity, unfinished, transfer, onUploaded, cancel } = options
   const items = signal<readonly UploadItem[]>([])
-  const figures = signal<UploadFigures>(figuresOf([], 0))
-  const running = new Map<UploadItem, AbortController>()
-  const rate = createUploadRate()
+  const { figures, show, showNow } = createShownFigures(items)
+  const running = new Map<UploadItem, Running>()
+  const isOwn = (id: string): boolean => items.value.some(({ uploadId }) => uploadId === id)
+  const check = createUploadCheck({ ...options, isOwn })
   let lastId = 0
-  let isShowDue = false
   let isHeld = false
-
-  function show(): void {
-    if (isShowDue) return
-    isShowDue = true
-    setTimeout(() => {
-      isShowDue = false
-      const { sent, active } = figuresOf(items.value, 0)
-      if (active === 0) rate.reset()
-      else rate.note(sent)
-      figures.value = figuresOf(items.value, rate.perSecond())
-    }, SHOW_MS)
-  }
 
   function set(item: UploadItem, state: UploadState): void {
     item.state = state
@@ -78,23 +72,25 @@ export function createUploads(options: UploadsOptions): Uploads {
   function pump(): void {
     for (const item of items.value) {
       if (isHeld || running.size >= AT_ONCE) break
-      if (item.state.kind === 'waiting' && !running.has(item)) void run(item)
+      if (item.state.kind !== 'waiting' || running.has(item)) continue
+      const controller = new AbortController()
+      const ended = Promise.withResolvers<void>()
+      running.set(item, { controller, ended: ended.promise })
+      void run(item, controller.signal).then(ended.resolve)
     }
     show()
   }
 
-  async function run(item: UploadItem): Promise<void> {
-    const controller = new AbortController()
-    running.set(item, controller)
+  async function run(item: UploadItem, signal: AbortSignal): Promise<void> {
     try {
       set(item, { kind: 'checking' })
-      const refusal = await check(item, controller.signal)
-      if (controller.signal.aborted) return
+      const refusal = await check(item, signal)
+      if (signal.aborted) return
       if (isHeld) set(item, { kind: 'waiting' })
-      else if (refusal === undefined) await send(item, controller.signal)
+      else if (refusal === undefined) await send(item, signal)
       else set(item, refusal)
     } catch (error) {
-      if (!controller.signal.aborted) await fail(item, error)
+      if (!signal.aborted) await fail(item, error)
     } finally {
       running.delete(item)
       pump()
@@ -102,32 +98,32 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   async function send(item: UploadItem, signal: AbortSignal): Promise<void> {
-    const { replaced } = item
     if (item.startedAt === 0) item.startedAt = Date.now()
     set(item, { kind: 'sending' })
-    const reply = await options.sender().send(
-      {
-        content: item.content,
-        url: api.urlOf(pathOf(item.name)),
-        // Never overwrites a version that another client has written meanwhile.
-        headers:
-          replaced === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${replaced.etag}"` },
-        onProgress(sent) {
-          item.sent = sent
-          show()
-        },
-      },
-      signal,
-    )
+    let isFirst = true
+    const onProgress = (sent: number): void => {
+      // The first figure of a continued upload is what the service has. If it grew, the last attempt was no failure.
+      if (isFirst && item.uploadId !== undefined && sent > item.kept) {
+        item.kept = sent
+        item.tries = 0
+      }
+      isFirst = false
+      item.sent = sent
+      show()
+    }
+    const file = await transfer(item, { onProgress, signal })
     item.sent = item.size
     set(item, { kind: 'done' })
-    onUploaded(reply)
+    onUploaded(file)
   }
 
   async function fail(item: UploadItem, error: unknown): Promise<void> {
-    item.sent = 0
     capacity.refresh()
     if (hasChanged(error)) item.mayReplace = false
+    if (isGone(error)) disown(item)
+    // The precondition of an upload cannot be changed, and this one cannot become true again.
+    if (isPreconditionFailed(error)) await cancelUpload(item)
+    if (item.uploadId === undefined) item.sent = 0
     const state = await stateAfter(error, item)
     if (state.kind === 'lost' || state.kind === 'paused') later(item, state.kind, error)
     else set(item, state)
@@ -154,6 +150,24 @@ export function createUploads(options: UploadsOptions): Uploads {
     pump()
   }
 
+  async function cancelUpload(item: UploadItem): Promise<void> {
+    const uploadId = disown(item)
+    if (uploadId !== undefined) await cancel(uploadId)
+  }
+
+  /** Resolves when no more of it is sent. */
+  async function stop(item: UploadItem): Promise<void> {
+    const work = running.get(item)
+    work?.controller.abort(new Error('Cancelled.'))
+    await work?.ended
+  }
+
+  function take(removed: readonly UploadItem[]): void {
+    const gone = new Set(removed)
+    items.value = items.value.filter((item) => !gone.has(item))
+    showNow()
+  }
+
   function wake(woken: readonly UploadItem[]): void {
     for (const item of woken) {
       item.tries = 0
@@ -164,15 +178,16 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   // Updates the missing space of uploads that did not fit.
   effect(() => {
-    const available = capacity.figures.value?.available
-    if (available === undefined) return
+    const known = capacity.figures.value
+    if (known === undefined) return
     untracked(() => {
       const full = items.value.filter(({ state }) => state.kind === 'full')
-      for (const item of full) set(item, fullState(item, available))
+      for (const item of full) set(item, fullState(item, known))
     })
   })
 
   return {
+    ...createUploadDecisions({ set, wake, cancel }),
     items,
     figures,
 
@@ -184,26 +199,27 @@ export function createUploads(options: UploadsOptions): Uploads {
       pump()
     },
 
-    remove(removed) {
-      const gone = new Set(removed)
-      items.value = items.value.filter((item) => !gone.has(item))
-      for (const item of removed) running.get(item)?.abort(new Error('Cancelled.'))
+    owns: isOwn,
+
+    async remove(removed) {
       if (removed.length === 0) return
-      figures.value = figuresOf(items.value, rate.perSecond())
+      take(removed)
+      // An upload that waits for a decision can be continued later.
+      const cancelled = removed.filter(isActive)
+      await Promise.all(
+        cancelled.map(async (item) => {
+          await stop(item)
+          if (item.state.kind !== 'done') await cancelUpload(item)
+        }),
+      )
       capacity.refresh()
+      unfinished.refresh()
     },
 
-    retry: wake,
-
-    replace(replaced) {
-      for (const item of replaced) item.mayReplace = true
-      wake(replaced)
-    },
-
-    keepBoth(item) {
-      item.findsName = true
-      item.name = nextName(item.name)
-      wake([item])
+    clear() {
+      const removed = items.value
+      take(removed)
+      for (const item of removed) void stop(item)
     },
 
     hold() {

@@ -1,47 +1,92 @@
 import { messages } from '../../messages.ts'
+import type { Capacity, UploadEntry } from '../../shared/model.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
-import { nextName, type UploadItem, type UploadState } from './upload-item.ts'
+import type { UnfinishedUploads } from './unfinished-uploads.ts'
+import {
+  adopt,
+  isSameFile,
+  nextName,
+  RESUMABLE_BYTES,
+  type UploadItem,
+  type UploadState,
+} from './upload-item.ts'
 
 export interface UploadCheckOptions {
   readonly list: FileList
   readonly capacity: CapacityFigures
+  readonly unfinished: UnfinishedUploads
+  /** Whether an item of this page sends that upload. */
+  readonly isOwn: (uploadId: string) => boolean
   /** Runs the pending deletion of that name before an upload to it. */
   readonly settle: (name: string) => Promise<void>
 }
 
-/** Finds a known reason for a refusal before any byte is sent, and a free name if the user keeps both files. */
+/**
+ * Finds a known reason for a refusal before any byte is sent, an interrupted upload to continue, and a free name if the
+ * user keeps both files.
+ */
 export type UploadCheck = (
   item: UploadItem,
   signal: AbortSignal,
 ) => Promise<UploadState | undefined>
 
-export function createUploadCheck({ list, capacity, settle }: UploadCheckOptions): UploadCheck {
+export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
+  const { list, capacity, settle } = options
   return async (item, signal) => {
     if (!isFileName(item.name)) {
       return { kind: 'refused', text: messages.uploads.refusals.invalid_file_name }
     }
     await settle(item.name)
     for (;;) {
+      const question = await findInterrupted(options, item)
+      signal.throwIfAborted()
+      if (question !== undefined) return question
       item.replaced = await list.find(item.name)
       signal.throwIfAborted()
+      // The decision that the user made when the upload began still holds when it continues.
+      if (item.uploadId !== undefined) break
       if (item.replaced === undefined || isAllowed(item, item.replaced)) break
       if (!item.findsName) return { kind: 'exists' }
       item.name = nextName(item.name)
     }
     const needed = neededBy(item)
     if (needed <= 0) return undefined
-    const known = capacity.figures.value?.available ?? 0
-    if (needed <= known) return undefined
+    const known = capacity.figures.value
+    if (known !== undefined && needed <= freeFor(item, known)) return undefined
     // The known figures may be outdated.
-    const { available } = await capacity.read()
-    return needed <= available ? undefined : fullState(item, available)
+    const figures = await capacity.read()
+    return needed <= freeFor(item, figures) ? undefined : fullState(item, figures)
   }
 }
 
+/** Adopts an interrupted upload of the same file, or returns the question that the user must answer first. */
+async function findInterrupted(
+  { unfinished, isOwn }: UploadCheckOptions,
+  item: UploadItem,
+): Promise<UploadState | undefined> {
+  if (item.uploadId !== undefined) return undefined
+  const isMatch = (upload: UploadEntry): boolean =>
+    upload.name === item.name && upload.length === item.size && !isOwn(upload.upload_id)
+  // Other clients can create resumable uploads of small files.
+  const isLikely = item.size >= RESUMABLE_BYTES || unfinished.uploads.value.some(isMatch)
+  const found = isLikely ? (await unfinished.read()).findLast(isMatch) : undefined
+  if (found === undefined) return undefined
+  if (found.state === 'receiving') return { kind: 'elsewhere', upload: found }
+  if (!isSameFile(item, found)) return { kind: 'differs', upload: found }
+  adopt(item, found)
+  return undefined
+}
+
 /** The state of an upload that needs more than the available space, or did. */
-export function fullState(item: UploadItem, available: number): UploadState {
+export function fullState(item: UploadItem, figures: Capacity): UploadState {
+  const available = freeFor(item, figures)
   return { kind: 'full', missing: Math.max(0, neededBy(item) - available), available }
+}
+
+/** An upload that has begun has reserved its space, so the reservations of other uploads do not matter. */
+function freeFor({ uploadId }: UploadItem, { capacity, used, available }: Capacity): number {
+  return uploadId === undefined ? available : Math.max(0, capacity - used)
 }
 
 function neededBy({ size, replaced }: UploadItem): number {

@@ -11,7 +11,8 @@ export async function stateAfter(error: unknown, item: UploadItem): Promise<Uplo
     return isLost ? { kind: 'lost' } : { kind: 'refused', text: refusals.unreadable }
   }
   if (isTokenCode(error.code)) return { kind: 'signed_out' }
-  if (isPassing(error) || hasChanged(error)) return { kind: 'paused' }
+  if (isCancelled(error)) return { kind: 'refused', text: refusals.cancelled }
+  if (isPassing(error) || hasChanged(error) || isBehind(error)) return { kind: 'paused' }
   return { kind: 'refused', text: refusalText(error) }
 }
 
@@ -22,11 +23,48 @@ export function hasChanged(error: unknown): boolean {
 
 const CHANGED = new Set(['precondition_failed', 'capacity_exceeded'])
 
+export function isPreconditionFailed(error: unknown): boolean {
+  return error instanceof ProblemError && error.code === 'precondition_failed'
+}
+
+/** Whether the resumable upload can no longer be continued. */
+export function isGone(error: unknown): boolean {
+  if (!(error instanceof ProblemError)) return false
+  return error.code === 'not_found' || (error.code === 'upload_gone' && !isFinished(error))
+}
+
+/** By the user, in another tab or on another device, or by an operator. */
+function isCancelled({ code, facts }: ProblemError): boolean {
+  return code === 'upload_gone' && facts['outcome'] === 'cancelled'
+}
+
+function isFinished({ facts }: ProblemError): boolean {
+  return facts['outcome'] === 'finished'
+}
+
+/** Whether the service has a newer state of the upload than this page. */
+function isBehind(error: ProblemError): boolean {
+  return error.code === 'offset_mismatch' || error.code === 'upload_gone' || isGone(error)
+}
+
+/** Why the service did not store the file of a complete upload. */
+export function refusalOf(error: unknown): string {
+  const code = error instanceof ProblemError ? error.code : ''
+  return storingRefused(code) ?? messages.failed(messageOf(error))
+}
+
+/** `undefined` for a code without a text. */
+export function storingRefused(code: string): string | undefined {
+  const { refusals } = messages.unfinished
+  return Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals] : undefined
+}
+
 function refusalText(error: ProblemError): string {
   const { refusals } = messages.uploads
   switch (error.code) {
     case 'file_count_exceeded':
     case 'invalid_file_name':
+    case 'unfinished_uploads_exceeded':
       return refusals[error.code]
     case 'file_too_large':
       return refusals.file_too_large(error.fact('max_file_size'))

@@ -1,4 +1,6 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
 import type { UploadItem } from './upload-item.ts'
+import { createUploadRate } from './upload-rate.ts'
 
 export interface UploadFigures {
   readonly all: number
@@ -10,19 +12,60 @@ export interface UploadFigures {
   readonly bytesPerSecond: number
 }
 
+export interface ShownFigures {
+  readonly figures: ReadonlySignal<UploadFigures>
+  /** Updates the figures soon: progress events arrive faster than anyone can read. */
+  readonly show: () => void
+  readonly showNow: () => void
+}
+
+const SHOW_MS = 150
+
+/** The totals of `items`, for display. */
+export function createShownFigures(items: ReadonlySignal<readonly UploadItem[]>): ShownFigures {
+  const figures = signal(figuresOf([], 0))
+  const rate = createUploadRate()
+  let isDue = false
+
+  function showNow(): void {
+    figures.value = figuresOf(items.value, rate.perSecond())
+  }
+
+  return {
+    figures,
+    showNow,
+    show: () => {
+      if (isDue) return
+      isDue = true
+      setTimeout(() => {
+        isDue = false
+        const { sent, active } = figuresOf(items.value, 0)
+        if (active === 0) rate.reset()
+        else rate.note(sent)
+        showNow()
+      }, SHOW_MS)
+    },
+  }
+}
+
 /** Totals of all uploads. */
 export function figuresOf(items: readonly UploadItem[], bytesPerSecond: number): UploadFigures {
   const counted = { all: items.length, done: 0, active: 0, bytes: 0, sent: 0, bytesPerSecond }
-  for (const { state, size, sent } of items) {
-    const isActive = ACTIVE.has(state.kind)
+  for (const item of items) {
+    const { state, size, sent } = item
     if (state.kind === 'done') counted.done += 1
-    if (isActive) counted.active += 1
-    if (isActive || state.kind === 'done') {
+    if (isActive(item)) counted.active += 1
+    if (isActive(item) || state.kind === 'done') {
       counted.bytes += size
       counted.sent += sent
     }
   }
   return counted
+}
+
+/** Whether it is in progress, or continues without the user. */
+export function isActive({ state }: UploadItem): boolean {
+  return ACTIVE.has(state.kind)
 }
 
 const ACTIVE = new Set(['waiting', 'checking', 'sending', 'lost', 'paused', 'signed_out'])

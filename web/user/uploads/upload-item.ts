@@ -1,4 +1,7 @@
-import type { FileEntry } from '../../shared/model.ts'
+import type { FileEntry, UploadEntry } from '../../shared/model.ts'
+
+/** Files of at least this size are sent as resumable uploads. Sending a smaller file again takes little time. */
+export const RESUMABLE_BYTES = 16 * 2 ** 20
 
 /** `exists`, `full` and `refused` wait for the user; `lost`, `paused` and `signed_out` continue without one. */
 export type UploadState =
@@ -10,6 +13,10 @@ export type UploadState =
   | { readonly kind: 'signed_out' }
   | { readonly kind: 'done' }
   | { readonly kind: 'exists' }
+  /** An interrupted upload has this name and size, but its file had another modification time. */
+  | { readonly kind: 'differs'; readonly upload: UploadEntry }
+  /** Another tab or device is sending it. */
+  | { readonly kind: 'elsewhere'; readonly upload: UploadEntry }
   /** `missing` is 0 when there is enough space again. */
   | { readonly kind: 'full'; readonly missing: number; readonly available: number }
   | { readonly kind: 'refused'; readonly text: string }
@@ -19,6 +26,8 @@ export interface UploadItem {
   readonly id: number
   readonly content: Blob
   readonly size: number
+  /** When the file was last modified, in milliseconds since 1970, as text; empty if unknown. */
+  readonly modified: string
   name: string
   state: UploadState
   /** Bytes sent. */
@@ -33,6 +42,10 @@ export interface UploadItem {
   findsName: boolean
   /** The existing file of that name. */
   replaced: FileEntry | undefined
+  /** The id of its resumable upload, once there is one. */
+  uploadId: string | undefined
+  /** Bytes of that upload that the service is known to have. */
+  kept: number
 }
 
 export interface GatheredFile {
@@ -46,6 +59,7 @@ export function createItem(id: number, { content, path }: GatheredFile): UploadI
     id,
     content,
     size: content.size,
+    modified: content instanceof File ? String(content.lastModified) : '',
     name: nameOf(path),
     state: { kind: 'waiting' },
     sent: 0,
@@ -54,7 +68,29 @@ export function createItem(id: number, { content, path }: GatheredFile): UploadI
     mayReplace: false,
     findsName: false,
     replaced: undefined,
+    uploadId: undefined,
+    kept: 0,
   }
+}
+
+/** Makes the item continue an interrupted upload. */
+export function adopt(item: UploadItem, { upload_id: id, offset }: UploadEntry): void {
+  item.uploadId = id
+  item.sent = offset
+  item.kept = offset
+}
+
+/** Makes the item start again from its first byte. Returns the id of the upload that it had. */
+export function disown(item: UploadItem): string | undefined {
+  const { uploadId } = item
+  item.uploadId = undefined
+  item.sent = 0
+  item.kept = 0
+  return uploadId
+}
+
+export function isSameFile(item: UploadItem, { metadata }: UploadEntry): boolean {
+  return item.modified !== '' && metadata['modified'] === item.modified
 }
 
 /** A repository has no folders, so file names are prefixed with them. A search for a folder's name finds its files. */

@@ -55,11 +55,19 @@ function PanelHead({
         )}
       </div>
       {active > 0 ? (
-        <button type="button" class="button button-plain" onClick={() => uploads.remove(items)}>
+        <button
+          type="button"
+          class="button button-plain"
+          onClick={() => void uploads.remove(items)}
+        >
           {words.cancelAll}
         </button>
       ) : (
-        <button type="button" class="button button-plain" onClick={() => uploads.remove(items)}>
+        <button
+          type="button"
+          class="button button-plain"
+          onClick={() => void uploads.remove(items)}
+        >
           {words.clear}
         </button>
       )}
@@ -121,7 +129,7 @@ function Decisions({
           <button type="button" class="button" onClick={() => uploads.replace(existing)}>
             {words.replaceAll(existing.length)}
           </button>
-          <button type="button" class="button" onClick={() => uploads.remove(existing)}>
+          <button type="button" class="button" onClick={() => void uploads.remove(existing)}>
             {words.skipAll}
           </button>
         </div>

@@ -3,7 +3,7 @@ import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
 import { kindOf } from '../files/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
-import type { UploadItem } from './upload-item.ts'
+import type { UploadItem, UploadState } from './upload-item.ts'
 import type { Uploads } from './queue.ts'
 
 const words = messages.uploads
@@ -44,23 +44,49 @@ export function UploadRow({ item, uploads, top }: UploadRowProps) {
   )
 }
 
-function Choices({ item, uploads }: Pick<UploadRowProps, 'item' | 'uploads'>) {
-  const { state, name } = item
-  if (state.kind === 'exists') {
-    return (
-      <div class="upload-choices">
-        <button type="button" class="button button-small" onClick={() => uploads.replace([item])}>
-          {words.replace}
+type ChoicesProps = Pick<UploadRowProps, 'item' | 'uploads'>
+
+function Choices(props: ChoicesProps) {
+  const decisions = decisionsOf(props)
+  if (decisions.length === 0) return <Actions {...props} />
+  return (
+    <div class="upload-choices">
+      {decisions.map(({ text, run }) => (
+        <button key={text} type="button" class="button button-small" onClick={() => void run()}>
+          {text}
         </button>
-        <button type="button" class="button button-small" onClick={() => uploads.keepBoth(item)}>
-          {words.keepBoth}
-        </button>
-        <button type="button" class="button button-small" onClick={() => uploads.remove([item])}>
-          {words.skip}
-        </button>
-      </div>
-    )
+      ))}
+    </div>
+  )
+}
+
+interface Decision {
+  readonly text: string
+  readonly run: () => unknown
+}
+
+/** What the user can decide about an upload that waits for a decision. */
+function decisionsOf({ item, uploads }: ChoicesProps): readonly Decision[] {
+  const goOn = () => uploads.continueHere(item)
+  const skip = { text: words.skip, run: () => uploads.remove([item]) }
+  const decisions: Partial<Record<UploadState['kind'], readonly Decision[]>> = {
+    exists: [
+      { text: words.replace, run: () => uploads.replace([item]) },
+      { text: words.keepBoth, run: () => uploads.keepBoth(item) },
+      skip,
+    ],
+    differs: [
+      { text: words.goOn, run: goOn },
+      { text: words.startOver, run: () => uploads.startOver(item) },
+      skip,
+    ],
+    elsewhere: [{ text: words.goOnHere, run: goOn }, skip],
   }
+  return decisions[item.state.kind] ?? []
+}
+
+function Actions({ item, uploads }: ChoicesProps) {
+  const { state, name } = item
   const canRetry = ['full', 'refused', 'lost', 'paused'].includes(state.kind)
   const isOver = ['full', 'refused', 'done'].includes(state.kind)
   return (
@@ -81,7 +107,7 @@ function Choices({ item, uploads }: Pick<UploadRowProps, 'item' | 'uploads'>) {
         class="icon-button"
         aria-label={isOver ? words.dismiss(name) : words.cancel(name)}
         title={isOver ? messages.close : messages.cancel}
-        onClick={() => uploads.remove([item])}
+        onClick={() => void uploads.remove([item])}
       >
         <Icon name="close" />
       </button>
@@ -107,6 +133,8 @@ function stateText(item: UploadItem): string {
       return `${states.waiting}, ${formatBytes(size)}`
     case 'done':
       return `${states.done}, ${formatBytes(size)}`
+    case 'differs':
+    case 'elsewhere':
     case 'exists':
     case 'lost':
       return states[state.kind]

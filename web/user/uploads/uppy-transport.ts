@@ -1,9 +1,9 @@
 import DropTarget from '@uppy/drop-target'
 import { Uppy } from '@uppy/core'
 import XHRUpload from '@uppy/xhr-upload'
-import { ConnectionError, problemOf, type ProblemError } from '../../shared/api.ts'
 import type { FileEntry, Figures } from '../../shared/model.ts'
 import type { GatheredFile } from './upload-item.ts'
+import { sendFile, SILENT } from './uppy-upload.ts'
 
 export interface UploadReply extends FileEntry {
   readonly capacity: Figures
@@ -65,69 +65,21 @@ export function createSender({ target, onDropped }: SenderOptions): Sender {
     )
   })
   return {
-    send: (sending, signal) => send({ uppy, sendings, sending, number: (count += 1), signal }),
+    async send(sending, signal) {
+      const { content, url, onProgress } = sending
+      const id = uppy.addFile({
+        source: SOURCE,
+        // Unique: the same content can be sent under two names. Pages over plain HTTP have no `randomUUID`.
+        name: `${url} ${(count += 1)}`,
+        type: content.type,
+        data: content,
+      })
+      sendings.set(id, sending)
+      try {
+        return (await sendFile({ uppy, id, onProgress, signal })) as UploadReply
+      } finally {
+        sendings.delete(id)
+      }
+    },
   }
-}
-
-const SILENT = { debug: () => undefined, warn: () => undefined, error: () => undefined }
-
-interface SendOptions {
-  readonly uppy: Uppy<Meta, Body>
-  /** By Uppy's file id. */
-  readonly sendings: Map<string, Sending>
-  readonly sending: Sending
-  /** Unique per call. */
-  readonly number: number
-  readonly signal: AbortSignal
-}
-
-function send({ uppy, sendings, sending, number, signal }: SendOptions): Promise<UploadReply> {
-  const { content, url, onProgress } = sending
-  const { promise, resolve, reject } = Promise.withResolvers<UploadReply>()
-  const id = uppy.addFile({
-    source: SOURCE,
-    // Unique: the same content can be sent under two names. Pages over plain HTTP have no `randomUUID`.
-    name: `${url} ${number}`,
-    type: content.type,
-    data: content,
-  })
-  sendings.set(id, sending)
-  const isMine = (file: { readonly id: string } | undefined): boolean => file?.id === id
-  const onUploadProgress = (
-    file: { id: string } | undefined,
-    sent: { bytesUploaded: number | false },
-  ) => {
-    if (isMine(file)) onProgress(Number(sent.bytesUploaded))
-  }
-  const onSuccess = (file: { id: string } | undefined, { body }: { body?: unknown }) => {
-    if (isMine(file)) resolve(body as UploadReply)
-  }
-  const onError = (file: { id: string } | undefined, error: Error, response?: unknown) => {
-    if (isMine(file)) reject(errorOf(error, response))
-  }
-  const onAbort = (): void => {
-    reject(signal.reason)
-    uppy.removeFile(id)
-  }
-  uppy.on('upload-progress', onUploadProgress)
-  uppy.on('upload-success', onSuccess)
-  uppy.on('upload-error', onError)
-  signal.addEventListener('abort', onAbort)
-  uppy.retryUpload(id).catch(() => undefined)
-  return promise.finally(() => {
-    sendings.delete(id)
-    signal.removeEventListener('abort', onAbort)
-    uppy.off('upload-progress', onUploadProgress)
-    uppy.off('upload-success', onSuccess)
-    uppy.off('upload-error', onError)
-    if (uppy.getFile(id) !== undefined) uppy.removeFile(id)
-  })
-}
-
-/** `response` is the failed request, as Uppy passes it. */
-function errorOf(error: Error, response: unknown): ProblemError | ConnectionError {
-  if (!(response instanceof XMLHttpRequest) || response.status === 0)
-    return new ConnectionError(error)
-  const retryAfter = response.getResponseHeader('retry-after')
-  return problemOf({ status: response.status, text: response.responseText, retryAfter })
 }

@@ -1,9 +1,10 @@
 import { settledUnlessAborted } from '../../async/deadline.ts'
-import { detachBuffer, type BodyMemory, type HoldOptions } from '../../objects/object-store.ts'
+import { detachBuffer } from '../../objects/object-store.ts'
+import type { BodyMemory, FirstPart, HoldOptions } from '../../objects/body-memory.ts'
 import { busy, type MemoryPool } from './fair-queue.ts'
 
-/** Needs no pool memory: a part's first byte shows the store that the previous one is whole, so it never waits. */
-const FIRST_BYTES = 32 * 1024
+/** Need no pool memory: a part's first byte shows the store that the previous one is whole, so it never waits. */
+export const FIRST_BYTES = 32 * 1024
 
 /** The rate is measured over this much time spent waiting for the client. */
 const WINDOW_MS = 5_000
@@ -48,18 +49,26 @@ export class MemoryAllocation implements BodyMemory, Disposable {
 
   async *hold(
     content: AsyncIterable<Uint8Array>,
-    { partSize = this.#options.partSize, expectedSize = Infinity }: HoldOptions = {},
+    options: HoldOptions = {},
   ): AsyncGenerator<Uint8Array, void> {
+    const { partSize = this.#options.partSize, expectedSize = Infinity, signal } = options
+    const nextPart = { contentBytes: partSize, heldBefore: 0, signal }
+    let part = { ...nextPart, ...options.firstPart }
     let left = expectedSize
     try {
+      if (part.heldBefore > 0 && part.contentBytes === 0) {
+        await this.#gather(0, { part, left })
+        part = nextPart
+      }
       this.#awaitsClient = true
       for await (const piece of content) {
         this.#awaitsClient = false
         this.#window.bytes += piece.byteLength
         let rest = piece
         do {
-          const held = rest.subarray(0, bytesUntilBound(this.#gathering.bytes, partSize))
-          await this.#gather(held.byteLength, { partSize, left })
+          const held = rest.subarray(0, bytesUntilBound(this.#gathering.bytes, part.contentBytes))
+          const isComplete = await this.#gather(held.byteLength, { part, left })
+          if (isComplete) part = nextPart
           left -= held.byteLength
           // The consumer may detach the piece.
           rest = rest.subarray(held.byteLength)
@@ -71,6 +80,16 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     } finally {
       this.#awaitsClient = false
     }
+  }
+
+  tryHold(bytes: number): boolean {
+    const sending = this.#sending
+    const lacking = Math.max(0, sending.bytes + bytes - FIRST_BYTES - sending.room)
+    const { userId, pool } = this.#options
+    if (this.#over.signal.aborted || (lacking > 0 && !pool.take(userId, lacking))) return false
+    sending.bytes += bytes
+    sending.room += lacking
+    return true
   }
 
   /** Waits for further data from the client. Rejects with `unavailable` on eviction. */
@@ -111,26 +130,39 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     this.#options.onEnd(this)
   }
 
-  /** Takes memory for these bytes only; if none is free, requests all that the part still needs (see `MemoryPool`). */
-  async #gather(bytes: number, of: { partSize: number; left: number }): Promise<void> {
+  /**
+   * Takes memory for these bytes only; if none is free, requests all that the part still needs (see `MemoryPool`),
+   * including the bytes that the store adds to it. Resolves to whether the part is complete.
+   */
+  async #gather(
+    bytes: number,
+    { part, left }: { readonly part: GatheredPart; readonly left: number },
+  ): Promise<boolean> {
     const { userId, pool } = this.#options
+    const { contentBytes, heldBefore } = part
     const gathering = this.#gathering
     const gathered = gathering.bytes + bytes
-    const isWhole = gathered >= of.partSize
-    const lacking = Math.max(0, isWhole ? gathered : gathered - FIRST_BYTES) - gathering.room
+    const isWhole = gathered >= contentBytes
+    const needed = isWhole ? gathered + heldBefore : gathered - FIRST_BYTES
+    const lacking = Math.max(0, needed) - gathering.room
     if (lacking > 0) {
-      const { signal } = this.#over
-      signal.throwIfAborted()
+      this.#over.signal.throwIfAborted()
       if (pool.take(userId, lacking)) gathering.room += lacking
       else {
-        const whole = of.left > 0 ? Math.min(of.partSize, gathering.bytes + of.left) : of.partSize
+        const end = left > 0 ? Math.min(contentBytes, gathering.bytes + left) : contentBytes
+        const whole = end < contentBytes ? end : contentBytes + heldBefore
         const missing = Math.max(lacking, whole - gathering.room)
         const grant = (): void => void (gathering.room += missing)
-        await pool.acquire({ userId, bytes: missing, grant, signal })
+        await pool.acquire({ userId, bytes: missing, grant, signal: this.#endOfWait(part) })
       }
     }
-    gathering.bytes = gathered
+    gathering.bytes = isWhole ? gathered + heldBefore : gathered
     if (isWhole) this.#send()
+    return isWhole
+  }
+
+  #endOfWait({ signal }: Pick<HoldOptions, 'signal'>): AbortSignal {
+    return signal === undefined ? this.#over.signal : AbortSignal.any([this.#over.signal, signal])
   }
 
   #send(): void {
@@ -147,6 +179,8 @@ export class MemoryAllocation implements BodyMemory, Disposable {
     this.#options.pool.give(this.userId, spare)
   }
 }
+
+interface GatheredPart extends FirstPart, Pick<HoldOptions, 'signal'> {}
 
 /** A piece crosses neither the end of a part nor the end of its first bytes, which need no memory. */
 function bytesUntilBound(gathered: number, partSize: number): number {

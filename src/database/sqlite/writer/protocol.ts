@@ -17,11 +17,18 @@ type LedgerRead =
   | 'listAccounts'
   | 'reportCapacity'
   | 'listExpiredUploads'
+  | 'listPendingUploads'
   | 'findUserToPurge'
   | 'listAbortedUploads'
   | 'listGarbage'
   | 'measureBacklog'
   | 'measureJournal'
+  | 'findResumable'
+  | 'findVersion'
+  | 'listResumables'
+  | 'measureUnfinished'
+  | 'listPieces'
+  | 'listAskedToStop'
 
 type UserRead =
   | 'findUser'

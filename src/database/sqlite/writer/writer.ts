@@ -37,12 +37,22 @@ export class Writer {
   /** Runs the port's writes on the thread once it has started. A call with arguments other than plain data rejects. */
   ledger(ledger: Ledger): Ledger {
     const write = this.#writeTo('ledger', ledger)
-    const begin = write('begin')
-    const writes: WriterPorts['ledger'] = {
-      begin: (upload) => {
+    const starting =
+      <A, R>(call: (argument: A) => R) =>
+      (argument: A): R => {
         this.start()
-        return begin(upload)
-      },
+        return call(argument)
+      }
+    const writes: WriterPorts['ledger'] = {
+      begin: starting(write('begin')),
+      createResumable: starting(write('createResumable')),
+      claimAppend: starting(write('claimAppend')),
+      prepareAppend: write('prepareAppend'),
+      claimFinish: write('claimFinish'),
+      recordAppend: write('recordAppend'),
+      endFinish: write('endFinish'),
+      askToStop: write('askToStop'),
+      fence: write('fence'),
       extend: write('extend'),
       renew: write('renew'),
       commit: write('commit'),

@@ -33,6 +33,13 @@ const Reply = Type.Object(
     user_id: Text('The owner of the repository.', 'alice'),
     ...FIGURES,
     max_files: Count('Maximum number of files.', 100_000),
+    unfinished_uploads: Type.Object(
+      {
+        count: Count('Number of unfinished resumable uploads.', 0),
+        bytes: Bytes('Sum of their announced lengths in bytes.', 0),
+      },
+      { description: 'Resumable uploads that are neither finished nor cancelled.' },
+    ),
     state,
     grants: Type.Array(GrantInForce, {
       examples: [
@@ -52,7 +59,10 @@ const Reply = Type.Object(
   { title: 'Capacity', description: 'A consistent snapshot of the figures of a repository.' },
 )
 
-/** `GET /users/me/capacity`: one consistent snapshot, with the grants that add up to the capacity. */
+/**
+ * `GET /users/me/capacity`: one consistent snapshot with the grants that add up to the capacity, then the unfinished
+ * uploads.
+ */
 export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async (app, options) => {
   const { repository, maxFiles } = options
 
@@ -68,6 +78,7 @@ export const capacityRoutes: FastifyPluginAsyncTypebox<CapacityOptions> = async 
         user_id: user.userId,
         ...capacityFigures(report.usage),
         max_files: maxFiles,
+        unfinished_uploads: report.unfinished,
         grants: grantsOf(report),
       }
     },

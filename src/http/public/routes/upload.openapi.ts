@@ -3,6 +3,7 @@ import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS } from '../../multipart/form-parser.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
+import { DRAFT_CREATION } from '../resumable-draft/operations.ts'
 
 const VISIBILITY = {
   type: 'string',
@@ -24,7 +25,7 @@ const UPLOAD = {
   parameters: {
     path: { file_name: FILE_NAME },
     query: { visibility: VISIBILITY },
-    header: { ...PRECONDITIONS, 'Repr-Digest': REPR_DIGEST },
+    header: { ...PRECONDITIONS, 'Repr-Digest': REPR_DIGEST, ...DRAFT_CREATION.header },
   },
   problems: [
     'digest_mismatch',
@@ -32,6 +33,7 @@ const UPLOAD = {
     'file_count_exceeded',
     'file_too_large',
     'insufficient_storage',
+    ...DRAFT_CREATION.problems,
   ],
 } as const satisfies Partial<Operation>
 
@@ -43,6 +45,8 @@ const STORED = {
   },
 } as const
 
+const RESPONSES = { 200: STORED, 201: DRAFT_CREATION.response } as const
+
 export const FORM_UPLOAD = {
   operation: {
     ...UPLOAD,
@@ -51,6 +55,7 @@ export const FORM_UPLOAD = {
     description:
       'An upload that exceeds the capacity or the maximum number of files gets 403. The request is safe to ' +
       'repeat.\n\n' +
+      'By the IETF draft "Resumable Uploads for HTTP", a body of any other type is the file or its first part.\n\n' +
       'If several causes apply, the response reports the first in this order: another site, the access token, the ' +
       'file name, the form, the preconditions, the maximum file size, the number of uploads in progress, the ' +
       'replaced and deleted files that are awaiting removal, the number of files, the capacity.',
@@ -80,7 +85,7 @@ export const FORM_UPLOAD = {
         },
       },
     },
-    responses: { 200: STORED },
+    responses: RESPONSES,
     problems: [...UPLOAD.problems, 'missing_file_part', 'multiple_file_parts'],
   },
 } as const satisfies FastifyContextConfig
@@ -91,12 +96,13 @@ export const RAW_UPLOAD = {
     operationId: 'putFile',
     summary: 'Upload a file as the request body',
     description:
-      'The body is stored byte for byte. Its `Content-Type` is ignored. The request is safe to repeat.',
+      'The body is stored byte for byte. Its `Content-Type` is ignored. The request is safe to repeat. ' +
+      'By the IETF draft "Resumable Uploads for HTTP", the body can also be the first part of the file.',
     requestBody: {
       description: 'The content of the file. Without a body, an empty file is stored.',
       required: false,
       content: { 'application/octet-stream': {} },
     },
-    responses: { 200: { ...STORED, headers: ['ETag'] } },
+    responses: { ...RESPONSES, 200: { ...STORED, headers: ['ETag', 'Upload-Complete'] } },
   },
 } as const satisfies FastifyContextConfig

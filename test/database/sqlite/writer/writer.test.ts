@@ -27,6 +27,7 @@ import { ledgerModelContract } from '../../../core/ledger/model-contract.ts'
 import { ledgerPreconditionContract } from '../../../core/ledger/precondition-contract.ts'
 import { ledgerRaceContract } from '../../../core/ledger/race-contract.ts'
 import { ledgerSweepContract } from '../../../core/ledger/sweep-contract.ts'
+import { resumableLedgerContract } from '../../../core/ledger/resumable/contract.ts'
 import { userStoreContract } from '../../../core/users/user-store-contract.ts'
 import { createFolder, openWriterHarness } from '../harness.ts'
 import { readUsage } from '../../../support/read-usage.ts'
@@ -40,6 +41,7 @@ ledgerIdentityContract(NAME, openWriterHarness)
 ledgerListContract(NAME, openWriterHarness, 20)
 ledgerPreconditionContract(NAME, openWriterHarness)
 ledgerSweepContract(NAME, openWriterHarness)
+resumableLedgerContract(NAME, openWriterHarness, { runs: 50, isClockOurs: true })
 ledgerRaceContract(NAME, openWriterHarness)
 ledgerModelContract(NAME, openWriterHarness, 100)
 userStoreContract(NAME, openWriterHarness)

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import type { Peer } from '../peers/peer.ts'
+import type { Scenario, Setting } from '../scenario.ts'
+import { serviceDownloads } from '../sides/downloads.ts'
+import { peerDownloads, type PeerLoad, peerUploads } from '../sides/peer.ts'
+import { serviceUploads } from '../sides/uploads.ts'
+import { openStack } from '../setup/stack.ts'
+
+export interface PeerProgram {
+  /** As in `PEERS`. */
+  readonly name: string
+  readonly peer: Peer
+  readonly program: string
+}
+
+/** The embedded default against another server with local files. */
+export function peerScenarios({ name, peer, program }: PeerProgram): readonly Scenario[] {
+  const { title, kind } = peer
+  const prepare = async ({ stack, servers, seconds, profile, opened }: Setting) => {
+    const running = await peer.start(program, opened)
+    const own = opened.use(await openStack({ name: stack, servers, profile }))
+    const content = randomBytes(4 * 2 ** 10)
+    return { name: title, peer: running, stack: own, content, seconds } satisfies PeerLoad
+  }
+  return [
+    {
+      name: `${name}-upload-4k`,
+      title: `4 KiB ${kind} uploads, each to a name of its own; against ${title}`,
+      stacks: ['sqlite-files'],
+      async open(setting) {
+        const { stack, content, seconds, ...load } = await prepare(setting)
+        const uploads = { stack, content, seconds }
+        return {
+          subject: serviceUploads({ ...uploads, kind }),
+          baseline: peerUploads({ ...uploads, ...load }),
+        }
+      },
+    },
+    {
+      name: `${name}-download-4k`,
+      title: `4 KiB downloads of local files; against ${title}`,
+      stacks: ['sqlite-files'],
+      async open(setting) {
+        const { stack, content, seconds, ...load } = await prepare(setting)
+        const downloads = { stack, content, seconds }
+        return {
+          subject: await serviceDownloads(downloads),
+          baseline: await peerDownloads({ ...downloads, ...load }),
+        }
+      },
+    },
+  ]
+}

@@ -1,0 +1,36 @@
+import type { AppendToUpload } from './append.ts'
+import { lengthExceeded, offsetMismatch, storedNothing, uploadGone } from '../refusals.ts'
+import type { ResumableUpload } from '../resumable-ledger.ts'
+
+/**
+ * Resolves if the append adds nothing at the end of an upload that has all its bytes, as the last one of
+ * tus-java-client does. Rejects otherwise: with `unavailable` if the body breaks off before its first byte, with
+ * `upload_gone` if the upload is finished, else with `upload_busy` or `upload_length_exceeded`.
+ */
+export async function assertAddsNothing(
+  request: AppendToUpload,
+  upload: ResumableUpload,
+): Promise<void> {
+  const { state, offset } = upload
+  const isFinished = state === 'finished'
+  if (request.offset !== offset) {
+    throw isFinished ? uploadGone('finished') : offsetMismatch(upload, request.offset)
+  }
+  if (await isEmpty(request)) return
+  throw isFinished ? uploadGone('finished') : lengthExceeded(offset)
+}
+
+/** Reads a body of unknown size as far as its first byte. */
+async function isEmpty({ bodySize, open, signal }: AppendToUpload): Promise<boolean> {
+  if (bodySize !== undefined) return bodySize === 0
+  using body = open(signal)
+  for await (const chunk of body.content as AsyncIterable<Buffer>) {
+    if (chunk.length > 0) return false
+  }
+  try {
+    await body.end()
+  } catch (error) {
+    throw storedNothing(error)
+  }
+  return true
+}

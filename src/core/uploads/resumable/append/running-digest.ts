@@ -1,0 +1,76 @@
+import { createHash, type Hash } from 'node:crypto'
+
+/** The state of a SHA-256 over the content up to an offset. */
+interface DigestAt {
+  readonly offset: number
+  readonly hash: Hash
+}
+
+/** Hashes content as it passes, and keeps the hash states at offsets at which an append can end. */
+export class RunningDigest {
+  readonly #partSize: number
+  readonly #hash: Hash
+  #offset: number
+  #copies: readonly DigestAt[] = []
+
+  constructor({ offset, hash }: DigestAt, partSize: number) {
+    this.#offset = offset
+    this.#hash = hash
+    this.#partSize = partSize
+  }
+
+  update(chunk: Uint8Array): void {
+    let rest = chunk
+    while (rest.byteLength > 0) {
+      const piece = rest.subarray(0, this.#partSize - (this.#offset % this.#partSize))
+      this.#hash.update(piece)
+      this.#offset += piece.byteLength
+      rest = rest.subarray(piece.byteLength)
+      if (this.#offset % this.#partSize === 0) this.#copy()
+    }
+  }
+
+  /** The hash state at exactly this offset, if it is known. States at earlier offsets are dropped. */
+  at(offset: number): Hash | undefined {
+    if (offset === this.#offset) return this.#hash.copy()
+    this.#copies = this.#copies.filter((copy) => copy.offset >= offset)
+    return this.#copies.find((copy) => copy.offset === offset)?.hash
+  }
+
+  #copy(): void {
+    // An append can end this many parts before the bytes that were hashed.
+    this.#copies = [
+      ...this.#copies.slice(-MAX_COPIES),
+      { offset: this.#offset, hash: this.#hash.copy() },
+    ]
+  }
+}
+
+/** More than the parts that an append has in memory. */
+const MAX_COPIES = 15
+
+const MAX_UPLOADS = 1_000
+
+/**
+ * The hash states of unfinished uploads whose last append ended on this instance. Without one, the whole object is read
+ * at the end. The least recently used state is dropped first.
+ */
+export class DigestCache {
+  readonly #digests = new Map<string, DigestAt>()
+
+  /** Removes and returns the state; `undefined` if none is known at this offset. At offset 0, returns a new one. */
+  take(version: string, offset: number): Hash | undefined {
+    const found = this.#digests.get(version)
+    this.#digests.delete(version)
+    if (found?.offset === offset) return found.hash
+    return offset === 0 ? createHash('sha256') : undefined
+  }
+
+  put(version: string, digest: DigestAt): void {
+    this.#digests.delete(version)
+    this.#digests.set(version, digest)
+    if (this.#digests.size <= MAX_UPLOADS) return
+    const [oldest] = this.#digests.keys()
+    if (oldest !== undefined) this.#digests.delete(oldest)
+  }
+}

@@ -1,0 +1,36 @@
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { ObjectStore } from '../../objects/object-store.ts'
+import type { FreeSpace } from '../free-space.ts'
+import type { UploadMemory } from '../memory/budget.ts'
+
+export interface ResumableOptions {
+  readonly ledger: Ledger
+  readonly objects: ObjectStore
+  readonly memory: UploadMemory
+  readonly space?: FreeSpace | undefined
+  /** In bytes. */
+  readonly maxFileSize: number
+  readonly maxFiles: number
+  /** Per user; 0 refuses every creation. */
+  readonly maxUnfinished: number
+  /** The lifetime of an upload without progress. */
+  readonly lifetimeMs: number
+  readonly garbageDelayMs: number
+  readonly reverifyMs?: number | undefined
+  /** How often a running append records its bytes; every 5 s by default. */
+  readonly recordMs?: number | undefined
+  /** Called after a finish has committed the file, with its size in bytes. */
+  readonly onStored?: ((bytes: number) => void) | undefined
+  /** Called after a finish has read the object to compute its digest, with the number of bytes read. */
+  readonly onReread?: ((bytes: number) => void) | undefined
+  /** Called when an upload has ended because the store no longer has its bytes. */
+  readonly onLost?: (() => void) | undefined
+  /** Called after each append. */
+  readonly onTail?: ((bytes: TailBytes) => void) | undefined
+}
+
+/** Bytes of tail objects that one append has stored, and that it has read back. */
+export interface TailBytes {
+  readonly stored: number
+  readonly readBack: number
+}

@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import type { File } from '../../core/files/file.ts'
+import type { BeginUpload, CheckBegin } from '../../core/ledger/ledger.ts'
+import type { Slot } from '../database.ts'
+import {
+  assertPrecondition,
+  bigint,
+  fileNamed,
+  type LedgerTx,
+  lockUser,
+  type Rule,
+  run,
+} from './ledger-sql.ts'
+import {
+  mayBegin,
+  needFrom,
+  needOf,
+  type NeedValues,
+  needValues,
+  refusalReason,
+} from './quota-rule.ts'
+
+export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
+  await lockUser(tx, upload.userId)
+  const replaced = await fileNamed(tx, upload)
+  await assertPrecondition(tx, { ...upload, file: replaced })
+  const { userId, maxUploads } = upload
+  const values = needValues(upload, { size: upload.bytes, replaced, ownReserved: 0 })
+  const reserved = await run(tx, reserve, { ...values, userId, maxUploads })
+  if (reserved.numAffectedRows !== 1n) throw await whyNotBegun(tx, upload, replaced)
+  await run(tx, insertUpload, { ...upload, growth: values.growth })
+}
+
+type Reserve = NeedValues & Pick<BeginUpload, 'userId' | 'maxUploads'>
+
+function reserve(slot: Slot<Reserve>, rule: Rule) {
+  const need = { ...needFrom(slot), maxUploads: bigint(slot('maxUploads')) }
+  return sql`
+    UPDATE quotas
+    SET reserved_bytes = reserved_bytes + ${slot('growth')}
+    WHERE user_id = ${slot('userId')} AND ${mayBegin(rule, need)}
+  `
+}
+
+function insertUpload(slot: Slot<BeginUpload & Pick<NeedValues, 'growth'>>, { now }: Rule) {
+  return sql`
+    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
+    VALUES (${slot('version')}, ${slot('userId')}, ${slot('name')}, ${slot('objectKey')},
+            ${slot('growth')}, 'pending', ${now} + ${slot('leaseMs')})
+  `
+}
+
+export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void> {
+  const replaced = await fileNamed(tx, upload)
+  await assertPrecondition(tx, { ...upload, file: replaced })
+  const need = needOf(upload, { size: upload.bytes, replaced, ownReserved: 0 })
+  const { rows } = await sql`
+    SELECT 1 FROM quotas
+    WHERE user_id = ${upload.userId}
+      AND ${mayBegin(tx, { ...need, maxUploads: bigint(upload.maxUploads) })}
+  `.execute(tx.db)
+  if (rows.length === 0) throw await whyNotBegun(tx, upload, replaced)
+}
+
+function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
+  const newFiles = replaced === undefined ? 1 : 0
+  return refusalReason(tx, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
+}

@@ -1,0 +1,238 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Piece } from '../../../core/uploads/resumable/append-store.ts'
+import type {
+  Claim,
+  ClaimAppend,
+  ClaimResumable,
+  EndFinish,
+  NamedClaim,
+  NamedResumable,
+  ResumableUpload,
+} from '../../../core/uploads/resumable/resumable-ledger.ts'
+import type { Version } from '../../../core/objects/object-key.ts'
+import type { ResumableUploadRow, UploadPieceRow } from '../../schema.ts'
+import { bigint, inactiveReason, isActive, type LedgerTx } from '../ledger-sql.ts'
+import { findRow, RESUMABLE_COLUMNS, type ResumableRow, toPiece, toResumable } from './rows.ts'
+import { isRenewalDue, journalTail, leaveTailKey, renewTails } from './tails.ts'
+
+export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Claim | undefined> {
+  const { userId, version, offset, epoch = null, tailKey = null, storeState = null } = claim
+  const values = { offset, epoch, tailKey, storeState }
+  const claimed = await claimUpload(
+    tx,
+    claim,
+    appendClaim((member) => sql`${values[member]}`),
+  )
+  if (claimed === undefined) return undefined
+  const { before, after } = claimed
+  // Pieces hold the bytes below the offset, so there are none at first.
+  const tail = offset === 0 ? [] : await findTail(tx, after)
+  const left = before.tail_key
+  if (left !== null) await leaveTailKey(tx, { userId, version, key: left, bytes: 0 })
+  if (tailKey !== null) {
+    await journalTail(sql`${tailKey}`, bigint(after.lease_until)).execute(tx.db)
+  }
+  return { upload: toResumable(after), tail, isTakeover: before.holder !== null }
+}
+
+export async function claimFinish(
+  tx: LedgerTx,
+  claim: ClaimResumable,
+): Promise<ResumableUpload | undefined> {
+  const claimed = await claimUpload(tx, claim, { where: sql`sealed_at IS NOT NULL` })
+  return claimed && toResumable(claimed.after)
+}
+
+interface RowClaim {
+  /** Further columns, after a comma. */
+  readonly set?: RawBuilder<unknown> | undefined
+  readonly from?: RawBuilder<unknown>
+  readonly where: RawBuilder<unknown>
+}
+
+/** What the claim of an append sets and demands of the row. A `null` epoch or state is not compared or set. */
+export function appendClaim(
+  value: (
+    member: 'offset' | 'epoch' | 'tailKey' | 'storeState',
+  ) => RawBuilder<string | number | null | undefined>,
+): RowClaim {
+  return {
+    set: sql`, tail_key = ${value('tailKey')},
+      store_state = COALESCE(${value('storeState')}, store_state)`,
+    where: sql`sealed_at IS NULL AND received_bytes = ${value('offset')}
+      AND epoch = COALESCE(CAST(${value('epoch')} AS BIGINT), epoch)`,
+  }
+}
+
+/** SQL that claims the row if nobody holds it, as rows of `RESUMABLE_COLUMNS`. */
+export function claimRow(
+  { now }: Pick<LedgerTx, 'now'>,
+  value: (
+    member: 'userId' | 'userCreatedAt' | 'version' | 'holder' | 'holderMs',
+  ) => RawBuilder<string | number>,
+  { set = sql``, from = sql``, where }: RowClaim,
+): RawBuilder<ResumableUploadRow> {
+  const createdAt = sql<number>`CAST(${value('userCreatedAt')} AS BIGINT)`
+  return sql`
+    UPDATE resumable_uploads
+    SET epoch = epoch + 1, holder = ${value('holder')}, holder_until = ${now} + ${value('holderMs')},
+        stop_asked = 0${set}
+    ${from}
+    WHERE resumable_uploads.version = ${value('version')}
+      AND resumable_uploads.user_id = ${value('userId')} AND ${where}
+      AND (holder IS NULL OR holder_until <= ${now})
+      AND ${isActive(createdAt, sql`resumable_uploads.user_id`)}
+    RETURNING ${RESUMABLE_COLUMNS}
+  `
+}
+
+interface Claimed {
+  readonly before: ResumableRow
+  readonly after: ResumableRow
+}
+
+async function claimUpload(
+  tx: LedgerTx,
+  claim: ClaimResumable,
+  rowClaim: RowClaim,
+): Promise<Claimed | undefined> {
+  const { version, holderMs } = claim
+  // Only transactions with this lock change the holder, so the row that is read next stays current.
+  const isLocked = (await lockUpload(tx, claim)) !== undefined
+  const before = isLocked ? await findRow(tx, claim) : undefined
+  const update = claimRow(tx, (member) => sql`${claim[member]}`, rowClaim)
+  const claimed = before && (await update.execute(tx.db))
+  const row = claimed?.rows[0]
+  if (before === undefined || row === undefined) {
+    const inactive = await inactiveReason(tx, claim)
+    if (inactive !== undefined) throw inactive
+    return undefined
+  }
+  const { ends_at: endsAt, lease_until: leaseUntil } = before
+  const isLeased = leaseUntil - before.now > holderMs + MARGIN_MS
+  const prolonged = isLeased
+    ? undefined
+    : await prolong(tx, { version, endsAt, leaseUntil, ms: holderMs })
+  return { before, after: { ...before, ...row, lease_until: prolonged ?? leaseUntil } }
+}
+
+/** A lease that lasts so much longer than was asked need not be prolonged. */
+export const MARGIN_MS = 60_000
+
+/** Locks the upload's row until the transaction ends. Returns its lease; `undefined` if it has ended or expired. */
+export async function lockUpload(
+  { db, now, forUpdate }: LedgerTx,
+  { userId, version }: NamedResumable,
+): Promise<number | undefined> {
+  const name = { version, userId }
+  const { rows } = await sql<{ readonly lease_until: number }>`
+    SELECT lease_until FROM uploads
+    WHERE ${isUnfinished((member) => sql`${name[member]}`)} AND lease_until > ${now}
+    ${forUpdate ?? sql``}
+  `.execute(db)
+  return rows[0]?.lease_until
+}
+
+/**
+ * SQL for whether the row of `uploads` is that upload, and has not ended. No index but that of the version serves it:
+ * with a plan from a time of few rows, PostgreSQL would read all pending uploads.
+ */
+export function isUnfinished(
+  value: (member: 'version' | 'userId') => RawBuilder<string>,
+): RawBuilder<boolean> {
+  return sql<boolean>`
+    uploads.version = ${value('version')} AND CASE
+      WHEN uploads.user_id = ${value('userId')} AND uploads.state = 'pending' THEN 1 ELSE 0
+    END = 1
+  `
+}
+
+interface Prolonged {
+  readonly version: Version
+  readonly endsAt: number
+  /** Of the row, which is locked. */
+  readonly leaseUntil: number
+  readonly ms: number
+}
+
+/**
+ * Extends the lease to `ms` from now, but not beyond the end of the upload. Never shortens it. Returns the lease if it
+ * has changed.
+ */
+export async function prolong(
+  tx: LedgerTx,
+  { version, endsAt, leaseUntil, ms }: Prolonged,
+): Promise<number | undefined> {
+  const { db, now } = tx
+  const until = leaseFor(now, { ms: bigint(ms), endsAt: bigint(endsAt) })
+  const { rows } = await sql<{ readonly lease_until: number }>`
+    UPDATE uploads SET lease_until = ${until} WHERE version = ${version} AND lease_until < ${until}
+    RETURNING lease_until
+  `.execute(db)
+  const prolonged = rows[0]?.lease_until
+  if (prolonged !== undefined && isRenewalDue(leaseUntil, prolonged)) {
+    await renewTails(tx, { version, leaseUntil: prolonged })
+  }
+  return prolonged
+}
+
+/** SQL for the end of a lease of `ms` from now, but not beyond the end of the upload. */
+export function leaseFor(
+  now: RawBuilder<number>,
+  { ms, endsAt }: { readonly ms: RawBuilder<number>; readonly endsAt: RawBuilder<number> },
+): RawBuilder<number> {
+  return sql<number>`CASE WHEN ${now} + ${ms} < ${endsAt} THEN ${now} + ${ms} ELSE ${endsAt} END`
+}
+
+/** The pieces after the last full part. The last part of all is one if an append stored it and did not seal. */
+async function findTail({ db }: LedgerTx, upload: ResumableRow): Promise<readonly Piece[]> {
+  const { version, received_bytes: offset, part_size: partSize } = upload
+  const tail = selectTail(sql`${version}`, bigint(offset - (offset % partSize)))
+  const { rows } = await sql<PieceRow>`${tail} ORDER BY first_byte`.execute(db)
+  return rows.map(toPiece)
+}
+
+export type PieceRow = Omit<UploadPieceRow, 'version'>
+
+export function selectTail(
+  version: RawBuilder<unknown>,
+  from: RawBuilder<number>,
+): RawBuilder<PieceRow> {
+  return sql<PieceRow>`
+    SELECT first_byte, size, receipt, object_key FROM upload_pieces
+    WHERE upload_pieces.version = ${version} AND first_byte >= ${from}
+  `
+}
+
+export async function endFinish({ db }: LedgerTx, finish: EndFinish): Promise<void> {
+  const { userId, version, epoch, refusal } = finish
+  await sql`
+    UPDATE resumable_uploads
+    SET refusal = ${refusal ?? null}, holder = NULL, holder_until = 0, stop_asked = 0
+    WHERE version = ${version} AND user_id = ${userId} AND epoch = ${epoch}
+      AND sealed_at IS NOT NULL
+  `.execute(db)
+}
+
+export async function askToStop(
+  { db }: LedgerTx,
+  { userId, version }: NamedResumable,
+): Promise<void> {
+  await sql`
+    UPDATE resumable_uploads SET stop_asked = 1
+    WHERE version = ${version} AND user_id = ${userId} AND holder IS NOT NULL
+      AND sealed_at IS NULL
+  `.execute(db)
+}
+
+/** Keeps the holder, so that the next claim is a takeover. */
+export async function fence(
+  { db }: LedgerTx,
+  { userId, version, epoch }: NamedClaim,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE resumable_uploads SET epoch = epoch + 1, holder_until = 0
+    WHERE version = ${version} AND user_id = ${userId} AND sealed_at IS NULL AND epoch = ${epoch}
+  `.execute(db)
+  return numAffectedRows === 1n
+}

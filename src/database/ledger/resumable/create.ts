@@ -1,0 +1,100 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { File } from '../../../core/files/file.ts'
+import type {
+  CreateResumable,
+  ResumableUpload,
+} from '../../../core/uploads/resumable/resumable-ledger.ts'
+import { assertPrecondition, bigint, fileNamed, type LedgerTx, lockUser } from '../ledger-sql.ts'
+import { growthOver, mayCreate, needOf, refusalReason } from '../quota-rule.ts'
+import { findRow, toResumable } from './rows.ts'
+
+export async function createResumable(
+  tx: LedgerTx,
+  upload: CreateResumable,
+): Promise<ResumableUpload> {
+  const { userId, length: announced = 0 } = upload
+  await lockUser(tx, userId)
+  const replaced = await fileNamed(tx, upload)
+  await assertPrecondition(tx, { ...upload, file: replaced })
+  const growth = growthOver(replaced, announced)
+
+  const need = needToCreate(upload, replaced)
+  const reserved = await sql`
+    UPDATE quotas
+    SET reserved_bytes = reserved_bytes + ${growth}
+    WHERE user_id = ${userId} AND ${mayCreate(tx, need)}
+  `.execute(tx.db)
+  if (reserved.numAffectedRows !== 1n) {
+    const newFiles = replaced === undefined ? 1 : 0
+    const refused = { requested: announced, newFiles, ownReserved: 0, announcement: need }
+    throw await refusalReason(tx, { ...upload, ...refused })
+  }
+
+  await insertRows(tx, upload, growth)
+  const row = await findRow(tx, upload)
+  if (row === undefined) throw new TypeError('The inserted row was not found')
+  return toResumable(row)
+}
+
+function needToCreate(upload: CreateResumable, replaced: File | undefined) {
+  const { version, length: announced = 0, maxUnfinished } = upload
+  return {
+    ...needOf(upload, { size: announced, replaced, ownReserved: 0 }),
+    version: sql`${version}`,
+    announced: bigint(announced),
+    maxUnfinished: bigint(maxUnfinished),
+  }
+}
+
+async function insertRows(
+  { db, now }: LedgerTx,
+  upload: CreateResumable,
+  growth: number,
+): Promise<void> {
+  const { userId, version, name, objectKey } = upload
+  await sql`
+    INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state, lease_until)
+    VALUES (${version}, ${userId}, ${name}, ${objectKey}, ${growth}, 'pending', ${now} + ${firstLeaseMs(upload)})
+  `.execute(db)
+  const values = resumableValues(upload)
+  await insertResumable(now, (member) => sql`${values[member]}`).execute(db)
+}
+
+export function firstLeaseMs({ emptyLifetimeMs, maxLifetimeMs }: CreateResumable): number {
+  return Math.min(emptyLifetimeMs, maxLifetimeMs)
+}
+
+export type ResumableValues = ReturnType<typeof resumableValues>
+
+export function resumableValues(upload: CreateResumable) {
+  const { length, precondition } = upload
+  return {
+    version: upload.version,
+    userId: upload.userId,
+    length: length ?? null,
+    announced: length ?? 0,
+    partSize: upload.partSize,
+    metadata: upload.metadata,
+    visibility: upload.visibility ?? null,
+    storedPrecondition: precondition === undefined ? null : JSON.stringify(precondition),
+    expectedSha256: upload.expectedSha256 ?? null,
+    maxLifetimeMs: upload.maxLifetimeMs,
+  }
+}
+
+/** SQL that inserts the row: once, or for each row of `from`. */
+export function insertResumable(
+  now: RawBuilder<number>,
+  value: (member: keyof ResumableValues) => RawBuilder<unknown>,
+  from: RawBuilder<unknown> = sql``,
+): RawBuilder<unknown> {
+  const number = (member: keyof ResumableValues) => sql`CAST(${value(member)} AS BIGINT)`
+  return sql`
+    INSERT INTO resumable_uploads (version, user_id, length_bytes, announced_bytes, part_size,
+      metadata, visibility, precondition, expected_sha256, created_at, updated_at, ends_at)
+    SELECT ${value('version')}, ${value('userId')}, ${number('length')}, ${number('announced')},
+      ${number('partSize')}, ${value('metadata')}, ${value('visibility')},
+      ${value('storedPrecondition')}, ${value('expectedSha256')}, ${now}, ${now},
+      ${now} + ${number('maxLifetimeMs')} ${from}
+  `
+}

@@ -1,0 +1,177 @@
+import { sql } from 'kysely'
+import { AppError } from '../../../core/errors.ts'
+import type { File } from '../../../core/files/file.ts'
+import type { Version } from '../../../core/objects/object-key.ts'
+import { uploadBusy, uploadGone, uploadNotFound } from '../../../core/uploads/resumable/refusals.ts'
+import type { PrepareAppend } from '../../../core/uploads/resumable/resumable-ledger.ts'
+import {
+  assertPrecondition,
+  bigint,
+  inactiveReason,
+  type LedgerTx,
+  lockUser,
+} from '../ledger-sql.ts'
+import { growthOver, mayAnnounce, mayCommit, needOf, refusalReason } from '../quota-rule.ts'
+import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './rows.ts'
+
+/** Resolves to `false` if something has to be written. Otherwise makes all checks, and rejects if one fails. */
+export async function isPrepared(tx: LedgerTx, append: PrepareAppend): Promise<boolean> {
+  const demand = await demandOf(tx, append)
+  if (demand.isChange) return false
+  if (demand.row.may_commit === 0) throw await refusalReason(tx, refusedBy(append, demand))
+  return true
+}
+
+export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void> {
+  const { userId, version, length } = append
+  await lockUser(tx, userId)
+  const demand = await demandOf(tx, append)
+  const { need, row, missing, announced, isDeclared } = demand
+  const { sha256 = null } = append
+  const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, need) : sql`1 = 1`
+  const reserved = await sql`
+    UPDATE quotas
+    SET reserved_bytes = reserved_bytes + ${missing}
+    WHERE user_id = ${userId} AND ${mayCommit(tx, need)} AND ${mayGrow}
+  `.execute(tx.db)
+  if (reserved.numAffectedRows !== 1n) {
+    throw await refusalReason(tx, { ...refusedBy(append, demand), announcement: need })
+  }
+  await sql`
+    UPDATE uploads SET reserved_bytes = reserved_bytes + ${missing} WHERE version = ${version}
+  `.execute(tx.db)
+  const mayDeclare = isDeclared ? sql`1 = 1` : sql`holder_until <= ${tx.now}`
+  const prepared = await sql`
+    UPDATE resumable_uploads
+    SET announced_bytes = ${announced}, length_bytes = COALESCE(length_bytes, ${length ?? null}),
+        expected_sha256 = COALESCE(expected_sha256, ${sha256})
+    WHERE version = ${version} AND ${mayDeclare}
+  `.execute(tx.db)
+  // An append learns what was declared when it claims the upload, and may have gone beyond that since.
+  if (prepared.numAffectedRows !== 1n) throw uploadBusy()
+}
+
+interface Demand {
+  readonly replaced: ReplacedFile | undefined
+  readonly row: AppendedRow
+  readonly need: ReturnType<typeof needToAppend>
+  /** Bytes to reserve in addition. */
+  readonly missing: number
+  readonly announced: number
+  readonly isDeclared: boolean
+  readonly isChange: boolean
+}
+
+type ReplacedFile = Pick<File, 'version' | 'size' | 'updatedAt'>
+
+/** Only transactions with the user's lock end an upload, replace its file or declare its length. */
+async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
+  const { bytes, length, sha256 } = append
+  const row = await unfinishedRow(tx, append)
+  await assertDeclarable(tx, append, row)
+  const replaced = replacedBy(row)
+  await assertPrecondition(tx, { ...append, precondition: preconditionOf(row), file: replaced })
+  const missing = Math.max(0, growthOver(replaced, bytes) - row.reserved_bytes)
+  const announced = Math.max(row.announced_bytes, length ?? bytes)
+  const isDeclared =
+    (length === undefined || row.length_bytes !== null) &&
+    (sha256 === undefined || row.expected_sha256 !== null)
+  const isChange = missing > 0 || announced > row.announced_bytes || !isDeclared
+  const need = needToAppend(append, { row, replaced, announced })
+  return { replaced, row, need, missing, announced, isDeclared, isChange }
+}
+
+/** The row of an upload with the file that it would replace, and whether it could be committed with these bytes. */
+type AppendedRow = ResumableRow & {
+  readonly file_version: Version | null
+  readonly file_size: number | null
+  readonly file_updated_at: number | null
+  readonly may_commit: number
+}
+
+async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow | undefined> {
+  const size = bigint(append.bytes)
+  const more = sql`
+    , files.version AS file_version, files.size AS file_size, files.updated_at AS file_updated_at,
+    CASE WHEN EXISTS (
+      SELECT 1 FROM quotas
+      WHERE quotas.user_id = resumable_uploads.user_id AND ${mayCommit(tx, {
+        userCreatedAt: bigint(append.userCreatedAt),
+        size,
+        growth: sql`CASE WHEN files.size >= ${size} THEN 0 ELSE ${size} - COALESCE(files.size, 0) END`,
+        ownReserved: sql`uploads.reserved_bytes`,
+        isNew: sql`files.version IS NULL`,
+        maxFiles: bigint(append.maxFiles),
+      })}
+    ) THEN 1 ELSE 0 END AS may_commit
+  `
+  const { rows } = await sql<AppendedRow>`
+    ${selectResumables(tx.now, more)}
+    LEFT JOIN files ON files.user_id = uploads.user_id AND files.name = uploads.name
+    WHERE resumable_uploads.version = ${append.version}
+      AND resumable_uploads.user_id = ${append.userId}
+  `.execute(tx.db)
+  return rows[0]
+}
+
+function replacedBy(row: AppendedRow): ReplacedFile | undefined {
+  const { file_version: version, file_size: size, file_updated_at: updatedAt } = row
+  if (version === null || size === null || updatedAt === null) return undefined
+  return { version, size, updatedAt }
+}
+
+function needToAppend(
+  append: PrepareAppend,
+  { row, replaced, announced }: Pick<Demand, 'row' | 'replaced' | 'announced'>,
+) {
+  const upload = { size: append.bytes, replaced, ownReserved: row.reserved_bytes }
+  return {
+    ...needOf(append, upload),
+    version: sql`${append.version}`,
+    announced: bigint(announced),
+  }
+}
+
+async function unfinishedRow(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow> {
+  const row = await findAppended(tx, append)
+  const state = row && stateOf(row)
+  if (row !== undefined && (state === 'open' || state === 'sealed')) return row
+  const inactive = await inactiveReason(tx, append)
+  if (inactive !== undefined) throw inactive
+  throw state === undefined || state === 'open' || state === 'sealed'
+    ? uploadNotFound()
+    : uploadGone(state)
+}
+
+async function assertDeclarable(
+  tx: LedgerTx,
+  append: PrepareAppend,
+  row: ResumableRow,
+): Promise<void> {
+  const [parameter, detail] = contradiction(append, row) ?? []
+  if (parameter === undefined || detail === undefined) return
+  const facts = { parameter }
+  throw (await inactiveReason(tx, append)) ?? new AppError('invalid_parameter', detail, { facts })
+}
+
+/** A client that repeats an append also repeats its declarations. */
+function contradiction(
+  { length, sha256 }: PrepareAppend,
+  { length_bytes: declared, expected_sha256: digest, received_bytes: offset }: ResumableRow,
+): readonly [parameter: string, detail: string] | undefined {
+  if (length !== undefined && declared !== null && length !== declared) {
+    return ['Upload-Length', 'A different length was already declared for this upload.']
+  }
+  if (length !== undefined && length < offset) {
+    return ['Upload-Length', 'The length is less than the offset of this upload.']
+  }
+  if (sha256 !== undefined && digest !== null && sha256 !== digest) {
+    return ['Repr-Digest', 'A different digest was already declared for this upload.']
+  }
+  return undefined
+}
+
+function refusedBy(append: PrepareAppend, { replaced, row }: Demand) {
+  const newFiles = replaced === undefined ? 1 : 0
+  return { ...append, requested: append.bytes, newFiles, ownReserved: row.reserved_bytes }
+}

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { File } from '../../../core/files/file.ts'
+import type { Version } from '../../../core/objects/object-key.ts'
+import type { Piece } from '../../../core/uploads/resumable/append-store.ts'
+import type {
+  NamedResumable,
+  ResumablePage,
+  ResumableUpload,
+  Unfinished,
+} from '../../../core/uploads/resumable/resumable-ledger.ts'
+import type { UserId } from '../../../core/users/user-id.ts'
+import type { UploadPieceRow } from '../../schema.ts'
+import { createdAt, type LedgerTx } from '../ledger-sql.ts'
+import { unfinishedUploads } from '../quota-rule.ts'
+import { FILE_COLUMNS } from '../rows.ts'
+import { type ResumableRow, selectResumables, toPiece, toResumable } from './rows.ts'
+
+export async function findResumable(
+  { db, now }: LedgerTx,
+  { userId, userCreatedAt, version }: NamedResumable,
+): Promise<ResumableUpload | undefined> {
+  const { rows } = await sql<ResumableRow>`
+    ${selectResumables(now)} JOIN users ON users.id = resumable_uploads.user_id
+    WHERE resumable_uploads.version = ${version} AND resumable_uploads.user_id = ${userId}
+      ${createdAt(userCreatedAt)}
+  `.execute(db)
+  return rows[0] && toResumable(rows[0])
+}
+
+export async function findVersion(
+  { db }: LedgerTx,
+  { userId, userCreatedAt, version }: NamedResumable,
+): Promise<File | undefined> {
+  const { rows } = await sql<File>`
+    SELECT ${FILE_COLUMNS} FROM files JOIN users ON users.id = files.user_id
+    WHERE files.version = ${version} AND files.user_id = ${userId} ${createdAt(userCreatedAt)}
+  `.execute(db)
+  return rows[0]
+}
+
+export async function listResumables(
+  { db, now }: LedgerTx,
+  { userId, userCreatedAt, after, limit }: ResumablePage,
+): Promise<readonly ResumableUpload[]> {
+  const { rows } = await sql<ResumableRow>`
+    ${selectResumables(now)} JOIN users ON users.id = resumable_uploads.user_id
+    WHERE resumable_uploads.user_id = ${userId} AND resumable_uploads.version > ${after ?? ''}
+      AND uploads.state = 'pending' AND uploads.lease_until > ${now} ${createdAt(userCreatedAt)}
+    ORDER BY resumable_uploads.version LIMIT ${limit}
+  `.execute(db)
+  return rows.map(toResumable)
+}
+
+export async function measureUnfinished(
+  { db, now }: LedgerTx,
+  userId: UserId,
+): Promise<Unfinished> {
+  const { count, bytes } = unfinishedUploads(now)
+  const { rows } = await sql<Unfinished>`
+    SELECT ${count} AS count, ${bytes} AS bytes FROM quotas WHERE user_id = ${userId}
+  `.execute(db)
+  return rows[0] ?? { count: 0, bytes: 0 }
+}
+
+export async function listPieces({ db }: LedgerTx, version: Version): Promise<readonly Piece[]> {
+  const { rows } = await sql<Omit<UploadPieceRow, 'version'>>`
+    SELECT first_byte, size, receipt, object_key FROM upload_pieces
+    WHERE version = ${version} ORDER BY first_byte
+  `.execute(db)
+  return rows.map(toPiece)
+}
+
+export async function listAskedToStop(
+  { db }: LedgerTx,
+  holder: string,
+): Promise<readonly Version[]> {
+  const { rows } = await sql<{ readonly version: Version }>`
+    SELECT version FROM resumable_uploads WHERE holder = ${holder} AND stop_asked = 1
+  `.execute(db)
+  return rows.map(({ version }) => version)
+}

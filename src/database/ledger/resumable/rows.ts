@@ -1,0 +1,123 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Piece } from '../../../core/uploads/resumable/append-store.ts'
+import type {
+  NamedResumable,
+  ResumableState,
+  ResumableUpload,
+} from '../../../core/uploads/resumable/resumable-ledger.ts'
+import type { Precondition } from '../../../core/files/precondition.ts'
+import type { ResumableUploadRow, UploadPieceRow, UploadRow } from '../../schema.ts'
+import type { Clocked } from '../ledger-sql.ts'
+
+type UploadColumns = Pick<
+  UploadRow,
+  'name' | 'object_key' | 'reserved_bytes' | 'state' | 'lease_until'
+>
+
+export type ResumableRow = ResumableUploadRow & UploadColumns & { readonly now: number }
+
+/** SQL for rows of `ResumableRow`, up to the WHERE. `more` are further columns. */
+export function selectResumables(
+  now: RawBuilder<number>,
+  more: RawBuilder<unknown> = sql``,
+): RawBuilder<ResumableRow> {
+  return sql<ResumableRow>`
+    SELECT ${UPLOAD_COLUMNS}, ${RESUMABLE_COLUMNS}, ${now} AS now ${more}
+    FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
+  `
+}
+
+export const UPLOAD_COLUMNS = sql`
+  uploads.name, uploads.object_key, uploads.reserved_bytes, uploads.state, uploads.lease_until
+`
+
+// Listed, because a migration may change the meaning of `*` in a prepared statement.
+export const RESUMABLE_COLUMNS = sql.raw(
+  [
+    'version',
+    'user_id',
+    'length_bytes',
+    'announced_bytes',
+    'received_bytes',
+    'part_size',
+    'epoch',
+    'holder',
+    'holder_until',
+    'stop_asked',
+    'tail_key',
+    'store_state',
+    'metadata',
+    'visibility',
+    'precondition',
+    'expected_sha256',
+    'sha256',
+    'sealed_at',
+    'refusal',
+    'ended_as',
+    'created_at',
+    'updated_at',
+    'ends_at',
+  ]
+    .map((column) => `resumable_uploads.${column}`)
+    .join(', '),
+)
+
+export async function findRow(
+  { db, now }: Clocked,
+  { userId, version }: NamedResumable,
+): Promise<ResumableRow | undefined> {
+  const { rows } = await sql<ResumableRow>`
+    ${selectResumables(now)}
+    WHERE resumable_uploads.version = ${version} AND resumable_uploads.user_id = ${userId}
+  `.execute(db)
+  return rows[0]
+}
+
+export function toResumable(row: ResumableRow): ResumableUpload {
+  return {
+    userId: row.user_id,
+    version: row.version,
+    name: row.name,
+    objectKey: row.object_key,
+    state: stateOf(row),
+    length: row.length_bytes ?? undefined,
+    offset: row.received_bytes,
+    partSize: row.part_size,
+    epoch: row.epoch,
+    isHeld: row.holder !== null && row.holder_until > row.now,
+    holder: row.holder ?? undefined,
+    storeState: row.store_state,
+    metadata: row.metadata,
+    visibility: row.visibility ?? undefined,
+    precondition: preconditionOf(row),
+    expectedSha256: row.expected_sha256 ?? undefined,
+    sha256: row.sha256 ?? undefined,
+    refusal: row.refusal ?? undefined,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    expiresAt: row.lease_until,
+  }
+}
+
+export function preconditionOf({
+  precondition,
+}: Pick<ResumableRow, 'precondition'>): Precondition | undefined {
+  return precondition === null ? undefined : (JSON.parse(precondition) as Precondition)
+}
+
+/** An upload has expired when its lease has ended, even before a sweep: no claim can revive it. */
+export function stateOf(row: ResumableRow): ResumableState {
+  if (row.state === 'committed') return 'finished'
+  if (row.state === 'aborted') return row.ended_as ?? 'expired'
+  if (row.lease_until <= row.now) return 'expired'
+  return row.sealed_at === null ? 'open' : 'sealed'
+}
+
+export function toPiece(row: Omit<UploadPieceRow, 'version'>): Piece {
+  return {
+    firstByte: row.first_byte,
+    size: row.size,
+    receipt: row.receipt,
+    objectKey: row.object_key ?? undefined,
+  }
+}

@@ -1,0 +1,174 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { ObjectKey, Version } from '../../../core/objects/object-key.ts'
+import type { UserId } from '../../../core/users/user-id.ts'
+import { bigint, type Clocked, type LedgerTx } from '../ledger-sql.ts'
+import { garbageBytes } from '../quota-rule.ts'
+
+// A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper,
+// `verify` and the previous release handle it correctly without special code.
+//
+// While its upload is unfinished, a tail object belongs to no user and does not count against the bound on the user's
+// garbage: the reservation and the limit on announced bytes cover its bytes. Once it is replaced, discarded because of
+// a checksum, or left by an aborted upload, it counts like any replaced object. Otherwise a user could fill the store
+// with tails, which are kept for a while, by appending and cancelling repeatedly. The count is changed under the user's
+// lock. A tail whose append crashed or was fenced is never counted: its size is unknown, and a user cannot make an
+// instance fail to record what it has stored.
+
+/** No write of an ended append can take effect later. Also the retention of aborted uploads (`compose.ts`). */
+export const TAIL_RETENTION_MS = 15 * 60_000
+
+/** How much longer removals are postponed, so that most records of an append need not renew them. */
+const RENEWAL_MS = 60 * 60_000
+
+const RENEWAL_STEP_MS = RENEWAL_MS / 2
+
+/** Whether the lease has moved to another step. Within a step, removals are already postponed far enough. */
+export function isRenewalDue(before: number, after: number): boolean {
+  return Math.floor(before / RENEWAL_STEP_MS) !== Math.floor(after / RENEWAL_STEP_MS)
+}
+
+/** As `isRenewalDue`, in SQL. */
+export function renewalDue(
+  before: RawBuilder<number>,
+  after: RawBuilder<number>,
+): RawBuilder<boolean> {
+  const step = sql.lit(RENEWAL_STEP_MS)
+  return sql<boolean>`${before} / ${step} <> ${after} / ${step}`
+}
+
+interface LeasedUpload {
+  readonly version: Version
+  readonly leaseUntil: number
+}
+
+/** SQL that journals a key: once, or for each row of `from`. */
+export function journalTail(
+  key: RawBuilder<unknown>,
+  leaseUntil: RawBuilder<number>,
+  from: RawBuilder<unknown> = sql``,
+): RawBuilder<unknown> {
+  return sql`
+    INSERT INTO garbage (object_key, not_before)
+    SELECT ${key}, ${leaseUntil} + ${sql.lit(TAIL_RETENTION_MS + RENEWAL_MS)} ${from}
+  `
+}
+
+/**
+ * Guarantees that no tail object in use is removed before `TAIL_RETENTION_MS` after the end of the lease, also if the
+ * lease moves within its step.
+ */
+export async function renewTails(
+  { db }: LedgerTx,
+  { version, leaseUntil }: LeasedUpload,
+): Promise<void> {
+  const isInUse = sql<boolean>`garbage.object_key IN (
+    ${recordedTails(sql`${version}`)} UNION ALL
+    SELECT tail_key FROM resumable_uploads WHERE version = ${version} AND tail_key IS NOT NULL
+  )`
+  await renewal({ leaseUntil: bigint(leaseUntil), isInUse }).execute(db)
+}
+
+/** A SELECT of the keys of recorded tail objects. */
+export function recordedTails(version: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    SELECT object_key FROM upload_pieces
+    WHERE upload_pieces.version = ${version} AND object_key IS NOT NULL
+  `
+}
+
+interface Renewal {
+  readonly leaseUntil: RawBuilder<number>
+  /** Of the row of `garbage`. */
+  readonly isInUse: RawBuilder<boolean>
+  readonly from?: RawBuilder<unknown>
+}
+
+/** The SQL of `renewTails`. */
+export function renewal({ leaseUntil, isInUse, from = sql`` }: Renewal): RawBuilder<unknown> {
+  // The sum keeps PostgreSQL from reading all garbage in the order of its times.
+  return sql`
+    UPDATE garbage SET not_before = ${leaseUntil} + ${sql.lit(TAIL_RETENTION_MS + RENEWAL_MS)}
+    ${from}
+    WHERE garbage.not_before + 0 < ${leaseUntil} + ${sql.lit(TAIL_RETENTION_MS + RENEWAL_STEP_MS)}
+      AND garbage.user_id IS NULL AND ${isInUse}
+  `
+}
+
+interface LeftTails {
+  readonly userId: UserId
+  readonly version: Version
+  /** The first byte of the first tail object to release. */
+  readonly from: number
+  /** Keys of tail objects that stay in use. */
+  readonly kept: readonly ObjectKey[]
+}
+
+/** Releases recorded tail objects, and counts them as the user's garbage. Call this under the user's lock. */
+export async function leaveTails(tx: LedgerTx, tails: LeftTails): Promise<void> {
+  const { db, now } = tx
+  const { userId, version, from, kept } = tails
+  const others = kept.length === 0 ? sql`` : sql`AND garbage.object_key NOT IN (${sql.join(kept)})`
+  // With the plugin, each number of keys would prepare another statement.
+  const { rows } = await sql<{ readonly bytes: number }>`
+    UPDATE garbage
+    SET not_before = ${now} + ${TAIL_RETENTION_MS}, user_id = ${userId},
+        bytes = ${garbageBytes(sql`upload_pieces.size`)}
+    FROM upload_pieces
+    WHERE upload_pieces.version = ${version} AND upload_pieces.first_byte >= ${from}
+      AND upload_pieces.object_key IS NOT NULL
+      AND upload_pieces.object_key = garbage.object_key AND garbage.user_id IS NULL ${others}
+    RETURNING garbage.bytes AS bytes
+  `.execute(db.withoutPlugins())
+  await countGarbage(tx, { userId, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) })
+}
+
+interface LeftKey {
+  readonly userId: UserId
+  readonly version: Version
+  readonly key: ObjectKey
+  /** Bytes known to be stored under the key. Unless it is 0, call this under the user's lock. */
+  readonly bytes: number
+}
+
+/** Releases a journaled key, unless it holds a recorded piece. */
+export async function leaveTailKey(tx: LedgerTx, left: LeftKey): Promise<void> {
+  const { db, now } = tx
+  const { userId, version, key, bytes } = left
+  const counted = sql`, user_id = ${userId}, bytes = ${garbageBytes(bigint(bytes))}`
+  const { rows } = await sql<{ readonly bytes: number }>`
+    UPDATE garbage SET not_before = ${now} + ${TAIL_RETENTION_MS} ${bytes > 0 ? counted : sql``}
+    WHERE object_key = ${key} AND user_id IS NULL
+      AND object_key NOT IN (${recordedTails(sql`${version}`)})
+    RETURNING bytes
+  `.execute(db)
+  if (bytes > 0) await countGarbage(tx, { userId, bytes: rows[0]?.bytes ?? 0 })
+}
+
+/** The triggers of `garbage` count only inserted and deleted rows. */
+async function countGarbage(
+  { db }: LedgerTx,
+  { userId, bytes }: { readonly userId: UserId; readonly bytes: number },
+): Promise<void> {
+  if (bytes === 0) return
+  await sql`
+    UPDATE quotas SET garbage_bytes = garbage_bytes + ${bytes} WHERE user_id = ${userId}
+  `.execute(db)
+}
+
+/** Releases the tail objects of a deleted user's aborted uploads. They still belong to no user. */
+export async function leaveTailsOfUser(
+  { db, now }: Clocked,
+  { userId, garbageDelayMs }: { readonly userId: UserId; readonly garbageDelayMs: number },
+): Promise<void> {
+  const aborted = sql`SELECT version FROM uploads WHERE user_id = ${userId} AND state = 'aborted'`
+  await sql`
+    UPDATE garbage SET not_before = ${now} + ${garbageDelayMs}
+    WHERE user_id IS NULL AND object_key IN (
+      SELECT object_key FROM upload_pieces
+      WHERE version IN (${aborted}) AND object_key IS NOT NULL
+      UNION ALL
+      SELECT tail_key FROM resumable_uploads
+      WHERE version IN (${aborted}) AND tail_key IS NOT NULL
+    )
+  `.execute(db)
+}

@@ -1,0 +1,49 @@
+import type { Version } from '../../../core/objects/object-key.ts'
+import { UNFINISHED_STATES } from '../../../core/uploads/resumable/upload-state.ts'
+import { described } from '../../openapi/operation.ts'
+import { Page } from '../../openapi/reply-schemas.ts'
+import { Type } from '../../openapi/type.ts'
+import { PAGE_QUERY } from '../../shared-routes/pagination.ts'
+import { UPLOAD_ID, uploadSchemas } from '../../shared-routes/upload-resource.ts'
+import { OF_USER } from '../api.ts'
+
+const Upload = Type.Object(uploadSchemas(UNFINISHED_STATES), {
+  title: 'UnfinishedUpload',
+  description: 'An unfinished resumable upload.',
+})
+
+const UnfinishedUploadPage = Page('UnfinishedUploadPage', { uploads: Type.Array(Upload) })
+
+const OfUpload = Type.Object({
+  ...OF_USER.params.properties,
+  upload_id: Type.Unsafe<Version>({
+    type: 'string',
+    pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+    description: 'The `upload_id` of an upload.',
+    examples: [UPLOAD_ID],
+  }),
+})
+
+const every = { ...OF_USER, tag: 'uploads' } as const
+
+export const UPLOADS = {
+  list: described({
+    ...every,
+    operationId: 'listUnfinishedUploads',
+    summary: "List a user's unfinished resumable uploads, oldest first",
+    querystring: PAGE_QUERY,
+    response: { 200: UnfinishedUploadPage },
+    responses: { 200: 'One page of unfinished uploads.' },
+    problems: ['not_found'],
+  }),
+  cancel: described({
+    ...every,
+    operationId: 'cancelUnfinishedUpload',
+    summary: 'Cancel an unfinished upload, which releases its reservation',
+    description:
+      'A repeated request gets 204 for 15 minutes, then 404. A finished upload cannot be cancelled.',
+    params: OfUpload,
+    responses: { 204: 'The upload has ended without a file.' },
+    problems: ['not_found', 'upload_gone'],
+  }),
+}

@@ -1,0 +1,35 @@
+import type { UploadAdministration } from '../../../core/uploads/resumable/upload-administration.ts'
+import { unfinishedState } from '../../../core/uploads/resumable/upload-state.ts'
+import type { FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
+import { readLimit, readPage } from '../../shared-routes/pagination.ts'
+import { pagedUploads, uploadMembers } from '../../shared-routes/upload-resource.ts'
+import { audit } from '../audit.ts'
+import { UPLOADS } from './uploads.openapi.ts'
+
+export interface UploadRoutesOptions {
+  readonly uploadAdministration: UploadAdministration
+}
+
+export const uploadRoutes: FastifyPluginAsyncTypebox<UploadRoutesOptions> = async (
+  app,
+  { uploadAdministration: uploads },
+) => {
+  const collection = '/admin/users/:user_id/uploads'
+
+  app.get(collection, { ...UPLOADS.list, preValidation: readLimit }, async ({ params, query }) => {
+    const { user_id: userId } = params
+    const list = pagedUploads((page) => uploads.list({ userId, ...page }))
+    const { entries, next_cursor } = await readPage(query, list)
+    return {
+      uploads: entries.map((upload) => uploadMembers(upload, unfinishedState(upload))),
+      next_cursor,
+    }
+  })
+
+  app.delete(`${collection}/:upload_id`, UPLOADS.cancel, async (request, reply) => {
+    const { user_id: userId, upload_id: version } = request.params
+    await uploads.cancel({ userId, version })
+    audit(request, { action: 'upload.cancel', user_id: userId, upload_id: version })
+    return reply.code(204).send()
+  })
+}

@@ -1,0 +1,43 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { type PageFile, readDocument, readWebPage, type WebPage } from './static-assets.ts'
+
+type Logger = Pick<FastifyBaseLogger, 'warn'>
+
+export interface Pages {
+  readonly user: WebPage
+  readonly operator: WebPage
+}
+
+/** Reads the web pages in `folder`. A missing or unreadable page does not prevent the APIs from starting. */
+export async function openPages(folder: string, logger: Logger): Promise<Pages> {
+  try {
+    const user = await readWebPage(folder, 'index.html')
+    const operator = await readWebPage(folder, 'operator.html')
+    if (user.document !== undefined) return { user, operator }
+    logger.warn('web pages not found; run "npm run build" or set WEB_PAGE=false')
+  } catch (err) {
+    logger.warn({ err }, 'reading the web pages failed; run "npm run build" or set WEB_PAGE=false')
+  }
+  return { user: NO_PAGE, operator: NO_PAGE }
+}
+
+/** Its paths still serve the session. */
+const NO_PAGE: WebPage = { document: undefined, assets: new Map() }
+
+export interface DocumentPages {
+  readonly public?: PageFile | undefined
+  readonly admin?: PageFile | undefined
+}
+
+/** Reads the pages of the API reference in `folder`. The service starts without them if they cannot be read. */
+export async function openDocuments(folder: string, logger: Logger): Promise<DocumentPages> {
+  try {
+    return {
+      public: await readDocument(folder, 'docs.html'),
+      admin: await readDocument(folder, 'admin-docs.html'),
+    }
+  } catch (err) {
+    logger.warn({ err }, 'reading the API reference pages failed; they are not served')
+    return {}
+  }
+}

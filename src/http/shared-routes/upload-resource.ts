@@ -1,0 +1,66 @@
+import { isVersion, type Version } from '../../core/objects/object-key.ts'
+import { formatTimestamp } from '../../core/timestamp.ts'
+import type {
+  ResumablePage,
+  ResumableUpload,
+} from '../../core/uploads/resumable/resumable-ledger.ts'
+import { Bytes, OneOf, Text, Time } from '../openapi/reply-schemas.ts'
+import { Type } from '../openapi/type.ts'
+import { type PagedList, textsOf } from './pagination.ts'
+
+export const UPLOAD_ID = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
+
+/** Schemas of the members that users and operators see of an upload. */
+export function uploadSchemas<S extends string>(states: readonly S[]) {
+  return {
+    upload_id: Text(
+      'The id of the upload, and the version of the file once it is finished.',
+      UPLOAD_ID,
+    ),
+    name: Text('The name that the file will have.', 'film.mov'),
+    state: OneOf(
+      states,
+      '`receiving`: an append is running. `complete`: all bytes have arrived, but the file is not stored.',
+    ),
+    offset: Bytes('Number of durable bytes.', 73_400_320),
+    length: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      description: 'Size of the whole file in bytes; `null` while it is deferred.',
+      examples: [1_073_741_824],
+    }),
+    refusal: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'The code of the last refusal to store the file.',
+      examples: [null],
+    }),
+    created_at: Time('When the upload was created.'),
+    updated_at: Time('When the last bytes arrived.'),
+    expires_at: Time('When the upload expires unless more bytes arrive.'),
+  }
+}
+
+export function uploadMembers<S extends string>(upload: ResumableUpload, state: S) {
+  const { version, name, offset, length, refusal } = upload
+  return {
+    upload_id: version,
+    name,
+    state,
+    offset,
+    length: length ?? null,
+    refusal: refusal ?? null,
+    created_at: formatTimestamp(upload.createdAt),
+    updated_at: formatTimestamp(upload.updatedAt),
+    expires_at: formatTimestamp(upload.expiresAt),
+  }
+}
+
+/** For `readPage`. */
+export function pagedUploads(
+  list: (page: Pick<ResumablePage, 'after' | 'limit'>) => Promise<readonly ResumableUpload[]>,
+): PagedList<ResumableUpload, Version> {
+  return {
+    read: (key) => textsOf(key, 1)?.find(isVersion),
+    list,
+    keyOf: ({ version }) => [version],
+  }
+}

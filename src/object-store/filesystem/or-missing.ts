@@ -1,0 +1,13 @@
+import { hasCode } from './fsync-directory.ts'
+
+/** Resolves to `undefined` if there is no such file or folder. */
+export async function orMissing<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (hasCode(error, ABSENT)) return undefined
+    throw error
+  }
+}
+
+const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])

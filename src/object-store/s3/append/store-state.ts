@@ -1,0 +1,57 @@
+import type { StoreStateForClaim, Piece } from '../../../core/uploads/resumable/append-store.ts'
+import { parseMembers } from '../../parse-members.ts'
+import type { OpenMultipart, SentPart } from '../multipart-upload.ts'
+
+/** What the adapter keeps about an upload, which the ledger records. */
+export interface StoreState {
+  /** Set once a part has been stored. */
+  readonly multipart?: OpenMultipart
+  /**
+   * `intended`: an append may write the whole content as the object, by one request. `stored`: it has. Otherwise
+   * nothing may write the object directly, because a late request would replace its bytes.
+   */
+  readonly whole?: 'intended' | 'stored'
+  /** A discarded append may have created an upload whose id was not recorded. `finish` aborts it. */
+  readonly mayHaveStray?: true
+}
+
+export function formatStoreState({ multipart, ...state }: StoreState): string {
+  return JSON.stringify({ ...multipart, ...state })
+}
+
+export function parseStoreState(storeState: string): StoreState {
+  const { uploadId, hasChecksums, whole, mayHaveStray } = parseMembers(storeState)
+  const isKnown = typeof uploadId === 'string'
+  return {
+    ...(isKnown && { multipart: { uploadId, hasChecksums: hasChecksums === true } }),
+    ...((whole === 'intended' || whole === 'stored') && { whole }),
+    ...(mayHaveStray === true && { mayHaveStray }),
+  }
+}
+
+/** Implements the port's `storeStateForClaim`. */
+export function storeStateForClaim(claim: StoreStateForClaim): string | undefined {
+  const { storeState, partSize, offset, length, bodySize = length, isDiscardable = false } = claim
+  const state = parseStoreState(storeState)
+  // An empty object can be written again: its bytes are the same.
+  if (state.whole === 'intended' && length !== 0) return undefined
+  if (state.whole === 'stored' || state.multipart !== undefined) return storeState
+  const isWhole = offset === 0 && length !== undefined && length <= partSize && bodySize === length
+  if (isWhole && (!isDiscardable || length === 0)) {
+    return formatStoreState({ ...state, whole: 'intended' })
+  }
+  const mayHaveStray = isDiscardable || length === undefined
+  return mayHaveStray ? formatStoreState({ ...state, mayHaveStray }) : storeState
+}
+
+type Receipt = Pick<SentPart, 'etag' | 'crc32'>
+
+export function formatReceipt({ etag, crc32 }: Receipt): string {
+  return crc32 === undefined ? etag : `${etag} ${crc32}`
+}
+
+/** An ETag contains no space (RFC 9110 section 8.8.3). */
+export function parseReceipt({ receipt }: Pick<Piece, 'receipt'>): Receipt {
+  const [etag = '', crc32] = receipt.split(' ')
+  return { etag, crc32 }
+}

@@ -1,0 +1,4 @@
+import { resumableClientsSuite } from './resumable-clients-suite.ts'
+import { PRODUCTION } from './stacks.ts'
+
+resumableClientsSuite(PRODUCTION)

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { expect, it } from 'vitest'
+import type { BodyMemory } from '../../../src/core/objects/body-memory.ts'
+import { chunked, digest, never, read } from '../../support/objects.ts'
+import { heldBody } from '../../support/recorded-upload.ts'
+import { countingMemory } from '../../support/upload-memory.ts'
+import { broken, type Current, expectFinished, open } from './append-subject.ts'
+
+export function testBreaks(current: Current): void {
+  it('keeps every byte that came, wherever it breaks off, and brings its error', async () => {
+    const { partSize } = current()
+    const content = randomBytes(2 * partSize + 5)
+    for (const end of [
+      0,
+      1,
+      partSize - 1,
+      partSize,
+      partSize + 1,
+      2 * partSize,
+      2 * partSize + 4,
+    ]) {
+      const upload = open(current, content.length)
+      const failure = new Error('connection reset')
+      const appended = await upload.append(broken(content.subarray(0, end), failure))
+      expect(appended).toMatchObject({ durable: { offset: end }, failure })
+      await upload.append(content.subarray(end))
+      await expectFinished(current(), upload, content)
+    }
+  })
+
+  it('keeps them as well when others need the memory more', async () => {
+    const { partSize } = current()
+    const content = randomBytes(partSize + 10)
+    const busy = new Error('others need it more')
+    const memory = countingMemory()
+    const taken: BodyMemory = {
+      ...memory,
+      async *hold(pieces) {
+        let left = partSize + 3
+        for await (const piece of pieces) {
+          yield piece.subarray(0, left)
+          left -= piece.byteLength
+          if (left <= 0) throw busy
+        }
+      },
+    }
+    const upload = open(current, content.length)
+    const body = chunked(content)
+    const appended = await upload.append(body, { memory: taken })
+    expect(appended).toMatchObject({ durable: { offset: partSize + 3 }, failure: busy })
+    expect(body.destroyed).toBe(true)
+    await upload.append(content.subarray(partSize + 3))
+    await expectFinished(current(), upload, content)
+  })
+
+  it('waits for no memory any more', async () => {
+    const { partSize } = current()
+    const content = randomBytes(partSize + 10)
+    const waiting = Promise.withResolvers<void>()
+    const memory: BodyMemory = {
+      ...countingMemory(),
+      async *hold(pieces, { signal = never() } = {}) {
+        for await (const piece of pieces) {
+          yield piece
+          waiting.resolve()
+          await new Promise((_, reject) => {
+            signal.addEventListener('abort', () => reject(signal.reason))
+          })
+        }
+      },
+    }
+    const upload = open(current, content.length)
+    const { body, give } = heldBody()
+    give(content.subarray(0, 10))
+    const appending = upload.append(body, { memory })
+    await waiting.promise
+    const failure = new Error('connection reset')
+    body.destroy(failure)
+    expect(await appending).toMatchObject({ durable: { offset: 10 }, failure })
+    await upload.append(content.subarray(10))
+    await expectFinished(current(), upload, content)
+  })
+
+  it('is no reason to wait for the store when the signal aborts', async () => {
+    const { partSize } = current()
+    const content = randomBytes(2 * partSize)
+    const upload = open(current, content.length)
+    await upload.append(content.subarray(0, 100))
+    const { body, give, drained } = heldBody()
+    give(content.subarray(100, partSize + 100))
+    const caller = new AbortController()
+    const appending = upload.append(body, { signal: caller.signal })
+    await drained()
+    const reason = new Error('shutdown')
+    caller.abort(reason)
+    await expect(appending).rejects.toMatchObject({ code: 'unavailable', cause: reason })
+    expect(body.destroyed).toBe(true)
+    expect(upload.offset).toBeGreaterThanOrEqual(100)
+    await upload.append(content.subarray(upload.offset))
+    await expectFinished(current(), upload, content)
+  })
+
+  it('is not begun when the signal has aborted', async () => {
+    const upload = open(current, 10)
+    const signal = AbortSignal.abort(new Error('too late'))
+    const appending = upload.append(chunked(randomBytes(10)), { signal })
+    await expect(appending).rejects.toMatchObject({ code: 'unavailable' })
+  })
+}
+
+export function testTakeovers(current: Current): void {
+  it('goes on from what is recorded while the one before still writes, also the same bytes', async () => {
+    const { partSize } = current()
+    for (const offset of [0, 100, partSize + 100]) {
+      const content = randomBytes(3 * partSize)
+      const upload = open(current, content.length)
+      if (offset > 0) await upload.append(content.subarray(0, offset))
+      const { body, give, drained } = heldBody()
+      give(content.subarray(offset, offset + partSize))
+      const older = upload.append(body)
+      await drained()
+      const reached = upload.offset
+      const newer = await upload.append(content.subarray(reached, reached + partSize + 1))
+      expect(newer?.durable.offset).toBe(Math.min(reached + partSize + 1, content.length))
+      give(content.subarray(offset + partSize, offset + partSize + 10_000))
+      body.destroy(new Error('gone at last'))
+      await older.catch(() => undefined)
+      await upload.append(content.subarray(upload.offset))
+      await expectFinished(current(), upload, content)
+    }
+  })
+
+  it('is not mixed with other bytes that the one before still writes', async () => {
+    const { store, partSize } = current()
+    for (const offset of [0, 100, partSize + 100]) {
+      const content = randomBytes(3 * partSize)
+      const upload = open(current, content.length)
+      if (offset > 0) await upload.append(content.subarray(0, offset))
+      const { body, give, drained } = heldBody()
+      const older = upload.append(body)
+      upload.crash()
+      give(randomBytes(1000))
+      await drained()
+      await upload.append(content.subarray(upload.offset, -1))
+      give(randomBytes(content.length - offset - 1000), new Error('gone at last'))
+      await older.catch(() => undefined)
+      await upload.append(content.subarray(upload.offset))
+      // Where it knew the upload, it has replaced a part of it.
+      const isReplaced = store.hasTails && offset > partSize
+      const finished = await upload.finish()
+      const stored = await read(store, upload.key)
+      expect([finished?.size, stored?.sha256]).toEqual(
+        isReplaced ? [undefined, undefined] : [content.length, digest(content)],
+      )
+    }
+  })
+
+  it('can itself be taken over from before it has recorded anything', async () => {
+    const { partSize } = current()
+    for (const offset of [0, 100, partSize + 100]) {
+      const content = randomBytes(2 * partSize + 200)
+      const upload = open(current, content.length)
+      if (offset > 0) await upload.append(content.subarray(0, offset))
+      const stalled = [heldBody(), heldBody()]
+      const appending = stalled.map(({ body }) => upload.append(body))
+      await upload.append(content.subarray(upload.offset, -100))
+      for (const { body } of stalled) body.destroy(new Error('gone at last'))
+      await Promise.allSettled(appending)
+      await upload.append(content.subarray(-100))
+      await expectFinished(current(), upload, content)
+    }
+  })
+}

@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { type RawBuilder, sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { createCompiler, type Slot } from '../../src/database/database.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
+import { temporaryFolder } from '../support/service/program.ts'
+
+test('a statement is built at its first use only, and each use has its own values', async () => {
+  await using opened = new AsyncDisposableStack()
+  const file = join(await temporaryFolder(opened), 'compiler.db')
+  const database = await openSqlite({ file })
+  opened.defer(() => database.close())
+  const compile = createCompiler(database.kysely, { one: sql`1` })
+  let builds = 0
+  const build = (
+    slot: Slot<{ readonly value: number | null }>,
+    { one }: { one: RawBuilder<unknown> },
+  ) => {
+    builds += 1
+    return sql<{ sum: number | null }>`SELECT ${one} + ${slot('value')} AS sum`
+  }
+  const sums: unknown[] = []
+  for (const value of [1, 2, null])
+    sums.push(...(await database.execute(compile(build)({ value }))))
+  expect(sums).toEqual([{ sum: 2 }, { sum: 3 }, { sum: null }])
+  expect(builds).toBe(1)
+  const other = (slot: Slot<{ readonly value: number }>) => sql`SELECT ${slot('value')} AS other`
+  expect(await database.execute(compile(other)({ value: 4 }))).toEqual([{ other: 4 }])
+})

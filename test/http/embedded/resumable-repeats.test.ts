@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openEmbedded } from '../../support/service/embedded-service.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import { download, MIB } from '../fixture.ts'
+import { createUpload } from '../resumable/tus-requests.ts'
+
+/**
+ * tus-java-client ends each upload with an append without content, also one of no bytes, which its creation has
+ * finished.
+ */
+describe('an append to a finished upload', () => {
+  let service: TestService
+  let user: TestUser
+  let url: string
+  beforeAll(async () => {
+    service = await openEmbedded()
+  })
+  afterAll(() => service.stop())
+  beforeEach(async () => {
+    user = await service.createUser(MIB)
+  })
+
+  /** Creates an upload and finishes it. */
+  async function finish(content: string): Promise<void> {
+    const upload = await createUpload(service, {
+      user,
+      name: 'a',
+      length: content.length,
+      ...(content !== '' && { body: content }),
+    })
+    url = `${service.url}${upload.path}`
+  }
+
+  interface Sent {
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string | ReadableStream
+    readonly duplex?: 'half'
+  }
+
+  function send(method: string, target: string, { headers, ...content }: Sent): Promise<Response> {
+    const own = { cookie: user.cookie, 'tus-resumable': '1.0.0' }
+    return fetch(target, { ...content, method, headers: { ...own, ...headers } })
+  }
+
+  function append(offset: number, body: string | ReadableStream): Promise<Response> {
+    const headers = { ...TYPE, 'upload-offset': `${offset}` }
+    return send('PATCH', url, { headers, body, duplex: 'half' })
+  }
+
+  async function expectFile(content: string): Promise<void> {
+    const { body } = await download(service, { user, name: 'a' })
+    expect(body.toString()).toBe(content)
+  }
+
+  it.each([
+    ['', 'of no length'],
+    ['', 'in no chunk'],
+    ['four', 'of no length'],
+    ['four', 'in no chunk'],
+  ])('of "%s" with a body %s is told once more that it is finished', async (content, body) => {
+    await finish(content)
+    const nothing = body === 'in no chunk' ? new Blob([]).stream() : ''
+    const { status, headers } = await append(content.length, nothing)
+    expect({ status, offset: headers.get('upload-offset') }).toEqual({
+      status: 204,
+      offset: `${content.length}`,
+    })
+    expect(headers.get('repr-digest')).toMatch(/^sha-256=:/)
+    expect(headers.has('upload-expires')).toBe(false)
+    await expectFile(content)
+  })
+
+  it.each([
+    [4, 'x'],
+    [3, 'r'],
+    [0, ''],
+    [5, ''],
+  ])('that begins at byte %i with "%s" is 410', async (offset, body) => {
+    await finish('four')
+    const reply = await append(offset, body)
+    expect({ status: reply.status, ...((await reply.json()) as object) }).toMatchObject({
+      status: 410,
+      code: 'upload_gone',
+      outcome: 'finished',
+    })
+    await expectFile('four')
+  })
+
+  it('is 410 if it turns out to have content', async () => {
+    await finish('four')
+    const reply = await append(4, new Blob(['x']).stream())
+    expect(reply.status).toBe(410)
+    await expectFile('four')
+  })
+})
+
+const TYPE = { 'content-type': 'application/offset+octet-stream' }

@@ -1,0 +1,34 @@
+import { describe } from 'vitest'
+import { openEmbedded, openEmbeddedTwins } from '../../support/service/embedded-service.ts'
+import { uploadAccessSuite } from '../resumable/access-suite.ts'
+import { appendsSuite } from '../resumable/appends-suite.ts'
+import { badUploadInputSuite } from '../resumable/bad-input-suite.ts'
+import { badMetadataSuite } from '../resumable/bad-metadata-suite.ts'
+import { uploadCapacitySuite } from '../resumable/capacity-suite.ts'
+import { uploadChecksumsSuite } from '../resumable/checksums-suite.ts'
+import { uploadEndsSuite } from '../resumable/ends-suite.ts'
+import { coreProtocolSuite } from '../resumable/core-protocol-suite.ts'
+import { creationSuite } from '../resumable/creation-suite.ts'
+import { deferredLengthSuite } from '../resumable/deferred-length-suite.ts'
+import { refusedCommitSuite } from '../resumable/refused-commit-suite.ts'
+import { termsSuite } from '../resumable/terms-suite.ts'
+import { uploadInstancesSuite } from '../resumable/instances-suite.ts'
+
+describe('resumable uploads on SQLite and local files', () => {
+  coreProtocolSuite(openEmbedded)
+  creationSuite(openEmbedded)
+  deferredLengthSuite(openEmbedded)
+  uploadAccessSuite(openEmbedded)
+  appendsSuite(openEmbedded)
+  uploadChecksumsSuite(openEmbedded)
+  uploadEndsSuite(openEmbedded)
+  termsSuite(openEmbedded)
+  uploadCapacitySuite(openEmbedded)
+  refusedCommitSuite(openEmbedded)
+  badUploadInputSuite(openEmbedded)
+  badMetadataSuite(openEmbedded)
+})
+
+describe('resumable uploads through two instances on SQLite and local files', () => {
+  uploadInstancesSuite(openEmbeddedTwins)
+})

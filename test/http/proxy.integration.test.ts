@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startDns } from '../support/faults/dns.ts'
+import { digest } from '../support/objects.ts'
+import { isSkipped, whyMissing } from '../support/servers/needs.ts'
+import { findNginx, startProxy } from '../support/servers/nginx.ts'
+import { openEmbedded } from '../support/service/embedded-service.ts'
+import type { TestUser } from '../support/service/test-service.ts'
+
+const skipped = isSkipped(await whyMissing(findNginx()))
+
+const POLL = { timeout: 10_000, interval: 20 }
+
+describe.skipIf(skipped)('a resumable upload through deploy/nginx.conf', () => {
+  const opened = new AsyncDisposableStack()
+  let port: number
+  let user: TestUser
+
+  beforeAll(async () => {
+    const service = await openEmbedded({ trustedProxies: ['127.0.0.1'] })
+    opened.defer(() => service.stop())
+    const dns = await startDns(['127.0.0.1'])
+    opened.defer(() => dns.stop())
+    const proxy = await startProxy({ port: service.port, dnsPort: dns.port })
+    opened.defer(() => proxy.stop())
+    port = proxy.port
+    user = await service.createUser(10_000_000)
+  })
+  afterAll(() => opened.disposeAsync())
+
+  type Options = Pick<RequestInit, 'body'> & { readonly headers?: Readonly<Record<string, string>> }
+  const ask = (method: string, path: string, options: Options = {}) => {
+    const headers = { cookie: user.cookie, 'tus-resumable': '1.0.0', ...options.headers }
+    return fetch(`http://127.0.0.1:${port}${path}`, { ...options, method, headers })
+  }
+  const offsetOf = async (path: string): Promise<number> =>
+    Number((await ask('HEAD', path)).headers.get('upload-offset'))
+  const appendAt = (offset: number) => ({
+    'content-type': 'application/offset+octet-stream',
+    'upload-offset': String(offset),
+  })
+
+  async function create(length: number): Promise<string> {
+    const headers = { 'upload-length': String(length), 'upload-metadata': 'filename YQ==' }
+    const reply = await ask('POST', '/users/me/uploads', { headers })
+    expect(reply.status).toBe(201)
+    return reply.headers.get('location') ?? ''
+  }
+
+  it('keeps what has arrived when the connection breaks, and continues there', async () => {
+    const content = randomBytes(1_000_000)
+    const path = await create(content.length)
+    const headers = {
+      cookie: user.cookie,
+      'tus-resumable': '1.0.0',
+      ...appendAt(0),
+      'content-length': content.length,
+    }
+    const append = httpRequest({ host: '127.0.0.1', port, method: 'PATCH', path, headers })
+    append.on('error', () => undefined)
+    append.write(content.subarray(0, 600_000))
+    const state = async () => ((await (await ask('GET', path)).json()) as { state: string }).state
+    await expect.poll(state, POLL).toBe('receiving')
+    const closed = new Promise((resolve) => append.once('close', resolve))
+    append.destroy()
+    await closed
+
+    const offset = await offsetOf(path)
+    expect(offset).toBeGreaterThan(0)
+    expect(offset).toBeLessThanOrEqual(600_000)
+    const body = content.subarray(offset)
+    const rest = await ask('PATCH', path, { headers: appendAt(offset), body })
+    expect({ status: rest.status, body: await rest.text() }).toEqual({ status: 204, body: '' })
+    expect(rest.headers.get('upload-offset')).toBe(String(content.length))
+    const file = await ask('GET', '/users/me/repo/a')
+    expect(digest(new Uint8Array(await file.arrayBuffer()))).toBe(digest(content))
+  })
+
+  it('is told where its creation is, and by a HEAD how far it has come', async () => {
+    const path = await create(5)
+    expect(path).toMatch(/^\/users\/me\/uploads\/[0-9a-f-]{36}$/)
+    const reply = await ask('HEAD', path)
+    const told = ['upload-offset', 'upload-length', 'tus-resumable', 'upload-metadata'].map(
+      (name) => reply.headers.get(name),
+    )
+    expect(told).toEqual(['0', '5', '1.0.0', 'filename YQ=='])
+    expect((await ask('DELETE', path)).status).toBe(204)
+    expect((await ask('HEAD', path)).status).toBe(410)
+  })
+
+  it('speaks the IETF draft, without interim responses', async () => {
+    const draft = { 'upload-draft-interop-version': '8', 'upload-complete': '?0' }
+    const put = (complete: string) =>
+      fetch(`http://127.0.0.1:${port}/users/me/repo/draft`, {
+        method: 'PUT',
+        headers: { cookie: user.cookie, ...draft, 'upload-complete': complete },
+        body: 'four',
+      })
+    expect((await put('?1')).status).toBe(200)
+    const created = await put('?0')
+    expect(created.status).toBe(201)
+    const path = `http://127.0.0.1:${port}${created.headers.get('location')}`
+    const headers = { cookie: user.cookie, ...draft }
+    const told = await fetch(path, { method: 'HEAD', headers })
+    expect({ status: told.status, offset: told.headers.get('upload-offset') }).toEqual({
+      status: 204,
+      offset: '4',
+    })
+    const last = await fetch(path, {
+      method: 'PATCH',
+      headers: {
+        ...headers,
+        'content-type': 'application/partial-upload',
+        'upload-offset': '4',
+        'upload-complete': '?1',
+      },
+      body: 'teen',
+    })
+    expect(await last.json()).toMatchObject({ name: 'draft', size: 8, replaced: true })
+  })
+})

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rawRequest } from '../../support/http/raw-http.ts'
+import { DRAFT } from '../resumable-draft/draft-requests.ts'
+import type { TestService, TestUser } from '../../support/service/test-service.ts'
+import {
+  expectNothingReserved,
+  expectProblem,
+  MIB,
+  type OpenService,
+  SHORT_LINGER,
+  usageOf,
+} from '../fixture.ts'
+import {
+  append,
+  appended,
+  base64,
+  beginAppend,
+  cancel,
+  createUpload,
+  expectFile,
+  head,
+  headText,
+  listed,
+  look,
+  offsetOf,
+  TUS,
+  type TusUpload,
+  expectOnlyFilesOf,
+} from './tus-requests.ts'
+
+const GONE = { status: 410, code: 'upload_gone' } as const
+
+/** tus 1.0.0, extensions "Termination" and "Expiration". */
+export function uploadEndsSuite(open: OpenService): void {
+  describe('the end of a resumable upload', () => {
+    let service: TestService
+    let user: TestUser
+    beforeAll(async () => {
+      service = await open(SHORT_LINGER)
+    })
+    afterAll(() => service.stop())
+    beforeEach(async () => {
+      user = await service.createUser(MIB)
+    })
+
+    it('by DELETE frees its reservation at once, and is told for a while', async () => {
+      const upload = await createUpload(service, { user, length: 1000 })
+      await appended(service, upload, { body: randomBytes(600) })
+      const reply = await cancel(service, upload)
+      expect(reply).toMatchObject({ status: 204, headers: { 'tus-resumable': '1.0.0' } })
+      expect(await usageOf(service, user)).toMatchObject({ used: 0, reserved: 0 })
+      await expectGone(service, upload, 'cancelled')
+      await expectOnlyFilesOf(service, { user, names: [] })
+    })
+
+    it('by DELETE ends an append that is running before it responds, without a byte left', async () => {
+      const upload = await createUpload(service, { user, length: 300_000 })
+      const first = randomBytes(100_000)
+      const running = await beginAppend(service, upload, { first, rest: randomBytes(200_000) })
+      expect((await cancel(service, upload)).status).toBe(204)
+      expect(service.uploads.runningAppends).toBe(0)
+      await expectNothingReserved(service, user)
+      expect(expectProblem(await running.reply, GONE)['outcome']).toBe('cancelled')
+      await expectGone(service, upload, 'cancelled')
+      await expectOnlyFilesOf(service, { user, names: [] })
+    })
+
+    it('by DELETE is told to an append whose checksum covers bytes that never come', async () => {
+      const upload = await createUpload(service, { user, length: 9 })
+      const headers = { 'Upload-Checksum': `sha1 ${base64('x'.repeat(20))}` }
+      const first = Buffer.from('four')
+      const running = await beginAppend(service, upload, { first, missing: 5, headers })
+      expect((await cancel(service, upload)).status).toBe(204)
+      expect(expectProblem(await running.reply, GONE)['outcome']).toBe('cancelled')
+    })
+
+    it.each([
+      ['DELETE by tus', 'DELETE', {}],
+      ['POST for DELETE', 'POST', { 'X-HTTP-Method-Override': 'DELETE' }],
+      ['DELETE by the IETF draft', 'DELETE', { ...DRAFT, 'Tus-Resumable': '' }],
+    ])('is not by a %s whose body is malformed', async (_what, method, more) => {
+      const upload = await createUpload(service, { user, length: 9 })
+      await appended(service, upload, { body: 'four' })
+      const coding = { ...TUS, ...more, 'Transfer-Encoding': 'chunked' }
+      const lines = Object.entries({ Cookie: user.cookie, ...coding }).filter(([, value]) => value)
+      const start = headText(`${method} ${upload.path}`, lines)
+      const reply = await rawRequest({ port: service.port, send: [start, 'no chunk\r\n'] })
+      expectProblem(reply, { status: 400, code: 'format_error' })
+      expect(await offsetOf(service, upload)).toBe(4)
+    })
+
+    it('by DELETE after it has finished is 410, and the file stays', async () => {
+      const upload = await createUpload(service, { user, length: 4 })
+      await appended(service, upload, { body: 'four' })
+      expect(expectProblem(await cancel(service, upload), GONE)['outcome']).toBe('finished')
+      await expectFile(service, upload, 'four')
+    })
+
+    it('by its expiry is 410 with that reason', async () => {
+      const upload = await createUpload(service, { user, length: 9 })
+      await appended(service, upload, { body: 'four' })
+      await expireNow(service, upload)
+      await expectGone(service, upload, 'expired')
+      expect(await usageOf(service, user)).toMatchObject({ reserved: 0 })
+      await service.sweep()
+      await expectGone(service, upload, 'expired')
+      await expectOnlyFilesOf(service, { user, names: [] })
+    })
+  })
+}
+
+/** Ends an upload as the check for expired leases does. */
+async function expireNow({ ledger }: TestService, { user, id }: TusUpload): Promise<void> {
+  const { userId } = user
+  expect(await ledger.abort({ userId, version: id })).toBe('aborted')
+}
+
+async function expectGone(service: TestService, upload: TusUpload, outcome: string): Promise<void> {
+  expect((await head(service, upload)).status).toBe(410)
+  for (const reply of [
+    await append(service, upload, { body: 'four' }),
+    await cancel(service, upload),
+    await look(service, upload),
+  ]) {
+    const detail: unknown = expect.stringMatching(/Create a new upload\.$/)
+    expect(expectProblem(reply, GONE)).toMatchObject({ outcome, detail })
+  }
+  expect(await listed(service, upload.user)).toEqual([])
+}

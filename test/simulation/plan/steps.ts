@@ -1,0 +1,70 @@
+import { MAX_FILE_SIZE, PART_SIZE } from './parameters.ts'
+import type { Action, Step, UploadAction } from './plan.ts'
+import type { AppendAction, CreateAction } from './resumable-actions.ts'
+
+export function upload(changes: Partial<UploadAction> = {}): UploadAction {
+  return {
+    kind: 'upload',
+    process: 0,
+    user: 0,
+    file: 0,
+    size: PART_SIZE,
+    announced: 'exact',
+    client: 'well',
+    demands: 'nothing',
+    ...changes,
+  }
+}
+
+export function create(changes: Partial<CreateAction> = {}): CreateAction {
+  return {
+    kind: 'create',
+    process: 0,
+    user: 0,
+    file: 0,
+    size: PART_SIZE,
+    isDeferred: false,
+    bytes: 0,
+    client: 'well',
+    demands: 'nothing',
+    ...changes,
+  }
+}
+
+/** Of all that is left to send. */
+export function append(changes: Partial<AppendAction> = {}): AppendAction {
+  return {
+    kind: 'append',
+    process: 0,
+    upload: 0,
+    bytes: MAX_FILE_SIZE,
+    asks: false,
+    isSized: true,
+    declares: false,
+    client: 'well',
+    checksum: 'none',
+    isForeign: false,
+    twin: 'none',
+    ...changes,
+  }
+}
+
+export function act(kind: 'get' | 'remove', process: number): Action {
+  return { kind, process, user: 0, file: 0 }
+}
+
+export function now(action: Action): Step {
+  return { after: 0, action }
+}
+
+/** When what was begun before is under way. */
+export function soon(action: Action): Step {
+  return { after: 20, action }
+}
+
+/** When all that was begun before has ended, if nothing fails. */
+export function later(action: Action): Step {
+  return { after: LATER_MS, action }
+}
+
+export const LATER_MS = 5000

@@ -1,0 +1,97 @@
+import { type Api, ConnectionError, pathOf } from '../../shared/api.ts'
+import type { FileEntry } from '../../shared/model.ts'
+import type { ResumableSender } from './tus-transport.ts'
+import {
+  explained,
+  type UnfinishedUploads,
+  uploadPath,
+  UPLOADS_PATH,
+} from './unfinished-uploads.ts'
+import { RESUMABLE_BYTES, type UploadItem } from './upload-item.ts'
+import type { Sender } from './uppy-transport.ts'
+
+export interface TransferOptions {
+  readonly api: Api
+  readonly sender: () => Sender
+  readonly unfinished: UnfinishedUploads
+}
+
+export interface TransferTerms {
+  readonly onProgress: (sent: number) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Sends a file, or the rest of it. Resolves to the stored file, or to `undefined` if it has been replaced or deleted
+ * since. Rejects with a `ProblemError`, with a `ConnectionError`, or with the reason of the signal.
+ */
+export type Transfer = (item: UploadItem, terms: TransferTerms) => Promise<FileEntry | undefined>
+
+/**
+ * Sends large files, and uploads that are continued, with tus. A small file takes a single request, which is cheaper.
+ */
+export function createTransfer({ api, sender, unfinished }: TransferOptions): Transfer {
+  let resumable: ResumableSender | undefined
+
+  async function sendWhole(item: UploadItem, { onProgress, signal }: TransferTerms) {
+    const { content, name } = item
+    const headers = conditionsOf(item)
+    return await sender().send(
+      { content, url: api.urlOf(pathOf(name)), headers, onProgress },
+      signal,
+    )
+  }
+
+  async function sendResumably(
+    by: ResumableSender,
+    item: UploadItem,
+    { onProgress, signal }: TransferTerms,
+  ) {
+    const { content, name, modified, uploadId } = item
+    const sending = {
+      content,
+      endpoint: api.urlOf(UPLOADS_PATH),
+      uploadUrl: uploadId && api.urlOf(uploadPath(uploadId)),
+      metadata: { filename: name, ...(modified !== '' && { modified }) },
+      headers: conditionsOf(item),
+      onProgress,
+      onCreated(url: string) {
+        item.uploadId = decodeURIComponent(url.slice(url.lastIndexOf('/') + 1))
+      },
+    }
+    try {
+      await by.send(sending, signal)
+    } catch (error) {
+      const { uploadId: id } = item
+      throw id === undefined ? error : await explained(error, () => unfinished.find(id))
+    }
+    // The response to the last append has no body.
+    const { file } = await unfinished.find(item.uploadId ?? '')
+    return file ?? undefined
+  }
+
+  /** `undefined` if it cannot be loaded: after an update of the service, its file has another name. */
+  async function load(): Promise<ResumableSender | undefined> {
+    if (resumable !== undefined) return resumable
+    try {
+      const { createResumableSender } = await import('./tus-transport.ts')
+      return (resumable ??= createResumableSender())
+    } catch {
+      return undefined
+    }
+  }
+
+  return async (item, terms) => {
+    if (item.size < RESUMABLE_BYTES && item.uploadId === undefined) return sendWhole(item, terms)
+    const by = await load()
+    terms.signal.throwIfAborted()
+    if (by !== undefined) return sendResumably(by, item, terms)
+    if (item.uploadId === undefined) return sendWhole(item, terms)
+    throw new ConnectionError(new Error('The code for resumable uploads could not be loaded.'))
+  }
+}
+
+/** Never overwrites a version that another client has written meanwhile. */
+function conditionsOf({ replaced }: UploadItem): Readonly<Record<string, string>> {
+  return replaced === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${replaced.etag}"` }
+}
