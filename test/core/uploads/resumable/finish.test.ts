@@ -39,6 +39,23 @@ it('an upload that is cancelled before its append has claimed it is gone, not bu
   })
 })
 
+it('an append that learns of its claim when it may have been fenced leaves the store alone', async () => {
+  await using opened = await openS3Uploads()
+  const { caller, core, s3 } = opened
+  const uploads = opened.open()
+  const { version } = await createIn(uploads, caller, 5)
+  const claimAppend = core.ledger.claimAppend.bind(core.ledger)
+  vi.spyOn(core.ledger, 'claimAppend').mockImplementation(async (claim) => {
+    const claimed = await claimAppend(claim)
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 4_000)
+    return claimed
+  })
+  const append = appendIn(uploads, caller, { version, content: 'hello' })
+  await expect(append).rejects.toMatchObject({ code: 'upload_busy' })
+  vi.restoreAllMocks()
+  expect(s3.calls).toEqual([])
+})
+
 describe('the finish of a small content that arrives in one append', () => {
   it.each([
     ['asks the store for nothing if its MD5 is confirmed', [], ['PutObject']],

@@ -6,7 +6,7 @@ import { abortLost } from '../finish.ts'
 import { endedAlready, lengthExceeded, offsetMismatch, uploadBusy } from '../refusals.ts'
 import type { Claim, NamedResumable, ResumableUpload } from '../resumable-ledger.ts'
 import type { ResumableOptions } from '../resumable-options.ts'
-import type { RunningAppends } from './running-appends.ts'
+import { MAX_WAIT_MS, type RunningAppends } from './running-appends.ts'
 
 export interface ClaimOptions extends Pick<ResumableOptions, 'ledger' | 'objects' | 'onLost'> {
   readonly running: Pick<RunningAppends, 'holder'>
@@ -43,8 +43,11 @@ export async function claimUpload(
   const tailKey = objects.hasTails ? objectKey(userId, createVersion()) : undefined
   const holding = { holder: running.holder, holderMs: HOLDER_MS }
   const asked = { userId, userCreatedAt, version, offset, epoch, ...holding, tailKey, storeState }
+  const askedAt = performance.now()
   const claim = await ledger.claimAppend(asked)
-  if (claim !== undefined) return { ...claim, tailKey, storeStateBefore }
+  // After a late answer the claim may be fenced already, and parts that are stored now would be removed by nobody.
+  const isLate = performance.now() - askedAt >= MAX_WAIT_MS
+  if (claim !== undefined && !isLate) return { ...claim, tailKey, storeStateBefore }
   const found = await ledger.findResumable(request)
   if (found === undefined) throw uploadBusy()
   throw (

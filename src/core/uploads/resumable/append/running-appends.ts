@@ -22,8 +22,8 @@ interface Entry {
   readonly ended: PromiseWithResolvers<void>
 }
 
-/** How long an append may take to record what it has received and to release the upload. */
-const MAX_WAIT_MS = 4_000
+/** How long an append may take to record what it has received and to release the upload. Then it is fenced. */
+export const MAX_WAIT_MS = 4_000
 /** An append whose client has disconnected ends within milliseconds; one that is asked to stop, within 1 s. */
 const FIRST_LOOK_MS = 10
 const MAX_LOOK_MS = 200
