@@ -39,7 +39,8 @@ export function useRowWindow<E extends HTMLElement>(count: number, rowHeight: nu
   const first = Math.min(count, Math.max(0, top - MARGIN_ROWS))
   const end = Math.min(count, top + seen + MARGIN_ROWS)
   const keyOf = useKeys({ first, end })
-  return { region, setRegion, keyOf, window: { first, end } satisfies RowWindow }
+  const visible: RowWindow = { first: Math.min(count, top), end: Math.min(count, top + seen) }
+  return { region, setRegion, keyOf, window: { first, end } satisfies RowWindow, visible }
 }
 
 /**

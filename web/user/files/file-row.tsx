@@ -25,7 +25,7 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
   const tabIndex = isCurrent ? 0 : -1
   const kind = kindOf(name)
   const row = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => dropFocus(row.current), [index])
+  useLayoutEffect(() => () => releaseFocus(row.current), [index])
 
   function press(event: KeyboardEvent): void {
     if (event.key === 'Delete') onAct('remove', file)
@@ -107,10 +107,13 @@ export function FileRow({ file, url, index, isCurrent, onFocus, onAct }: FileRow
   )
 }
 
-/** A reused row shows another file, which must not receive keys that were meant for the previous one. */
-function dropFocus(row: HTMLElement | null): void {
-  const focused = document.activeElement
-  if (focused instanceof HTMLElement && row?.contains(focused) === true) focused.blur()
+/**
+ * Moves the focus from a row that is scrolled away to the list. Its elements may show another file next, which must not
+ * receive keys that were meant for this one; and from the list, the Tab key reaches a visible row.
+ */
+function releaseFocus(row: HTMLElement | null): void {
+  if (row?.contains(document.activeElement) !== true) return
+  row.closest<HTMLElement>('[role=rowgroup]')?.focus({ preventScroll: true })
 }
 
 const ACTIONS = ['share', 'rename', 'remove'] as const

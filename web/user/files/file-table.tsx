@@ -28,13 +28,13 @@ export interface FileTableProps {
 export function FileTable({ page, onSort, onAct }: FileTableProps) {
   const { list, api } = page
   const files = list.files.value
-  const { region, setRegion, keyOf, window } = useRowWindow<HTMLDivElement>(
+  const { region, setRegion, keyOf, window, visible } = useRowWindow<HTMLDivElement>(
     files.length,
     ROW_HEIGHT,
   )
   const [current, setCurrent] = useState(0)
-  // If the current row is not rendered, the Tab key focuses one that is.
-  const active = Math.max(window.first, Math.min(current, window.end - 1))
+  // The Tab key focuses a visible row: a long way back to the current one could reuse its elements for another file.
+  const active = Math.max(visible.first, Math.min(current, visible.end - 1))
   const isNearEnd = window.end + AHEAD_ROWS >= files.length
   useEffect(() => {
     // A refused token is handled by the session.
@@ -71,7 +71,12 @@ export function FileTable({ page, onSort, onAct }: FileTableProps) {
     >
       <div class="rows" ref={setRegion} role="presentation">
         <Head order={list.order.value} onSort={onSort} />
-        <div class="rows-all" role="rowgroup" style={{ height: `${files.length * ROW_HEIGHT}px` }}>
+        <div
+          class="rows-all"
+          role="rowgroup"
+          tabIndex={-1}
+          style={{ height: `${files.length * ROW_HEIGHT}px` }}
+        >
           <div
             class="rows-seen"
             role="presentation"
