@@ -77,18 +77,21 @@ async function gather(options: StoreContentOptions): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   const { promise: refused, reject: refuse } = Promise.withResolvers<never>()
   let bytes = 0
+  let covered: Promise<void> | undefined
   content.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     bytes += chunk.byteLength
     if (bytes > maxBytes) refuse(fileTooLarge(maxBytes))
     // A file that does not fit is refused now: its client may never send the rest.
-    const pending = onBytes(bytes)
-    if (pending === undefined) return
+    covered = onBytes(bytes)
+    if (covered === undefined) return
     content.pause()
-    pending.then(() => content.resume(), refuse)
+    covered.then(() => content.resume(), refuse)
   })
   const receive = async (): Promise<void> => {
     await Promise.race([finished(content, { writable: false }), refused])
+    // A content whose last bytes were read ends although it is paused.
+    await covered
     await incoming.end()
   }
   await settledUnlessAborted(memory.awaitClient(receive()), signal)

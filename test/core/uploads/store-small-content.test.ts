@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
 import type { ObjectStore, PutObject } from '../../../src/core/objects/object-store.ts'
@@ -86,6 +87,20 @@ describe('a file of at most 32 KiB', () => {
       expect(untouched).toBe(1)
     },
   )
+
+  it('waits for a late answer about its last bytes, although its content has ended', async () => {
+    const content = new Readable({ read: () => undefined })
+    content.push('abc')
+    content.push(null)
+    const put = (): never => {
+      throw new Error('the store was called')
+    }
+    const storing = storeFile(small('abc', { content }), {
+      objects: faultyStore(createMemoryStore(), { put }),
+      onBytes: () => sleep(20).then(() => Promise.reject(refusal)),
+    })
+    await expect(storing).rejects.toBe(refusal)
+  })
 
   it('is refused at the first byte that does not fit, although the rest does not arrive', async () => {
     const { content } = stalledContent('a', 'b')
