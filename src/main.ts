@@ -58,7 +58,7 @@ async function runServer(): Promise<number> {
   process.on('uncaughtExceptionMonitor', (err) =>
     logger.fatal({ err }, 'uncaught exception; exiting'),
   )
-  const stopped = stopSignal()
+  const stopped = stopSignal({ exitsOnRepeat: worker === undefined })
   if (worker !== undefined) {
     return serveUntil(stopped, { config: shareOfWorker(config), logger, values, worker })
   }
@@ -156,14 +156,17 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
-/** A signal within a second of the first is a repeat (npm can deliver Ctrl-C twice); a later one exits at once. */
-function stopSignal(): Promise<NodeJS.Signals> {
+/**
+ * A signal within a second of the first is a repeat (npm can deliver Ctrl-C twice); a later one exits at once. A worker
+ * ends with its primary instead, which may pass a signal on to a worker that has already begun to stop.
+ */
+function stopSignal({ exitsOnRepeat }: { exitsOnRepeat: boolean }): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   let firstAt: number | undefined
   function onSignal(signal: NodeJS.Signals): void {
     firstAt ??= performance.now()
     resolve(signal)
-    if (performance.now() - firstAt > 1000) process.exit(1)
+    if (exitsOnRepeat && performance.now() - firstAt > 1000) process.exit(1)
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   return promise

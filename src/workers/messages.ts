@@ -1,6 +1,9 @@
 import type { Worker } from 'node:cluster'
 import type { Snapshot } from '../metrics/aggregated-metrics.ts'
 
+/** Set in the environment of a worker, because other process managers use `node:cluster`, too. */
+export const WORKER_MARK = 'CLOUD_REPOSITORY_WORKER'
+
 export type FromWorker =
   /** It has opened the database and the object store, and waits for `listen`. */
   | { readonly type: 'opened' }

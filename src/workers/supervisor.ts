@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { FastifyBaseLogger } from 'fastify'
-import { type FromWorker, tell } from './messages.ts'
+import { type FromWorker, tell, WORKER_MARK } from './messages.ts'
 import { Scraper } from './scraper.ts'
 
 export interface SupervisorOptions {
@@ -16,8 +16,13 @@ export interface SupervisorOptions {
  * the exit code when all have ended: after `stopped`, since all get this signal, or if one fails to start while none
  * serves.
  */
-export function superviseWorkers(options: SupervisorOptions): Promise<number> {
-  return new Supervisor(options).run()
+export async function superviseWorkers(options: SupervisorOptions): Promise<number> {
+  if (cluster.isWorker) {
+    throw new Error(
+      'WORKERS: must be 1 under a process manager that uses the module cluster of Node.js itself.',
+    )
+  }
+  return await new Supervisor(options).run()
 }
 
 interface Supervised {
@@ -72,7 +77,11 @@ class Supervisor {
 
   #fork(): void {
     // The number is resolved once, so that all workers divide the limits by the same one.
-    const worker = cluster.fork({ WORKERS: this.#options.workers, WORKERS_FILE: '' })
+    const worker = cluster.fork({
+      WORKERS: this.#options.workers,
+      WORKERS_FILE: '',
+      [WORKER_MARK]: '1',
+    })
     this.#running.set(worker.id, {
       worker,
       phase: 'starts',
@@ -175,9 +184,20 @@ class Supervisor {
     this.#earlyEnds = isEarly ? this.#earlyEnds + 1 : 0
     const delayMs = replacementDelayMs(this.#earlyEnds)
     logger.error({ ...line, delay_ms: delayMs }, 'worker ended; replacing it')
+    this.#forkAfter(delayMs)
+  }
+
+  #forkAfter(delayMs: number): void {
     const timer = setTimeout(() => {
       this.#replacements.delete(timer)
-      this.#fork()
+      try {
+        this.#fork()
+      } catch (err) {
+        // The system's lack of memory, unlike that of processes, is not reported by an event of the worker.
+        this.#options.logger.error({ err }, 'worker failed')
+        this.#earlyEnds += 1
+        this.#forkAfter(replacementDelayMs(this.#earlyEnds))
+      }
     }, delayMs)
     this.#replacements.add(timer)
   }

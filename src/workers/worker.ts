@@ -1,7 +1,8 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
+import { AppError } from '../core/errors.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { Metrics } from '../metrics/metrics.ts'
-import type { FromPrimary, FromWorker } from './messages.ts'
+import { type FromPrimary, type FromWorker, WORKER_MARK } from './messages.ts'
 
 /** This process, as one of the workers that share the listeners of a container. */
 export interface WorkerProcess {
@@ -11,7 +12,7 @@ export interface WorkerProcess {
   mayListen(): Promise<void>
   /** To be called when all listeners are open. */
   reportServing(): void
-  /** Returns metrics that include all workers, and a readiness that waits until all workers listen. */
+  /** Returns metrics that include all workers, and a readiness that rejects with `unavailable` until all listen. */
   share(own: Shared): Shared
 }
 
@@ -22,7 +23,7 @@ interface Shared {
 
 /** Leaves it to the primary to report why this process ends. Resolves to `false` if there is none. */
 export async function reportFailure(reason: string): Promise<boolean> {
-  if (cluster.isPrimary || !process.connected) return false
+  if (ownWorker() === undefined || !process.connected) return false
   const { promise, resolve } = Promise.withResolvers<boolean>()
   send({ type: 'failed', reason }, (error) => resolve(error === null))
   return promise
@@ -30,10 +31,10 @@ export async function reportFailure(reason: string): Promise<boolean> {
 
 /** `undefined` if this process is no worker. */
 export function joinWorkers(): WorkerProcess | undefined {
-  const { worker } = cluster
+  const worker = ownWorker()
   if (worker === undefined) return undefined
   const listen = Promise.withResolvers<void>()
-  const allServe = Promise.withResolvers<void>()
+  let doAllServe = false
   const scrapes = new Map<number, PromiseWithResolvers<string>>()
   let lastScrape = 0
   let metrics: Metrics | undefined
@@ -42,7 +43,7 @@ export function joinWorkers(): WorkerProcess | undefined {
     if (message.type === 'listen') {
       listen.resolve()
     } else if (message.type === 'allServe') {
-      allServe.resolve()
+      doAllServe = true
     } else if (message.type === 'scraped') {
       const { id, text } = message
       if (text === undefined) scrapes.get(id)?.reject(new Error('The primary process failed.'))
@@ -68,7 +69,12 @@ export function joinWorkers(): WorkerProcess | undefined {
       metrics = own.metrics
       return {
         metrics: { ...own.metrics, expose },
-        readiness: { failures: () => allServe.promise.then(() => own.readiness.failures()) },
+        readiness: {
+          async failures() {
+            if (doAllServe) return await own.readiness.failures()
+            throw new AppError('unavailable', 'Not all workers have started yet.')
+          },
+        },
       }
     },
   }
@@ -79,6 +85,10 @@ export function joinWorkers(): WorkerProcess | undefined {
     send({ type: 'scrape', id: lastScrape })
     return scrape.promise
   }
+}
+
+function ownWorker(): Worker | undefined {
+  return process.env[WORKER_MARK] === undefined ? undefined : cluster.worker
 }
 
 /** Without a primary, `node:cluster` is about to end this process, so a failure needs no report. */

@@ -3,6 +3,7 @@ import { copyFile, readFile, rename, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { runSql } from '../support/run-sql.ts'
 import { sampleOf } from '../support/http/metrics-text.ts'
@@ -106,21 +107,21 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
     const [first = 0] = await children()
     process.kill(first, 'SIGSTOP')
     await expect.poll(started.output, { timeout: 30_000 }).toContain('worker serves')
-    let isReady = false
-    const ready = ask(`${url}/readyz`).then(({ status }) => {
-      isReady = true
-      return status
-    })
-    for (let time = 0; time < 20; time++) expect((await ask(`${url}/livez`)).status).toBe(200)
-    expect(isReady).toBe(false)
+    const refused = await ask(`${url}/readyz`)
+    expect(refused.status).toBe(503)
+    expect(refused.body.toString()).toContain('Not all workers have started yet.')
+    expect((await ask(`${url}/livez`)).status).toBe(200)
     process.kill(first, 'SIGCONT')
-    expect(await ready).toBe(200)
+    await expect.poll(async () => (await ask(`${url}/readyz`)).status).toBe(200)
   })
 
   it('G01 lets a running upload finish on SIGTERM, refuses new connections, and ends with 0', async () => {
-    const { process, url, cookie, output, metricsUrl } = await startWorkers()
-    expect((await ask(`${url}/readyz`)).status).toBe(200)
+    const { process, url, cookie, output, log, metricsUrl } = await startWorkers()
+    await expect.poll(async () => (await ask(`${url}/readyz`)).status).toBe(200)
     const slow = await Promise.all([0, 1].map((number) => beginUpload({ url, cookie, number })))
+    // Then the primary passes a second signal on to this one.
+    globalThis.process.kill(pidsOf(log())[0] ?? 0, 'SIGTERM')
+    await sleep(1_100)
     process.kill('SIGTERM')
     await expect.poll(() => output().match(/"stopping"/g)).toHaveLength(2)
     for (const origin of [url, url, metricsUrl, metricsUrl]) {
@@ -220,6 +221,19 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
     expect(two).toEqual(one)
   })
 
+  it('refuses several workers under another program that runs it in several processes', async () => {
+    const environment = { ...ABSENT, WORKERS: '2' }
+    const manager = ['sh', '-c', `exec "$0" -e '${MANAGER}' "$1"`]
+    const { process, output } = await startProgram({
+      args: ['serve'],
+      environment,
+      under: manager,
+      opened,
+    })
+    expect(await exitOf(process)).toBe(1)
+    expect(output()).toContain('WORKERS: must be 1 under a process manager')
+  })
+
   it('says once that its port is taken, and ends with 1', async () => {
     const { url } = await startWorkers()
     const { environment } = await newPlace()
@@ -248,6 +262,10 @@ describe('a service on SQLite', () => {
     expect(log().some((line) => 'worker' in line)).toBe(false)
   })
 })
+
+const MANAGER =
+  'const c = require("node:cluster"); c.setupPrimary({ exec: process.argv[1], args: ["serve"], execArgv: [] }); ' +
+  'c.fork().on("exit", (code) => process.exit(code))'
 
 const ABSENT = {
   DATABASE_URL: 'postgres://user:password@127.0.0.1:1/none',
