@@ -5,6 +5,9 @@ import { createIndex, type MigrationIndex, type SchemaMigration } from './index-
  * Adds a condition to the indexes by size and by time. It holds for every file, but only a listing states it, so no
  * other statement can use these indexes. Where most users have few files, PostgreSQL took them to cost as little as the
  * primary key, and found a file by reading all files of its user.
+ *
+ * It drops the indexes that the previous release uses. During a rolling restart, old instances list files by size and
+ * by time more slowly, but correctly.
  */
 export function listIndexes(): SchemaMigration {
   return {
