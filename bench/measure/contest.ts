@@ -21,8 +21,8 @@ export interface Measured {
 export interface Rounds {
   readonly count: number
   /**
-   * How long the service works before it counts, in ms, so that V8 has compiled its code; a side that is not the service
-   * works once. Nothing warms up if omitted.
+   * How long the subject warms up, in ms, so that V8 has compiled the service's code. The baseline warms up for as long
+   * only if `comparesCpu`, otherwise for one run. If omitted, neither side warms up.
    */
   readonly warmUpMs?: number | undefined
   readonly onRound: (round: number) => void

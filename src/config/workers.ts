@@ -8,7 +8,7 @@ interface Shared {
 }
 
 /**
- * The number of processes that share one container's settings. `auto`: one for each CPU that the container may use, as
+ * The number of processes that share one instance's settings. `auto`: one for each CPU that the instance may use, as
  * far as `UPLOAD_MEMORY` suffices with `minMemory` bytes for each. Embedded data always has one process.
  */
 export function countWorkers(
@@ -31,7 +31,10 @@ interface Divided extends Shared {
   readonly maxDownloadsPerUser: number
 }
 
-/** The settings of one worker. Together, the workers stay within the settings of the container. */
+/**
+ * The settings of one worker. Together, the workers stay within the instance's `uploadMemory`. Its limits of downloads
+ * can be exceeded by less than one download for each worker.
+ */
 export function shareOfWorker<C extends Divided>(config: C): C {
   const { workers, database } = config
   return {

@@ -13,7 +13,10 @@ import { meterSweeper } from './sweeps.ts'
 
 export interface Metrics {
   readonly contentType: string
-  /** Never rejects: it omits metrics that a dependency does not supply in time. */
+  /**
+   * Omits metrics that a dependency does not supply in time. With several workers, rejects if the primary fails to add
+   * up their metrics.
+   */
   expose(): Promise<string>
   /** The metrics of this process, for `AggregatedMetrics`. Only one process needs to read the backlog. */
   takeSnapshot(options: { readonly readsBacklog: boolean }): Promise<Snapshot>

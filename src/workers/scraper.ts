@@ -51,7 +51,8 @@ export class Scraper {
     const arrivals = serving().map(async (worker, at) => {
       const { promise, resolve } = Promise.withResolvers<true>()
       this.#arrived.set(worker.id, () => resolve(true))
-      // Changing the reader at each scrape would leave old values at the others.
+      // Values are added, so only one worker reads the backlog. If another one did at each scrape, the last snapshot of
+      // a worker that does not respond could count the backlog twice.
       tell(worker, { type: 'takeSnapshot', readsBacklog: at === 0 })
       const hasArrived = await settledWithin(SNAPSHOT_TIMEOUT_MS, promise)
       this.#arrived.delete(worker.id)

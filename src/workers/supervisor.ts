@@ -161,7 +161,7 @@ class Supervisor {
     if (this.#isStopping && this.#running.size === 0) this.#allEnded.resolve()
   }
 
-  /** Another worker would fail in the same way, and whoever started this process expects it to end. */
+  /** A replacement would fail in the same way. The exit code tells the service manager that the service has failed. */
   #giveUp(supervised: Supervised, ended: Ended): void {
     const { worker, failure } = supervised
     const line = { worker: worker.id, ...ended }

@@ -4,7 +4,7 @@ import type { Readiness } from '../core/readiness.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { type FromPrimary, type FromWorker, WORKER_MARK } from './messages.ts'
 
-/** This process, as one of the workers that share the listeners of a container. */
+/** This process, as one of the workers that share the listeners of an instance. */
 export interface WorkerProcess {
   /** The first worker of the service has 1. Numbers are not used again. */
   readonly number: number

@@ -8,7 +8,7 @@ export interface PutObject extends NamedObject {
   readonly body: Readable | Uint8Array
   /** An upper bound in bytes, if known; a hint for part sizes, not a promise. */
   readonly expectedSize?: number
-  /** The content's SHA-256 in hexadecimal, for a store that needs it. Called only once a stream has ended. */
+  /** The content's SHA-256 in hexadecimal, for a store that needs it. Must not be called before a stream has ended. */
   readonly sha256?: () => string
   /** Small ASCII strings, kept with the object if the store supports it. */
   readonly metadata?: Readonly<Record<string, string>>

@@ -64,6 +64,7 @@ export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
  * Locks the user's `quotas` row until the transaction ends. Every transaction on a user's quota, uploads, files or
  * grants starts with it: one lock order, no deadlock, and later reads stay valid. The lock is a write: PostgreSQL makes
  * its COMMIT wait for a synchronous standby, so that no read confirms a change that only one server has.
+ * Does nothing on SQLite, which runs one transaction at a time.
  */
 export async function lockUser(
   { db, forUpdate }: Pick<LedgerTx, 'db' | 'forUpdate'>,

@@ -1,11 +1,14 @@
 import { ensureDirectory, hasCode, MISSING, syncDirectory } from './fsync-directory.ts'
 
-/** Spares system calls to callers that use the same directories again and again. Only an operator removes one. */
+/** Saves system calls by remembering which directories are durable. Only an operator ever removes them. */
 export class DurableDirectories {
   readonly #ensured = new Map<string, Promise<void>>()
   readonly #syncs = new Map<string, SharedSync>()
 
-  /** Calls `open`, which creates a file, once `directory` is there as after `ensureDirectory`. */
+  /**
+   * Guarantees what `ensureDirectory` does, then calls `open`, which creates a file in `directory`. If the directory
+   * has been removed, creates it again and repeats the call.
+   */
   async enter<T>(directory: string, root: string, open: () => Promise<T>): Promise<T> {
     await this.#ensure(directory, root)
     try {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 
 export interface ExposedMetrics {
   readonly contentType: string
-  /** Renders the metrics as `contentType`. Never rejects. */
+  /** Renders the metrics as `contentType`. With several workers, rejects if the primary cannot add theirs. */
   expose(): Promise<string>
 }
 
