@@ -1,12 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import {
-  type CompiledQuery,
-  type Kysely,
-  type RawBuilder,
-  type Transaction,
-  type KyselyPlugin,
-  sql,
-} from 'kysely'
+import type { CompiledQuery, Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
 import type { RunBatch } from './postgres/connection.ts'
 import type { Transact } from './sqlite/group-commit.ts'
@@ -180,52 +173,4 @@ const MAX_LOCKED_BACKOFF_MS = 100
 // Random, so that colliding transactions do not collide again.
 function backoffMs(repeats: number, maxMs: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** repeats, maxMs) * (0.5 + Math.random() / 2)
-}
-
-/** PostgreSQL plans the statement once per connection. Name its columns: a migration may change what `*` means. */
-export const PREPARED: KyselyPlugin = {
-  transformQuery: ({ node }) => ({ ...node, isPrepared: true }),
-  transformResult: async ({ result }) => result,
-}
-
-export type Statement<V, R = unknown> = (values: V) => CompiledQuery<R>
-
-export type Slot<V> = <K extends keyof V>(name: K) => RawBuilder<V[K]>
-
-export function compileOnce<V, R = unknown>(
-  db: Kysely<Tables>,
-  build: (slot: Slot<V>) => RawBuilder<R>,
-): Statement<V, R> {
-  const compiled = build((name) => sql`${new Placeholder(name)}`).compile(db.withPlugin(PREPARED))
-  return (values) => ({
-    ...compiled,
-    parameters: compiled.parameters.map((parameter) =>
-      parameter instanceof Placeholder ? (values[parameter.name as keyof V] ?? null) : parameter,
-    ),
-  })
-}
-
-/** Builds a statement from the SQL that all statements of a ledger share, and from slots for its values. */
-export type Build<C, V, R> = (slot: Slot<V>, shared: C) => RawBuilder<R>
-
-export type Compiler<C> = <V, R>(build: Build<C, V, R>) => Statement<V, R>
-
-/** Compiles what each function builds once, at its first use. */
-export function createCompiler<C>(db: Kysely<Tables>, shared: C): Compiler<C> {
-  const statements = new Map<unknown, unknown>()
-  return <V, R>(build: Build<C, V, R>) => {
-    const known = statements.get(build) as Statement<V, R> | undefined
-    if (known !== undefined) return known
-    const statement = compileOnce<V, R>(db, (slot) => build(slot, shared))
-    statements.set(build, statement)
-    return statement
-  }
-}
-
-class Placeholder {
-  readonly name: PropertyKey
-
-  constructor(name: PropertyKey) {
-    this.name = name
-  }
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { BeginUpload, CheckBegin } from '../../core/ledger/ledger.ts'
-import type { Slot } from '../database.ts'
+import type { Slot } from '../statement.ts'
 import {
   assertPrecondition,
   bigint,
@@ -15,6 +15,7 @@ import {
   mayBegin,
   needFrom,
   needOf,
+  newFilesOver,
   type NeedValues,
   needValues,
   refusalReason,
@@ -63,6 +64,6 @@ export async function checkBegin(tx: LedgerTx, upload: CheckBegin): Promise<void
 }
 
 function whyNotBegun(tx: LedgerTx, upload: CheckBegin, replaced: File | undefined) {
-  const newFiles = replaced === undefined ? 1 : 0
+  const newFiles = newFilesOver(replaced)
   return refusalReason(tx, { ...upload, requested: upload.bytes, newFiles, ownReserved: 0 })
 }

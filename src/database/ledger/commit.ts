@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Slot } from '../database.ts'
+import type { Slot } from '../statement.ts'
 import {
   assertPrecondition,
   fileNamed,

@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { Audience } from '../../core/files/listing.ts'
 import type { FindFile, Ledger } from '../../core/ledger/ledger.ts'
-import { type Database, compileOnce, type Slot } from '../database.ts'
+import type { Database } from '../database.ts'
+import { compileOnce, type Slot } from '../statement.ts'
 import { FILE_COLUMNS } from './rows.ts'
 
 /** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */

@@ -13,7 +13,8 @@ import {
 } from '../../core/files/precondition.ts'
 import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import type { Build, Compiler, Fragments, Slot } from '../database.ts'
+import type { Fragments } from '../database.ts'
+import type { Build, Compiler, Slot } from '../statement.ts'
 import type { Tables, UploadRow } from '../schema.ts'
 import { type AccountRow, FILE_COLUMNS, toAccount, USAGE_COLUMNS } from './rows.ts'
 
@@ -62,9 +63,10 @@ export function isInForce(now: RawBuilder<number>): RawBuilder<boolean> {
 
 /**
  * Locks the user's `quotas` row until the transaction ends. Every transaction on a user's quota, uploads, files or
- * grants starts with it: one lock order, no deadlock, and later reads stay valid. The lock is a write: PostgreSQL makes
- * its COMMIT wait for a synchronous standby, so that no read confirms a change that only one server has.
- * Does nothing on SQLite, which runs one transaction at a time.
+ * grants starts with it: one lock order, no deadlock, and later reads stay valid. An append that leaves no garbage
+ * needs only the lock of its upload. The lock is a write: PostgreSQL makes its COMMIT wait for a synchronous standby,
+ * so that no read confirms a change that only one server has. Does nothing on SQLite, which runs one transaction at a
+ * time.
  */
 export async function lockUser(
   { db, forUpdate }: Pick<LedgerTx, 'db' | 'forUpdate'>,

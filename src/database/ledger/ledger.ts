@@ -7,7 +7,8 @@ import type {
   UploadOutcome,
 } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { createCompiler, type Database, PREPARED } from '../database.ts'
+import type { Database } from '../database.ts'
+import { createCompiler, PREPARED } from '../statement.ts'
 import type { RunBatch } from '../postgres/connection.ts'
 import { appendStatements } from '../postgres/append-statements.ts'
 import { createUploadBatches, type UploadLedger } from '../postgres/upload-batcher.ts'
@@ -32,7 +33,7 @@ import {
 } from './ledger-sql.ts'
 import { listFiles } from './list.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
-import { hasRoom, refusalReason } from './quota-rule.ts'
+import { growthOver, hasRoom, refusalReason } from './quota-rule.ts'
 import { createResumable } from './resumable/create.ts'
 import { endResumable } from './resumable/end.ts'
 import { createResumableLedger } from './resumable/resumable.ts'
@@ -117,7 +118,7 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
   const replaced = await fileNamed(tx, found)
-  const growth = Math.max(0, bytes - (replaced?.size ?? 0) - found.reserved)
+  const growth = Math.max(0, growthOver(replaced, bytes) - found.reserved)
 
   const extended = await sql`
     UPDATE uploads

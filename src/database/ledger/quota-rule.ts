@@ -129,6 +129,10 @@ export function garbageBytes(size: Sql): RawBuilder<number> {
 
 type Replaced = Pick<File, 'size'> | undefined
 
+export function newFilesOver(replaced: Replaced): 0 | 1 {
+  return replaced === undefined ? 1 : 0
+}
+
 export function growthOver(replaced: Replaced, bytes: number): number {
   return Math.max(0, bytes - (replaced?.size ?? 0))
 }
@@ -158,7 +162,7 @@ export function needValues(
   { userCreatedAt, maxFiles }: Limits,
   { size, replaced, ownReserved }: Upload,
 ): NeedValues {
-  const newFiles = replaced === undefined ? 1 : 0
+  const newFiles = newFilesOver(replaced)
   const growth = growthOver(replaced, size)
   return { userCreatedAt, maxFiles, size, growth, ownReserved, newFiles }
 }

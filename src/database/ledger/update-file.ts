@@ -3,7 +3,7 @@ import type { Caller } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import { fileNotFound, type File } from '../../core/files/file.ts'
 import type { DeleteFile, UpdateFile } from '../../core/ledger/ledger.ts'
-import type { Slot } from '../database.ts'
+import type { Slot } from '../statement.ts'
 import {
   assertPrecondition,
   bigint,

@@ -4,7 +4,7 @@ import type {
   ClaimAppend,
   RecordAppend,
 } from '../../core/uploads/resumable/resumable-ledger.ts'
-import { compileOnce, type Slot } from '../database.ts'
+import { compileOnce, type Slot } from '../statement.ts'
 import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import {
   appendClaim,

@@ -79,7 +79,7 @@ async function indexState(
 export async function lockTables(db: QueryExecutorProvider): Promise<void> {
   await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(db)
   const { rows } = await sql<{ readonly name: string }>`
-    SELECT name FROM unnest(CAST(${[...LOCKED_TABLES]} AS text[])) WITH ORDINALITY AS t (name, place)
+    SELECT name FROM unnest(CAST(${LOCKED_TABLES} AS text[])) WITH ORDINALITY AS t (name, place)
     WHERE to_regclass(name) IS NOT NULL ORDER BY place
   `.execute(db)
   if (rows.length === 0) return
@@ -89,14 +89,17 @@ export async function lockTables(db: QueryExecutorProvider): Promise<void> {
 
 const LOCK_TIMEOUT = '400ms'
 
-const LOCKED_TABLES = [
-  'users',
-  'access_tokens',
-  'grants',
-  'quotas',
-  'uploads',
-  'files',
-  'garbage',
-  'chores',
-  'guesses',
-] as const satisfies readonly (keyof Tables)[]
+/** All tables, in the order in which they are locked. */
+const LOCKED_TABLES = Object.keys({
+  users: true,
+  access_tokens: true,
+  grants: true,
+  quotas: true,
+  uploads: true,
+  resumable_uploads: true,
+  upload_pieces: true,
+  files: true,
+  garbage: true,
+  chores: true,
+  guesses: true,
+} satisfies Record<keyof Tables, true>)

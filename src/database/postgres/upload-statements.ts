@@ -21,7 +21,7 @@ import {
   USAGE_COLUMNS,
 } from '../ledger/rows.ts'
 import type { Tables } from '../schema.ts'
-import { compileOnce, type Slot, type Statement } from '../database.ts'
+import { compileOnce, type Slot, type Statement } from '../statement.ts'
 
 type BeginValues = Omit<BeginUpload, 'precondition'> & Expected
 

@@ -5,7 +5,8 @@ import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts
 import * as accessTokens from './access-tokens.ts'
 import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
-import { type Database, PREPARED } from '../database.ts'
+import type { Database } from '../database.ts'
+import { PREPARED } from '../statement.ts'
 import * as grants from './grants.ts'
 import type { Tables, UserRow } from '../schema.ts'
 

@@ -5,7 +5,7 @@ import type {
   ResumableUpload,
 } from '../../../core/uploads/resumable/resumable-ledger.ts'
 import { assertPrecondition, bigint, fileNamed, type LedgerTx, lockUser } from '../ledger-sql.ts'
-import { growthOver, mayCreate, needOf, refusalReason } from '../quota-rule.ts'
+import { growthOver, mayCreate, needOf, newFilesOver, refusalReason } from '../quota-rule.ts'
 import { findRow, toResumable } from './rows.ts'
 
 export async function createResumable(
@@ -25,7 +25,7 @@ export async function createResumable(
     WHERE user_id = ${userId} AND ${mayCreate(tx, need)}
   `.execute(tx.db)
   if (reserved.numAffectedRows !== 1n) {
-    const newFiles = replaced === undefined ? 1 : 0
+    const newFiles = newFilesOver(replaced)
     const refused = { requested: announced, newFiles, ownReserved: 0, announcement: need }
     throw await refusalReason(tx, { ...upload, ...refused })
   }

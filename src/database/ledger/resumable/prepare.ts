@@ -11,7 +11,14 @@ import {
   type LedgerTx,
   lockUser,
 } from '../ledger-sql.ts'
-import { growthOver, mayAnnounce, mayCommit, needOf, refusalReason } from '../quota-rule.ts'
+import {
+  growthOver,
+  mayAnnounce,
+  mayCommit,
+  needOf,
+  newFilesOver,
+  refusalReason,
+} from '../quota-rule.ts'
 import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './rows.ts'
 
 /** Resolves to `false` if something has to be written. Otherwise makes all checks, and rejects if one fails. */
@@ -172,6 +179,6 @@ function contradiction(
 }
 
 function refusedBy(append: PrepareAppend, { replaced, row }: Demand) {
-  const newFiles = replaced === undefined ? 1 : 0
+  const newFiles = newFilesOver(replaced)
   return { ...append, requested: append.bytes, newFiles, ownReserved: row.reserved_bytes }
 }

@@ -1,7 +1,7 @@
 import type { CompiledQuery } from 'kysely'
 import type { ResumableLedger } from '../../../core/uploads/resumable/resumable-ledger.ts'
 import type { UserId } from '../../../core/users/user-id.ts'
-import { PREPARED } from '../../database.ts'
+import { PREPARED } from '../../statement.ts'
 import { type AppendStatements, toClaim } from '../../postgres/append-statements.ts'
 import type { LedgerTx } from '../ledger-sql.ts'
 import { askToStop, claimAppend, claimFinish, endFinish, fence } from './claim.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { createCompiler, type Slot } from '../../src/database/database.ts'
+import { createCompiler, type Slot } from '../../src/database/statement.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 

@@ -1,0 +1,53 @@
+import { type CompiledQuery, type Kysely, type KyselyPlugin, type RawBuilder, sql } from 'kysely'
+import type { Tables } from './schema.ts'
+
+/** PostgreSQL plans the statement once per connection. Name its columns: a migration may change what `*` means. */
+export const PREPARED: KyselyPlugin = {
+  transformQuery: ({ node }) => ({ ...node, isPrepared: true }),
+  transformResult: async ({ result }) => result,
+}
+
+/** Returns the query with these values. */
+export type Statement<V, R = unknown> = (values: V) => CompiledQuery<R>
+
+/** Stands for a value in the SQL of a statement. */
+export type Slot<V> = <K extends keyof V>(name: K) => RawBuilder<V[K]>
+
+/** Compiling costs more than running a small statement. A value that is `undefined` becomes NULL. */
+export function compileOnce<V, R = unknown>(
+  db: Kysely<Tables>,
+  build: (slot: Slot<V>) => RawBuilder<R>,
+): Statement<V, R> {
+  const compiled = build((name) => sql`${new Placeholder(name)}`).compile(db.withPlugin(PREPARED))
+  return (values) => ({
+    ...compiled,
+    parameters: compiled.parameters.map((parameter) =>
+      parameter instanceof Placeholder ? (values[parameter.name as keyof V] ?? null) : parameter,
+    ),
+  })
+}
+
+/** Builds a statement from the SQL that all statements of a ledger share, and from slots for its values. */
+export type Build<C, V, R> = (slot: Slot<V>, shared: C) => RawBuilder<R>
+
+export type Compiler<C> = <V, R>(build: Build<C, V, R>) => Statement<V, R>
+
+/** Compiles what each function builds once, at its first use. */
+export function createCompiler<C>(db: Kysely<Tables>, shared: C): Compiler<C> {
+  const statements = new Map<unknown, unknown>()
+  return <V, R>(build: Build<C, V, R>) => {
+    const known = statements.get(build) as Statement<V, R> | undefined
+    if (known !== undefined) return known
+    const statement = compileOnce<V, R>(db, (slot) => build(slot, shared))
+    statements.set(build, statement)
+    return statement
+  }
+}
+
+class Placeholder {
+  readonly name: PropertyKey
+
+  constructor(name: PropertyKey) {
+    this.name = name
+  }
+}
