@@ -6,6 +6,7 @@ import { objectKey, createVersion } from './core/objects/object-key.ts'
 import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
+import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './adapters.ts'
 import { settingWarnings } from './config/warnings.ts'
@@ -84,6 +85,9 @@ async function useDatabase(config: Config): Promise<string> {
   const database = await openDatabase(config.database)
   try {
     assertClock(await createLedger(database, { baseCapacity: 0 }).check())
+    if (config.database.kind === 'postgres' && !(await mayCreateTables(database))) {
+      throw new Error('Its user may not create tables. Make the user the owner of the database.')
+    }
   } finally {
     await database.close()
   }

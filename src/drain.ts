@@ -6,10 +6,16 @@ export type OpenConnections = Pick<Connections, 'lastChangedAt' | 'quietMs' | 'c
 /** Time for load balancers to notice the stop, by `/readyz` or their orchestrator. */
 export const DRAIN_MS = 3_000
 
-/** Waits up to `maxMs` until connections are quiet: balancers have left, clients have seen `Connection: close`. */
+/**
+ * Waits up to `maxMs` until no connection has been open for a second: balancers have left, clients have seen
+ * `Connection: close`. The second begins now, because balancers of a quiet service may not have noticed yet.
+ */
 export async function drain(connections: OpenConnections, maxMs: number): Promise<void> {
-  const endsAt = performance.now() + maxMs
-  while (performance.now() < endsAt && connections.quietMs() < QUIET_MS) await delay(LOOK_MS)
+  const startedAt = performance.now()
+  for (let ms = 0; ms < maxMs; ms = performance.now() - startedAt) {
+    if (Math.min(ms, connections.quietMs()) >= QUIET_MS) return
+    await delay(LOOK_MS)
+  }
 }
 
 const QUIET_MS = 1_000

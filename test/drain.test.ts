@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { emptyQueue, type OpenConnections } from '../src/drain.ts'
+import { drain, emptyQueue, type OpenConnections } from '../src/drain.ts'
 
 it('a listener is not closed at the end of a long turn, in which someone may have come', async () => {
   const longTurns = (async () => {
@@ -40,6 +40,18 @@ it('and at once when nobody has come for a while', async () => {
   const begun = performance.now()
   await emptyQueue(connections(() => begun - 1_000))
   expect(performance.now() - begun).toBeLessThan(500)
+})
+
+it.each([
+  [1_000, 'no connection has been open for long', { quietMs: Infinity, maxMs: 3_000 }],
+  [1_500, 'a connection stays open', { quietMs: 0, maxMs: 1_500 }],
+  [0, 'it must not wait', { quietMs: 0, maxMs: 0 }],
+])('a drain takes %s ms if %s', async (expectedMs, _case, { quietMs, maxMs }) => {
+  const begun = performance.now()
+  await drain({ ...connections(() => 0), quietMs: () => quietMs }, maxMs)
+  const ms = performance.now() - begun
+  expect(ms).toBeGreaterThanOrEqual(expectedMs)
+  expect(ms).toBeLessThan(expectedMs + 1_400)
 })
 
 function connections(lastChangedAt: () => number): OpenConnections {

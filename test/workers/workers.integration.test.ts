@@ -110,6 +110,7 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
     const refused = await ask(`${url}/readyz`)
     expect(refused.status).toBe(503)
     expect(refused.body.toString()).toContain('Not all workers have started yet.')
+    expect(started.output()).not.toContain('request failed')
     expect((await ask(`${url}/livez`)).status).toBe(200)
     process.kill(first, 'SIGCONT')
     await expect.poll(async () => (await ask(`${url}/readyz`)).status).toBe(200)

@@ -83,7 +83,10 @@ export function statusOf(code: ErrorCode): number {
 
 const RETRY_AFTER_SECONDS = 5
 
-/** Answers `error` as a problem document. Logs it with its cause if it is a failure of the service (5xx). */
+/**
+ * Answers `error` as a problem document. Logs it with its cause if it is a failure of the service (5xx). A probe that is
+ * refused without a cause was refused by design, for example during a shutdown.
+ */
 export function sendProblem(
   error: unknown,
   request: FastifyRequest,
@@ -91,7 +94,10 @@ export function sendProblem(
 ): FastifyReply {
   const problem = problemOf(error, request.id)
   if (problem.status >= 500 && clientFault(error) === undefined) {
-    request.log.error({ err: error, code: problem.code }, 'request failed')
+    const isByDesign = error instanceof AppError && error.cause === undefined
+    const { isProbe = false } = request.routeOptions.config
+    const level = isProbe && isByDesign ? 'debug' : 'error'
+    request.log[level]({ err: error, code: problem.code }, 'request failed')
   }
   request.problem = problem.code
   request.reason = reasonOf(error)
