@@ -63,9 +63,8 @@ function expectSeen({ tally: { violations } }: Figures, kind: ViolationKind, tex
 
 /** As a record of an append that a later one had fenced. */
 async function shrinkOffset({ database }: World, id: string): Promise<void> {
-  await sql`UPDATE resumable_uploads SET received_bytes = received_bytes / 2 WHERE version = ${id}`.execute(
-    database.kysely,
-  )
+  const halve = sql`UPDATE resumable_uploads SET received_bytes = received_bytes / 2 WHERE version = ${id}`
+  await database.query((kysely) => halve.execute(kysely))
 }
 
 /** As an append that was acknowledged before its bytes were durable. */
@@ -88,16 +87,13 @@ async function commitTwice({ database }: World, id: string): Promise<void> {
     .executeTakeFirstOrThrow()
   const version = createVersion()
   const again = { version, object_key: objectKey(file.user_id, version), name: id as never }
-  await database.kysely
-    .insertInto('files')
-    .values({ ...file, ...again })
-    .execute()
+  const values = { ...file, ...again }
+  await database.query((kysely) => kysely.insertInto('files').values(values).execute())
 }
 
 async function keepReservation({ database }: World): Promise<void> {
-  await sql`UPDATE quotas SET reserved_bytes = reserved_bytes + 5 WHERE user_id = 'ann'`.execute(
-    database.kysely,
-  )
+  const keep = sql`UPDATE quotas SET reserved_bytes = reserved_bytes + 5 WHERE user_id = 'ann'`
+  await database.query((kysely) => keep.execute(kysely))
 }
 
 /** As a sweep that takes the tail of an upload for garbage. */
