@@ -23,7 +23,7 @@ export interface Clone {
 export interface ClonedService {
   readonly url: string
   readonly adminUrl: string | undefined
-  /** Of the demo user. */
+  /** Of the demo user, which only `npm start` creates. */
   readonly token: string
   /** What it has printed so far. */
   readonly output: () => string
@@ -77,9 +77,11 @@ export async function openClone(opened: AsyncDisposableStack): Promise<Clone> {
     }
     opened.defer(() => tell('SIGKILL'))
     const output = () => text
-    await eventually(async () =>
-      expect(text).toContain('Access token of the user "demo", valid for one day: crt_'),
-    )
+    const isDemo = /\bnpm start\b/.test(lines)
+    const ready = isDemo
+      ? 'Access token of the user "demo", valid for one day: crt_'
+      : 'the API listens at'
+    await eventually(async () => expect(text).toContain(ready))
     const stop = async (): Promise<void> => {
       tell('SIGINT')
       await exited
