@@ -16,7 +16,7 @@ export interface Asked {
   /** Path of the results, without `.json` and `.md`. */
   readonly results: string
   readonly profile: string | undefined
-  /** What large files and long series are multiplied by. */
+  /** What files of 64 MiB and more and series of 10,000 appends are multiplied by. */
   readonly scale: number
 }
 
@@ -49,7 +49,16 @@ export function readCommandLine(
   if (!(scale > 0 && scale <= 1)) return { wrong: '--scale must be above 0, and at most 1.' }
   const scenarios = [...known.filter(({ name }) => names.includes(name)), ...peers]
   const chosen = { scenarios, stacks: stacks.filter(isStackName) }
+  if (!scenarios.some((scenario) => scenario.stacks.some((stack) => stacks.includes(stack)))) {
+    return { wrong: sayNothingRuns(chosen) }
+  }
   return { ...chosen, rounds, seconds, warmUpSeconds, results, profile, scale }
+}
+
+function sayNothingRuns({ scenarios, stacks }: Pick<Asked, 'scenarios' | 'stacks'>): string {
+  const verb = scenarios.length === 1 ? 'does' : 'do'
+  const names = scenarios.map(({ name }) => name).join(', ')
+  return `${names} ${verb} not run on ${stacks.join(', ')}.`
 }
 
 /** The scenarios of the peers, or `undefined` if an argument names none. */
@@ -109,7 +118,8 @@ ${lines.join('\n')}
   --rounds N         measurements of each side, taken alternately (${defaultsOf('rounds')})
   --seconds S        duration of each load (${defaultsOf('seconds')})
   --warm-up S        how long the service works before its rounds (${defaultsOf('warmUpSeconds')})
-  --scale N          multiply files of 1 GiB and long series, to try a scenario out (default 1)
+  --scale N          multiply files of 64 MiB and more, and series of 10,000 appends, to try a scenario out
+                     (default 1)
   --peer NAME=PATH   compare 4 KiB files on local disks with this server, started from the program at PATH, instead of
                      running the other scenarios; can be repeated: ${PEER_NAMES}
   --results PATH     write the results to PATH.json and PATH.md (default data/bench)

@@ -20,7 +20,7 @@ export interface Setting {
   /** How long a load lasts. */
   readonly seconds: number
   readonly profile: string | undefined
-  /** Multiplies large files and long series, for a run that only tries them out. */
+  /** Multiplies files of 64 MiB and more and series of 10,000 appends, for a run that only tries them out. */
   readonly scale: number
   /** What is acquired ends with it. */
   readonly opened: AsyncDisposableStack

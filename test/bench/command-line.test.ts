@@ -59,6 +59,20 @@ test('what there is not is refused', () => {
   for (const rounds of ['0', '1.5', 'x']) expect(read('--rounds', rounds)).toHaveProperty('wrong')
 })
 
+test('a run that would measure nothing is refused', () => {
+  expect(read('--scenario', 'workers-2', '--stack', 'sqlite-minio')).toEqual({
+    wrong: 'workers-2 does not run on sqlite-minio.',
+  })
+  const both = ['--scenario', 'start', '--scenario', 'workers-2']
+  expect(read(...both, '--stack', 'sqlite-minio')).toEqual({
+    wrong: 'start, workers-2 do not run on sqlite-minio.',
+  })
+  expect(read('--scenario', 'start', '--quick')).toEqual({
+    wrong: 'start does not run on sqlite-minio, postgres-minio.',
+  })
+  expect(read(...both, '--stack', 'sqlite-files')).toHaveProperty('scenarios')
+})
+
 test('every mark is of a scenario that is measured on its stacks', () => {
   const beside = Object.entries(PEERS).flatMap(([name, peer]) =>
     peerScenarios({ name, peer, program: name }),
