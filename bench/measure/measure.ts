@@ -4,7 +4,7 @@ import { cpuSeconds, endedCpuSeconds, peakBytes, resetPeak } from './process-usa
 const MIB = 2 ** 20
 const GIB = 2 ** 30
 
-/** Those whose use of the machine is measured, by their ids; of several with one name the sum. */
+/** The processes that a side uses, by their ids. Of several with one name the sum is measured. */
 export type Processes = Readonly<Partial<Record<ProcessName, readonly number[]>>>
 
 /** What a load generator says of a run that has ended. */

@@ -32,9 +32,9 @@ function renderVerdicts(verdicts: readonly Verdict[]): readonly string[] {
   const rows = verdicts.map(({ mark, stack, measured, isMet }) => {
     const { bound } = mark
     const sign = 'atLeast' in bound ? `>= ${bound.atLeast}` : `<= ${bound.atMost}`
-    return [mark.title, stack, sign, plain(measured), isMet ? 'met' : 'not met']
+    return [mark.scenario, mark.title, stack, sign, plain(measured), isMet ? 'met' : 'not met']
   })
-  return [...renderTable(['figure', 'stack', 'mark', 'measured', ''], rows), '']
+  return [...renderTable(['scenario', 'figure', 'stack', 'mark', 'measured', ''], rows), '']
 }
 
 function renderResults(results: readonly Result[]): readonly string[] {
@@ -45,7 +45,7 @@ function renderResults(results: readonly Result[]): readonly string[] {
     const { subject, baseline, ratio, cpu_ratio: cpuRatio } = outcome
     const ratios = [ratio, cpuRatio].map((each) => (each ? spread(each) : ''))
     const lines = [[scenario, stack, subject.name, ...ratios, ...cells(subject)]]
-    if (baseline) lines.push(['', '', baseline.name, '', '', ...cells(baseline)])
+    if (baseline) lines.push([scenario, stack, baseline.name, '', '', ...cells(baseline)])
     return lines
   })
   const titles = columns.map(({ title }) => title)

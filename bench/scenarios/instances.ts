@@ -21,16 +21,16 @@ export const instances: Scenario = {
     const nginx = await startNginx(directives)
     opened.defer(() => nginx.stop())
     const downloads = { stack, content: randomBytes(4 * 2 ** 10), seconds }
-    const side = (side: string, port: number) =>
-      serviceDownloads({ ...downloads, name: side, origin: `http://127.0.0.1:${port}` })
+    const side = (name: string, port: number, services: readonly ServiceProcess[]) =>
+      serviceDownloads({ ...downloads, name, services, origin: `http://127.0.0.1:${port}` })
     return {
-      subject: await side('2 instances', ports.two),
-      baseline: await side('1 instance', ports.one),
+      subject: await side('2 instances', ports.two, stack.services),
+      baseline: await side('1 instance', ports.one, [stack.service]),
     }
   },
 }
 
-/** The same without nginx: one instance that uses two cores. The idle one costs next to nothing. */
+/** The same without nginx: one instance that uses two cores. The idle one is not measured. */
 export const workers: Scenario = {
   name: 'workers-2',
   title: '4 KiB downloads from an instance with two workers; against one process',
@@ -40,12 +40,12 @@ export const workers: Scenario = {
     const stack = opened.use(await openStack({ name, servers, profile, ...processes }))
     const downloads = { stack, content: randomBytes(4 * 2 ** 10), seconds }
     // As many for each process, so that each reads as many files from the database at once.
-    const side = (name: string, connections: number, service: ServiceProcess | undefined) =>
-      serviceDownloads({ ...downloads, name, connections, origin: service?.url ?? '' })
-    const [one, two] = stack.services
+    const side = (name: string, connections: number, services: readonly ServiceProcess[]) =>
+      serviceDownloads({ ...downloads, name, connections, services })
+    const { services } = stack
     return {
-      subject: await side('2 workers', 32, two),
-      baseline: await side('1 process', 16, one),
+      subject: await side('2 workers', 32, services.slice(1)),
+      baseline: await side('1 process', 16, services.slice(0, 1)),
       comparesCpu: true,
     }
   },

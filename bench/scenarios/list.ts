@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { directDownloads, serviceDownloads } from '../sides/downloads.ts'
-import { measure } from '../measure/measure.ts'
+import { measure, type Processes } from '../measure/measure.ts'
 import type { Scenario, Side } from '../scenario.ts'
 import { openStack, type Stack, STACK_NAMES } from '../setup/stack.ts'
 import { runWrk } from '../measure/wrk.ts'
@@ -21,10 +21,12 @@ export const list: Scenario = {
     const [cookie = ''] = stack.cookies
     const { direct, service } = stack
     const page = { origin: service.url, target: `/users/me/repo?limit=${PAGE}`, cookie }
-    const subject = listingSide('service', { ...page, entry: '"sha256":' }, { stack, seconds })
+    const own = { ...page, entry: '"sha256":', processes: stack.processes }
+    const subject = listingSide('service', own, { stack, seconds })
     if (direct === undefined) return { subject }
     const target = direct.listTarget('users/user-0/', PAGE)
-    const place = { origin: direct.origin, target, entry: '<Contents>' }
+    const entry = '<Contents>'
+    const place = { origin: direct.origin, target, entry, processes: stack.servers }
     return { subject, baseline: listingSide('MinIO', place, { stack, seconds }) }
   },
 }
@@ -35,11 +37,12 @@ interface Page {
   readonly cookie?: string
   /** What there is once of each file. */
   readonly entry: string
+  readonly processes: Processes
 }
 
 function listingSide(
   name: string,
-  { origin, target, cookie, entry }: Page,
+  { origin, target, cookie, entry, processes }: Page,
   { stack, seconds }: { readonly stack: Stack; readonly seconds: number },
 ): Side {
   const targets = [cookie === undefined ? target : `${target}\tCookie: ${cookie}`]
@@ -52,7 +55,7 @@ function listingSide(
       if (count !== PAGE) throw new Error(`A page has ${count} files instead of ${PAGE}.`)
       const contentBytes = Buffer.byteLength(text)
       const load = { origin, targets, again: true, contentBytes, seconds, folder: stack.folder }
-      return await measure(stack.processes, async () => runWrk({ ...load, method: 'GET' }))
+      return await measure(processes, async () => runWrk({ ...load, method: 'GET' }))
     },
   }
 }

@@ -64,9 +64,8 @@ function large({
         slice: bytes,
       })
       const uploads = { stack, files, timeoutS: TIMEOUT_S }
-      const origins = [stack.service.url]
       return {
-        subject: largeAppends({ ...uploads, name: 'appends', origins }),
+        subject: largeAppends({ ...uploads, name: 'appends', services: stack.services }),
         baseline: largeServiceUploads({ ...uploads, name: 'raw PUT', kind: 'raw' }),
         comparesCpu: true,
       }
@@ -84,11 +83,9 @@ function roundRobin(): Scenario {
       const stack = await stackOf(setting, { instances: 2 })
       const sizes = { count: 1, bytes: Math.round(GIB * setting.scale), slice: 50 * MIB }
       const uploads = { stack, files: await makeFiles(stack, sizes), timeoutS: TIMEOUT_S }
-      const [one, two] = stack.services.map(({ url }) => url)
-      if (one === undefined || two === undefined) throw new Error('There are no two instances.')
       return {
-        subject: largeAppends({ ...uploads, name: '2 instances', origins: [one, two] }),
-        baseline: largeAppends({ ...uploads, name: '1 instance', origins: [one] }),
+        subject: largeAppends({ ...uploads, name: '2 instances', services: stack.services }),
+        baseline: largeAppends({ ...uploads, name: '1 instance', services: [stack.service] }),
         comparesCpu: true,
       }
     },
@@ -167,8 +164,7 @@ function parallel(): Scenario {
       const stack = await stackOf(setting)
       const bytes = Math.round(64 * MIB * setting.scale)
       const files = await makeFiles(stack, { count: 64, bytes, slice: bytes })
-      const origins = [stack.service.url]
-      const uploads = { stack, files, origins, timeoutS: TIMEOUT_S }
+      const uploads = { stack, files, services: stack.services, timeoutS: TIMEOUT_S }
       return { subject: largeAppends({ ...uploads, name: 'appends' }) }
     },
   }

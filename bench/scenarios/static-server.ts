@@ -39,7 +39,7 @@ async function nginxSide(
   return readingSide({
     name: 'nginx',
     origin,
-    processes: { ...stack.processes, nginx: [nginx.pid] },
+    processes: { nginx: [nginx.pid] },
     stack,
     seconds,
     target: (number) => `/users/${pathOf(number)}`,

@@ -23,7 +23,10 @@ export interface Stack extends AsyncDisposable {
   /** The first of `services`. */
   readonly service: ServiceProcess
   readonly services: readonly ServiceProcess[]
+  /** The services and the servers behind them. */
   readonly processes: Processes
+  /** The object store and the database, where their processes are known. */
+  readonly servers: Processes
   /** The `Cookie` header of each user that was asked for. */
   readonly cookies: readonly string[]
   /** The object store without the service, where it has a server. */
@@ -84,6 +87,10 @@ export async function openStack(options: StackOptions): Promise<Stack> {
   const objects = join(folder.path, 'objects', 'users')
   const direct = minio && (await createBucket(minio, opened))
   const emptyStored = store ? emptierOf(store, opened) : () => removeFiles(objects)
+  const behind = {
+    ...(minio?.pid !== undefined && { object_store: [minio.pid] }),
+    ...(postgres?.pid !== undefined && { database: [postgres.pid] }),
+  }
   const kept = opened.move()
   return {
     name,
@@ -93,11 +100,8 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     direct,
     folder: folder.path,
     objects,
-    processes: {
-      service: services.map(({ pid }) => pid),
-      ...(minio?.pid !== undefined && { object_store: [minio.pid] }),
-      ...(postgres?.pid !== undefined && { database: [postgres.pid] }),
-    },
+    processes: { service: services.map(({ pid }) => pid), ...behind },
+    servers: behind,
     async empty() {
       await direct?.empty()
       await emptyStored()

@@ -2,6 +2,7 @@ import { forEachConcurrent } from '../../src/core/async/for-each-concurrent.ts'
 import { expectContent, numbered } from '../setup/content.ts'
 import { measure, type Processes } from '../measure/measure.ts'
 import type { Side } from '../scenario.ts'
+import type { ServiceProcess } from '../setup/service-process.ts'
 import type { Stack } from '../setup/stack.ts'
 import { runWrk } from '../measure/wrk.ts'
 
@@ -21,11 +22,14 @@ export async function serviceDownloads(
   downloads: Downloads & {
     readonly cookie?: string
     readonly name?: string
-    /** Of what stands before it; the service's own when left out. */
+    /** The instances that answer; all of the stack when left out. */
+    readonly services?: readonly ServiceProcess[]
+    /** Of what stands before them; the first instance's own when left out. */
     readonly origin?: string
   },
 ): Promise<Side> {
-  const { stack, content, name = 'service', origin = stack.service.url } = downloads
+  const { stack, content, name = 'service', services = stack.services } = downloads
+  const { origin = services[0]?.url ?? '' } = downloads
   const { cookie = stack.cookies[0] ?? '' } = downloads
   const pathOf = (number: number): string => `/users/me/repo/read-${number}`
   await put(content, async (number) => ({ url: `${origin}${pathOf(number)}`, headers: { cookie } }))
@@ -33,7 +37,7 @@ export async function serviceDownloads(
     ...downloads,
     name,
     origin,
-    processes: stack.processes,
+    processes: { ...stack.servers, service: services.map(({ pid }) => pid) },
     target: (number) => `${pathOf(number)}\tCookie: ${cookie}`,
     request: (number) => ({ url: `${origin}${pathOf(number)}`, cookie }),
     contentOf: (number) => numbered(content, number),
@@ -52,7 +56,7 @@ export async function directDownloads(downloads: Downloads): Promise<Side | unde
     ...downloads,
     name: 'MinIO',
     origin,
-    processes: stack.processes,
+    processes: stack.servers,
     target: (number) => direct.target('GET', keyOf(number)),
     request: (number) => ({ url: `${origin}${direct.target('GET', keyOf(number))}` }),
     contentOf: (number) => numbered(content, number),

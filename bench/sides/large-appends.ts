@@ -4,6 +4,7 @@ import { runCurls, type Transfer } from '../measure/curl.ts'
 import { measure } from '../measure/measure.ts'
 import type { Side } from '../scenario.ts'
 import type { LargeFile } from '../setup/large-file.ts'
+import type { ServiceProcess } from '../setup/service-process.ts'
 import type { Stack } from '../setup/stack.ts'
 import { createUpload, reprDigest } from '../setup/tus.ts'
 import { clear, expectDigest } from './large-files.ts'
@@ -19,17 +20,19 @@ export interface LargeAppends {
   /** Each an upload of its own, all at once. */
   readonly files: readonly SlicedFile[]
   /** The instances that receive the appends of an upload in turn. */
-  readonly origins: readonly string[]
+  readonly services: readonly ServiceProcess[]
   readonly timeoutS: number
 }
 
 /** Creates uploads, and sends each of them slice by slice. */
-export function largeAppends({ stack, name, files, origins, timeoutS }: LargeAppends): Side {
+export function largeAppends({ stack, name, files, services, timeoutS }: LargeAppends): Side {
+  const processes = { ...stack.servers, service: services.map(({ pid }) => pid) }
+  const origins = services.map(({ url }) => url)
   const [cookie = ''] = stack.cookies
   return {
     name,
     async measure(round) {
-      const figures = await measure(stack.processes, async () => {
+      const figures = await measure(processes, async () => {
         const sequences = files.map((file, at) => sequenceOf(stack, { file, at, origins }))
         return await runCurls(await Promise.all(sequences), timeoutS)
       })
@@ -45,7 +48,8 @@ export function largeAppends({ stack, name, files, origins, timeoutS }: LargeApp
   }
 }
 
-interface Sequence extends Pick<LargeAppends, 'origins'> {
+interface Sequence {
+  readonly origins: readonly string[]
   readonly file: SlicedFile
   readonly at: number
 }

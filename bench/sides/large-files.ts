@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { runCurl, type Transfer } from '../measure/curl.ts'
 import type { LargeFile } from '../setup/large-file.ts'
-import { measure } from '../measure/measure.ts'
+import { measure, type Processes } from '../measure/measure.ts'
 import { runProgram } from '../setup/run-program.ts'
 import type { Side } from '../scenario.ts'
 import type { Stack } from '../setup/stack.ts'
@@ -57,7 +57,7 @@ export function largeDirectUploads({ stack, files, timeoutS }: LargeUploads): Si
         const url = `${direct.origin}${direct.target('PUT', `users/user-0/large-${at}`)}`
         return { url, bytes, upload: { kind: 'raw', path } }
       })
-      const figures = await measure(stack.processes, () => runCurl(transfers, timeoutS))
+      const figures = await measure(stack.servers, () => runCurl(transfers, timeoutS))
       await clear(stack)
       return figures
     },
@@ -76,7 +76,8 @@ export async function largeServiceDownloads(downloads: LargeDownloads): Promise<
   const url = `${stack.service.url}/users/me/repo/large`
   const { bytes } = file
   await send({ url, cookie, bytes, upload: { kind: 'raw', path: file.path } }, downloads)
-  return receivingSide('service', { url, cookie, bytes }, downloads)
+  const transfer = { url, cookie, bytes }
+  return receivingSide({ ...downloads, name: 'service', transfer, processes: stack.processes })
 }
 
 export async function largeDirectDownloads(downloads: LargeDownloads): Promise<Side | undefined> {
@@ -88,19 +89,25 @@ export async function largeDirectDownloads(downloads: LargeDownloads): Promise<S
     `${direct.origin}${direct.target(method, 'users/user-0/large')}`
   const upload = { kind: 'raw', path: file.path } as const
   await send({ url: targetOf('PUT'), bytes, upload }, downloads)
-  return receivingSide('MinIO', { url: targetOf('GET'), bytes }, downloads)
+  const transfer = { url: targetOf('GET'), bytes }
+  return receivingSide({ ...downloads, name: 'MinIO', transfer, processes: stack.servers })
 }
 
 async function send(transfer: Transfer, { timeoutS }: LargeDownloads): Promise<void> {
   await runCurl([transfer], timeoutS)
 }
 
-function receivingSide(name: string, transfer: Transfer, downloads: LargeDownloads): Side {
-  const { stack, file, timeoutS } = downloads
+interface Receiving extends LargeDownloads {
+  readonly name: string
+  readonly transfer: Transfer
+  readonly processes: Processes
+}
+
+function receivingSide({ name, transfer, processes, file, timeoutS }: Receiving): Side {
   return {
     name,
     async measure(round) {
-      const figures = await measure(stack.processes, () => runCurl([transfer], timeoutS))
+      const figures = await measure(processes, () => runCurl([transfer], timeoutS))
       if (round <= 1) await expectDigest(transfer, file.sha256)
       return figures
     },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expectAnyNumber, expectContent, numbered, type Place } from '../setup/content.ts'
 import { FORM_TYPE, formOf } from '../setup/form.ts'
 import { APPEND, TUS, uploadMetadata } from '../setup/tus.ts'
-import { measure } from '../measure/measure.ts'
+import { measure, type Processes } from '../measure/measure.ts'
 import type { Side } from '../scenario.ts'
 import type { Stack } from '../setup/stack.ts'
 import { type Load, runWrk } from '../measure/wrk.ts'
@@ -47,6 +47,7 @@ export function serviceUploads(uploads: ServiceUploads): Side {
   return uploadingSide(uploads, {
     name,
     origin,
+    processes: stack.processes,
     request: { form, raw, tus }[kind],
     target: (fileName, number) => {
       const fields = `Cookie: ${cookieOf(number)}`
@@ -69,6 +70,7 @@ export function directUploads(uploads: Uploads): Side | undefined {
   return uploadingSide(uploads, {
     name: 'MinIO',
     origin,
+    processes: uploads.stack.servers,
     request: { method: 'PUT', body: { before: '', content: uploads.content, after: '' } },
     target: (fileName) => direct.target('PUT', keyOf(fileName)),
     place: (fileName) => ({ url: `${origin}${direct.target('GET', keyOf(fileName))}` }),
@@ -78,6 +80,7 @@ export function directUploads(uploads: Uploads): Side | undefined {
 interface Way {
   readonly name: string
   readonly origin: string
+  readonly processes: Processes
   readonly request: Pick<Load, 'method' | 'body' | 'headers' | 'append'>
   readonly target: (fileName: string, number: number) => string
   readonly place: (fileName: string, number: number) => Place
@@ -86,7 +89,8 @@ interface Way {
 /** More per second than any store here takes. */
 export const PREPARED_PER_SECOND = 6_000
 
-function uploadingSide(uploads: Uploads, { name, origin, request, target, place }: Way): Side {
+function uploadingSide(uploads: Uploads, way: Way): Side {
+  const { name, origin, processes, request, target, place } = way
   const { stack, content, seconds, connections, fileName } = uploads
   const numbers = Array.from({ length: PREPARED_PER_SECOND * seconds }, (_, at) => at + 1)
   return {
@@ -102,7 +106,7 @@ function uploadingSide(uploads: Uploads, { name, origin, request, target, place 
         ...(connections !== undefined && { connections }),
         folder: stack.folder,
       }
-      const figures = await measure(stack.processes, async () => runWrk(load))
+      const figures = await measure(processes, async () => runWrk(load))
       if (fileName !== undefined) await expectAnyNumber(place(fileName, 0), content)
       else {
         const { per_second: rate = 0 } = figures

@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { numbered } from '../../bench/setup/content.ts'
 import type { Report } from '../../bench/measure/report.ts'
 import { runProgram } from '../../bench/setup/run-program.ts'
+import type { StackName } from '../../bench/setup/stack.ts'
 import { runWrk } from '../../bench/measure/wrk.ts'
 import { findProgram } from '../support/servers/local-server.ts'
 import { temporaryFolder } from '../support/service/program.ts'
@@ -65,7 +66,7 @@ describe.skipIf(skipped)('the benchmark', () => {
 
   it('measures the service, and says what it measured', async () => {
     await using opened = new AsyncDisposableStack()
-    const { printed, report, text } = await run(['upload-form-4k'], opened)
+    const { printed, report, text } = await run(['upload-form-4k'], 'sqlite-files', opened)
     const [result] = report.results
     const { per_second, service_cpu_ms, peak_rss_mib } = result?.outcome?.subject.spreads ?? {}
     expect(per_second?.median).toBeGreaterThan(1)
@@ -77,7 +78,11 @@ describe.skipIf(skipped)('the benchmark', () => {
   it('measures resumable uploads, and checks what it has sent', async () => {
     await using opened = new AsyncDisposableStack()
     const names = ['append-1g', 'append-8m', 'append-1k', 'append-10000', 'upload-tus-4k']
-    const { report } = await run([...names, 'unfinished-100', 'append-64x64m'], opened)
+    const { report } = await run(
+      [...names, 'unfinished-100', 'append-64x64m'],
+      'sqlite-files',
+      opened,
+    )
     expect(report.results.filter(({ reason }) => reason !== undefined)).toEqual([])
     expect(report.results).toHaveLength(7)
     for (const { outcome } of report.results) {
@@ -86,13 +91,39 @@ describe.skipIf(skipped)('the benchmark', () => {
     const compared = report.results.filter(({ outcome }) => outcome?.cpu_ratio !== undefined)
     expect(compared).toHaveLength(6)
   })
+
+  it('measures of each side only the processes that the side uses', async () => {
+    await using opened = new AsyncDisposableStack()
+    const { report } = await run(['download-4k', 'workers-2'], 'postgres-minio', opened)
+    const [download, workers] = report.results.map(({ outcome }) => outcome)
+    expect(download?.subject.spreads).toHaveProperty('peak_rss_mib')
+    expect(download?.baseline?.spreads).toHaveProperty('object_store_cpu_ms')
+    expect(download?.baseline?.spreads).not.toHaveProperty('peak_rss_mib')
+    const [two = 0, one = 0] = [workers?.subject, workers?.baseline].map(
+      (side) => side?.spreads.peak_rss_mib?.median,
+    )
+    // A primary and two workers against one process.
+    expect(one).toBeGreaterThan(30)
+    expect(one).toBeLessThan(two * 0.6)
+  })
 })
 
-/** One round on local files, of small sizes. */
-async function run(names: readonly string[], opened: AsyncDisposableStack) {
+/** One round of small sizes. */
+async function run(names: readonly string[], stack: StackName, opened: AsyncDisposableStack) {
   const results = join(await temporaryFolder(opened), 'results')
   const scenarios = names.flatMap((name) => ['--scenario', name])
-  const sizes = ['--stack', 'sqlite-files', '--rounds', '1', '--seconds', '1', '--scale', '0.01']
+  const sizes = [
+    '--stack',
+    stack,
+    '--rounds',
+    '1',
+    '--seconds',
+    '1',
+    '--warm-up',
+    '1',
+    '--scale',
+    '0.01',
+  ]
   const args = ['bench/main.ts', ...scenarios, ...sizes, '--results', results]
   const printed = await runProgram(process.execPath, args, RUN_MS)
   const report = JSON.parse(await readFile(`${results}.json`, 'utf8')) as Report
