@@ -67,7 +67,13 @@ async function runServer(): Promise<number> {
   for (const place of await closePlaces(config))
     logger.info(place, 'access by other system users removed')
   return config.workers > 1
-    ? superviseWorkers({ ...config, logger, stopped, printError: console.error })
+    ? superviseWorkers({
+        ...config,
+        addresses: [config, config.admin, config.metrics].filter((each) => each !== undefined),
+        logger,
+        stopped,
+        printError: console.error,
+      })
     : serveUntil(stopped, { config, logger, values, worker })
 }
 
@@ -100,7 +106,8 @@ async function serveUntil(
   const isStopped = worker !== undefined && (await Promise.race([stopped, worker.mayListen()]))
   if (isStopped) return 0
   const shared = { ...service, ...worker?.share(service) }
-  const server = await serve({ config, service: shared, logger, tracing })
+  const sharesPorts = worker !== undefined
+  const server = await serve({ config, service: shared, logger, tracing, sharesPorts })
   opened.defer(() => server.stop())
   worker?.reportServing()
   if (values.demo && (worker === undefined || worker.number === 1)) {

@@ -29,6 +29,8 @@ export interface ServeOptions {
   readonly logger: FastifyBaseLogger
   readonly tracing?: Pick<Tracing, 'begin' | 'close'> | undefined
   readonly pages?: string
+  /** Whether several processes listen on the same ports. */
+  readonly sharesPorts?: boolean
   readonly intervals?: Pick<
     BackgroundJobsOptions,
     'recordIntervalMs' | 'sweepIntervalMs' | 'shareIntervalMs' | 'forgetIntervalMs'
@@ -51,6 +53,7 @@ export interface RunningServer {
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, service, logger, tracing, intervals, pages: folder = PAGES } = options
+  const { sharesPorts = false } = options
   const stopping = new AbortController()
   const shutdown = new AbortController()
   const connections = new Connections()
@@ -69,7 +72,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     docs: await openDocuments(folder, logger),
   })
   await endGoneUploads({ service, logger, shutdown: shutdown.signal })
-  const [url = '', adminUrl] = await listenAll(listeners)
+  const [url = '', adminUrl] = await listenAll(listeners, sharesPorts)
   const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
   const { uploads } = service
   const running = { listeners, connections, jobs, shutdown, tracing, uploads }
@@ -204,12 +207,18 @@ async function closeListeners({ listeners, connections }: Running): Promise<void
   for (const { app } of listeners) app.server.close()
 }
 
-async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
+async function listenAll(
+  listeners: readonly Listener[],
+  sharesPorts: boolean,
+): Promise<readonly string[]> {
+  // Where the system cannot do that, the primary process of `node:cluster` accepts the connections.
+  const reusePort = sharesPorts && process.platform === 'linux'
   try {
     const urls: string[] = []
     for (const { name, app, host, port } of listeners) {
       const listenTextResolver = (address: string): string => `${name} listens at ${address}`
-      urls.push(await app.listen({ host, port, listenTextResolver }))
+      const listenOptions = { host, port, reusePort, listenTextResolver }
+      urls.push(await app.listen(listenOptions))
     }
     return urls
   } catch (error) {

@@ -72,12 +72,20 @@ function readWorkers(
     faults.push(
       'WORKERS: must be 1 or auto with SQLite or local files; more workers need PostgreSQL and S3',
     )
+  } else if (workers > 1 && portsOf(settings).includes(0)) {
+    faults.push(
+      'PORT, ADMIN_PORT, METRICS_PORT: must not be 0 with several WORKERS, which share them',
+    )
   } else if (settings.uploadMemory < workers * minMemory) {
     const least = `${Math.ceil((workers * minMemory) / 2 ** 20)}MiB`
     const cause = workers > 1 ? `${workers} WORKERS with this MAX_FILE_SIZE` : 'this MAX_FILE_SIZE'
     faults.push(`UPLOAD_MEMORY: must be at least ${least} for ${cause}`)
   }
   return workers
+}
+
+function portsOf({ port, admin, metrics }: ReturnType<typeof readSettings>) {
+  return [port, admin?.port, metrics?.port]
 }
 
 /** Works without an S3 object store in the settings. Throws `ConfigError`. */

@@ -30,7 +30,7 @@ export class AggregatedMetrics {
   }
 }
 
-const CUMULATIVE: ReadonlySet<string> = new Set(['counter', 'histogram'])
+const CUMULATIVE: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary'])
 
 function addable(metric: Snapshot[number]): Snapshot[number] {
   const { name, type, values } = metric

@@ -1,14 +1,23 @@
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { type FromWorker, tell, WORKER_MARK } from './messages.ts'
 import { Scraper } from './scraper.ts'
 
 export interface SupervisorOptions {
   readonly workers: number
+  /** Where the workers will listen. */
+  readonly addresses: readonly Address[]
   readonly logger: FastifyBaseLogger
   /** Resolves to the signal that ends the service. */
   readonly stopped: Promise<NodeJS.Signals>
   readonly printError: (text: string) => void
+}
+
+export interface Address {
+  readonly host: string
+  readonly port: number
 }
 
 /**
@@ -22,7 +31,16 @@ export async function superviseWorkers(options: SupervisorOptions): Promise<numb
       'WORKERS: must be 1 under a process manager that uses the module cluster of Node.js itself.',
     )
   }
+  for (const address of options.addresses) await assertFree(address)
   return await new Supervisor(options).run()
+}
+
+/** Workers share their ports, and would also share them with another service that does so. */
+async function assertFree({ host, port }: Address): Promise<void> {
+  const server = createServer().listen({ host, port })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }
 
 interface Supervised {

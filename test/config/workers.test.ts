@@ -33,6 +33,12 @@ describe('WORKERS', () => {
     )
   })
 
+  it.each(['PORT', 'ADMIN_PORT', 'METRICS_PORT'])('needs a %s that all can share', (name) => {
+    const environment = { ...SERVERS, ADMIN_TOKEN: 'a'.repeat(32), [name]: '0' }
+    expect(readConfig({ ...environment, WORKERS: '1' }).workers).toBe(1)
+    expect(() => readConfig({ ...environment, WORKERS: '2' })).toThrow('must not be 0 with several')
+  })
+
   it('needs enough memory for each worker', () => {
     expect(readConfig({ ...SERVERS, WORKERS: '7' }).workers).toBe(7)
     expect(() => readConfig({ ...SERVERS, WORKERS: '8' })).toThrow(

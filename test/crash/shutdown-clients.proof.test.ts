@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Demo, startDemo } from '../support/service/demo.ts'
+import { freePort } from '../support/servers/local-server.ts'
 import { createPlace } from '../support/service/production-service.ts'
 import { fileBody } from '../support/http/multipart-body.ts'
 import { exitOf } from '../support/service/program.ts'
@@ -45,7 +46,7 @@ describe('SIGTERM under 64 clients without a balancer, who write until nobody li
 async function settingsOfWorkers(): Promise<Readonly<Record<string, string>>> {
   const place = await createPlace()
   opened.defer(() => place.remove())
-  return { ...place.environment, WORKERS: '2' }
+  return { ...place.environment, WORKERS: '2', PORT: String(await freePort()) }
 }
 
 interface Round {

@@ -65,6 +65,7 @@ describe('AggregatedMetrics', () => {
       one.requests.inc({ status: 200 }, number)
       one.running.set(number)
       one.seconds.observe(0.5)
+      one.sizes.observe(number)
       all.set(number, await one.snapshot())
     }
     all.end(1)
@@ -75,6 +76,9 @@ describe('AggregatedMetrics', () => {
     for (const text of [during, after, await all.expose()]) {
       expect(sampleOf(text, 'requests{status="200"}')).toBe(6)
       expect(sampleOf(text, 'seconds_count')).toBe(3)
+      expect(sampleOf(text, 'sizes_count')).toBe(3)
+      expect(sampleOf(text, 'sizes_sum')).toBe(6)
+      expect(text).not.toContain('quantile')
     }
     expect(sampleOf(after, 'running')).toBe(3)
     all.end(4)

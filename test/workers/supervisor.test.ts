@@ -19,7 +19,13 @@ it('tries again when the system has no memory for a replacement', async () => {
   })
   const stop = Promise.withResolvers<NodeJS.Signals>()
   const logger = pino({ level: 'silent' })
-  const options = { workers: 1, logger, stopped: stop.promise, printError: () => undefined }
+  const options = {
+    workers: 1,
+    addresses: [],
+    logger,
+    stopped: stop.promise,
+    printError: () => undefined,
+  }
   const ended = superviseWorkers(options)
   const [first] = (await once(forks, 'fork')) as [Worker]
   for (const type of ['opened', 'serving'] as const) tellPrimary(first, { type })

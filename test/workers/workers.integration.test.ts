@@ -25,7 +25,8 @@ const UPLOADS =
 describe.skipIf(isWithoutProduction())('a service with two workers', () => {
   it('answers by both, and each sees at once what the other has stored', async () => {
     const { url, cookie, log } = await startWorkers()
-    for (let number = 0; number < 8; number++) {
+    const times = 24
+    for (let number = 0; number < times; number++) {
       const file = `${url}/users/me/repo/file-${number}`
       const body = Buffer.alloc(100_000, number)
       expect((await ask(file, { method: 'PUT', cookie, body })).status).toBe(200)
@@ -36,9 +37,8 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
     const requests = log().filter(({ method }) => method === 'PUT' || method === 'GET')
     expect(new Set(requests.map(({ worker }) => worker))).toEqual(new Set([1, 2]))
     expect(new Set(requests.map(({ pid }) => pid))).toEqual(new Set(pidsOf(log())))
-    // Each request has a connection of its own, so the file was read by another process than the one that stored it.
-    const [put, get] = requests
-    expect(put?.pid).not.toBe(get?.pid)
+    // Each request has a connection of its own, which the system gives to either.
+    expect(requests.some(({ pid }, at) => at % 2 === 1 && pid !== requests[at - 1]?.pid)).toBe(true)
   })
 
   it('exposes sums, whichever worker is asked, and loses no count with a worker', async () => {
@@ -83,8 +83,8 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
     process.kill(pid, 'SIGSTOP')
     // Otherwise it would outlive the primary.
     opened.defer(() => void process.kill(pid, 'SIGKILL'))
-    // The stopped worker gets the first or the second connection, and then none.
-    const asked = [0, 1].map(() => ask(`${metricsUrl}/metrics`))
+    // The stopped worker gets about half of the connections.
+    const asked = Array.from({ length: 24 }, () => ask(`${metricsUrl}/metrics`))
     const { body } = await Promise.any(asked)
     expect(sampleOf(body.toString(), UPLOADS)).toBe(4)
     expect(log()).toContainEqual(
@@ -117,12 +117,9 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
   })
 
   it('G01 lets a running upload finish on SIGTERM, refuses new connections, and ends with 0', async () => {
-    const { process, url, cookie, output, log, metricsUrl } = await startWorkers()
+    const { process, url, cookie, output, metricsUrl } = await startWorkers()
     await expect.poll(async () => (await ask(`${url}/readyz`)).status).toBe(200)
     const slow = await Promise.all([0, 1].map((number) => beginUpload({ url, cookie, number })))
-    // Then the primary passes a second signal on to this one.
-    globalThis.process.kill(pidsOf(log())[0] ?? 0, 'SIGTERM')
-    await sleep(1_100)
     process.kill('SIGTERM')
     await expect.poll(() => output().match(/"stopping"/g)).toHaveLength(2)
     for (const origin of [url, url, metricsUrl, metricsUrl]) {
@@ -135,10 +132,33 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
     expect(output().match(/"stopped"/g)).toHaveLength(2)
   })
 
+  it('G01 lets a running upload finish when the signal comes again, through the primary', async () => {
+    const { process: primary, url, cookie, log } = await startWorkers()
+    const slow = await Promise.all([0, 1].map((number) => beginUpload({ url, cookie, number })))
+    for (const pid of pidsOf(log())) process.kill(pid, 'SIGTERM')
+    await sleep(1_100)
+    primary.kill('SIGTERM')
+    await sleep(200)
+    for (const upload of slow) expect(await upload.finish()).toBe(200)
+    expect(await exitOf(primary)).toBe(0)
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'G08 leaves no connection open with a worker that was killed',
+    async () => {
+      const { url, log } = await startWorkers()
+      const [pid = 0] = pidsOf(log())
+      process.kill(pid, 'SIGSTOP')
+      const asked = Array.from({ length: 24 }, () => ask(`${url}/livez`).catch(() => undefined))
+      await sleep(500)
+      process.kill(pid, 'SIGKILL')
+      const statuses = (await Promise.all(asked)).map((answer) => answer?.status)
+      expect(new Set(statuses)).toEqual(new Set([200, undefined]))
+    },
+  )
+
   it('G08 replaces a worker that was killed, and another aborts its upload', async () => {
-    // With port 0, the listener that all have left would come back at another port.
-    const PORT = String(await freePort())
-    const { url, cookie, log, databaseUrl } = await startWorkers({ PORT })
+    const { url, cookie, log, databaseUrl } = await startWorkers()
     const killed = pidsOf(log())
     const { broken } = await beginUpload({ url, cookie, number: 1 })
     await expect.poll(() => runSql(databaseUrl, 'SELECT state FROM uploads')).toHaveLength(1)
@@ -213,7 +233,7 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
   ])('G08 ends as one process does if it can never start: %s', async (_what, wrong) => {
     const [one, two] = await Promise.all(
       ['1', '2'].map(async (WORKERS) => {
-        const environment = { ...ABSENT, ...wrong, WORKERS }
+        const environment = { ...ABSENT, ...wrong, WORKERS, PORT: String(await freePort()) }
         const { process, output } = await startProgram({ args: ['serve'], environment, opened })
         return { code: await exitOf(process), output: output() }
       }),
@@ -223,7 +243,7 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
   })
 
   it('refuses several workers under another program that runs it in several processes', async () => {
-    const environment = { ...ABSENT, WORKERS: '2' }
+    const environment = { ...ABSENT, WORKERS: '2', PORT: String(await freePort()) }
     const manager = ['sh', '-c', `exec "$0" -e '${MANAGER}' "$1"`]
     const { process, output } = await startProgram({
       args: ['serve'],
@@ -237,12 +257,8 @@ describe.skipIf(isWithoutProduction())('a service with two workers', () => {
 
   it('says once that its port is taken, and ends with 1', async () => {
     const { url } = await startWorkers()
-    const { environment } = await newPlace()
-    const { process, output } = await startProgram({
-      args: ['serve'],
-      environment: { ...environment, WORKERS: '2', PORT: new URL(url).port },
-      opened,
-    })
+    const environment = { ...ABSENT, WORKERS: '2', PORT: new URL(url).port }
+    const { process, output } = await startProgram({ args: ['serve'], environment, opened })
     expect(await exitOf(process)).toBe(1)
     expect(output().match(/EADDRINUSE.*Choose another port/g)).toHaveLength(1)
   })
@@ -305,7 +321,9 @@ async function startWorkers(
   under: readonly string[] = [],
 ): Promise<Workers & { readonly databaseUrl: string }> {
   const { environment } = await newPlace()
-  const started = await startService({ ...environment, ...settings, WORKERS: '2' }, under)
+  const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) }
+  const own = { ...environment, ...ports, ...settings, WORKERS: '2' }
+  const started = await startService(own, under)
   await expect.poll(() => pidsOf(started.log()), { timeout: 30_000 }).toHaveLength(2)
   return { ...started, databaseUrl: environment['DATABASE_URL'] ?? '' }
 }
