@@ -8,6 +8,7 @@ import { ResumableLoad } from './resumable/load.ts'
 import type { PassingTime } from './resumable/passing-time.ts'
 import { ABSENT, type Content, type Oracle, type OpenWrite } from './oracle.ts'
 import {
+  isGarbageRefusal,
   isStatus,
   json,
   type Outcome,
@@ -168,7 +169,8 @@ export class Load {
       ...uploadRequest(content, random),
       path: pathOf(name),
     })
-    if (isStatus(outcome, 403) && codeOf(outcome) === 'capacity_exceeded') {
+    const isFull = isStatus(outcome, 403) && codeOf(outcome) === 'capacity_exceeded'
+    if (isFull || isGarbageRefusal(outcome)) {
       tally.refusedUploads += 1
       if (!user.isTight) tally.report('quota', `${user.userId} has room, and is told otherwise`)
       write.refuse()

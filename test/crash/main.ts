@@ -69,7 +69,7 @@ function print({ tally, sweeps, seconds }: Figures): void {
     'resumable uploads lost by a store whose completion was cut off': tally.cutCompletions,
     'resumable uploads cancelled': tally.cancelledUploads,
     'resumable uploads that ended otherwise': JSON.stringify(tally.ended),
-    'uploads refused because of the capacity': tally.refusedUploads,
+    'uploads refused because of the capacity or garbage': tally.refusedUploads,
     'unknown outcomes': tally.unknownOutcomes,
     'answers 503': tally.unavailable,
     'checked reads': tally.checkedReads,

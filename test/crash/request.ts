@@ -89,6 +89,11 @@ export function isStatus<S extends number>(
   return outcome.kind === 'reply' && outcome.status === status
 }
 
+/** Whether the upload has to wait until replaced files of its user are removed, as with a small capacity. */
+export function isGarbageRefusal(outcome: Outcome): outcome is Reply & { readonly status: 429 } {
+  return isStatus(outcome, 429) && String(outcome.body).includes('awaiting removal')
+}
+
 export function json({ body = Buffer.from('{}') }: Reply): Record<string, unknown> {
   return JSON.parse(body.toString()) as Record<string, unknown>
 }

@@ -3,7 +3,7 @@ import type { Random } from '../../simulation/plan/random.ts'
 import { contentOf, sha256 } from '../content.ts'
 import type { Instance } from '../instances.ts'
 import type { OpenWrite, Oracle } from '../oracle.ts'
-import { isStatus, json, type Outcome, type Reply } from '../request.ts'
+import { isGarbageRefusal, isStatus, json, type Outcome, type Reply } from '../request.ts'
 import type { Tally } from '../tally.ts'
 import type { WorldUser } from '../world.ts'
 import * as client from './client.ts'
@@ -149,9 +149,9 @@ export class ResumableLoad {
     }
     // Time passed while its first bytes were on their way.
     const isExpired = isStatus(outcome, 410) && offsets.mayExpire
-    if (isStatus(outcome, 403)) this.#checkRefusal(user, outcome)
+    if (isRefusal(outcome)) this.#checkRefusal(user, outcome)
     else if (!isExpired) this.#expectBreak(outcome)
-    const isRefused = outcome.kind === 'unsent' || isStatus(outcome, 403) || isExpired
+    const isRefused = outcome.kind === 'unsent' || isRefusal(outcome) || isExpired
     if (first === length && !isDeferred && !isRefused) {
       tally.unknownOutcomes += 1
       write.lose(GRACE_MS)
@@ -263,7 +263,7 @@ export class ResumableLoad {
     upload.offset = undefined
     upload.instance = undefined
     if (isEnd(outcome)) return this.#end(upload, await this.#endingOf(upload, outcome))
-    if (isStatus(outcome, 403)) {
+    if (isRefusal(outcome)) {
       this.#checkRefusal(user, outcome)
       return await this.#cancel(upload)
     }
@@ -372,6 +372,10 @@ const MOST_FINISH_MS = 120_000
 
 function idOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
+}
+
+function isRefusal(outcome: Outcome): outcome is Reply & { readonly status: 403 | 429 } {
+  return isStatus(outcome, 403) || isGarbageRefusal(outcome)
 }
 
 function isEnd(outcome: Outcome): outcome is Reply & { readonly status: 404 | 410 } {
