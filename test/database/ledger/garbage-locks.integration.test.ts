@@ -80,6 +80,8 @@ describe.skipIf(server === undefined)('garbage that is removed from PostgreSQL',
     const [ada, bob, cyd] = [await litterer(), await litterer(), await litterer()]
     const sweeper = createSweeper({ ledger, objects: createMemoryStore(), retentionMs: 60_000 })
     await database.transaction(async (db) => {
+      // The sweep may wait for longer than a session may be idle.
+      await sql`SET LOCAL idle_in_transaction_session_timeout = 0`.execute(db)
       await sql`SELECT 1 FROM quotas WHERE user_id = ${bob.userId} FOR UPDATE`.execute(db)
       const failure = sweeper.sweep({ signal: AbortSignal.timeout(30_000) }).catch(String)
       await untilOneWaits()
