@@ -105,7 +105,9 @@ async function cut(
   { cutAfter, meanwhile }: NonNullable<Forwarded['mishap']>,
 ): Promise<void> {
   let left = cutAfter
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  // Destroyed at once, the answer would take the connection to the client with it before `meanwhile` is done.
+  const chunks: AsyncIterable<Buffer> = answer.iterator({ destroyOnReturn: false })
+  for await (const chunk of chunks) {
     const part = chunk.subarray(0, left)
     left -= part.length
     await new Promise((resolve) => {
