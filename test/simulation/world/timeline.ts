@@ -15,7 +15,7 @@ export interface Process {
 export interface Actor {
   readonly process: Process
   readonly name: string
-  /** Of the client's operation; `undefined` for a sweep. */
+  /** Of the client's operation; `undefined` for a sweep and for the start. */
   readonly operation: number | undefined
 }
 

@@ -5,19 +5,25 @@ import type { Timeline } from './timeline.ts'
 
 /**
  * Puts timers, clocks and chance of the whole process under a timeline, until disposed: what core, the S3 adapter and
- * the SDK take from globals.
+ * the SDK take from globals. Only code that runs for an actor draws from `random`: the test runner draws at times that
+ * no seed repeats.
  */
 export function installVirtualGlobals(timeline: Timeline, random: Random): Disposable {
   const timers = createTimers(timeline)
   const now = (): number => timeline.now + (timeline.actor()?.process.skewMs ?? 0)
+  const { randomBytes, randomUUID } = crypto
+  const mathRandom = Math.random
+  const isSimulated = (): boolean => timeline.actor() !== undefined
   const restores = [
     ...Object.entries(timers).map(([name, value]) => replace(globalThis, name, value)),
     replace(performance, 'now', () => timeline.now),
     replace(Date, 'now', now),
-    replace(Math, 'random', () => random.next()),
+    replace(Math, 'random', () => (isSimulated() ? random.next() : mathRandom())),
     replace(AbortSignal, 'timeout', (ms: number) => abortAfter(timeline, ms)),
-    replace(crypto, 'randomBytes', (size: number) => randomBytes(random, size)),
-    replace(crypto, 'randomUUID', () => randomUuid(random)),
+    replace(crypto, 'randomBytes', (size: number) =>
+      isSimulated() ? drawBytes(random, size) : randomBytes(size),
+    ),
+    replace(crypto, 'randomUUID', () => (isSimulated() ? drawUuid(random) : randomUUID())),
   ]
   syncBuiltinESMExports()
   return {
@@ -106,12 +112,12 @@ function abortAfter(timeline: Timeline, ms: number): AbortSignal {
   return stop.signal
 }
 
-function randomBytes(random: Random, size: number): Buffer {
+function drawBytes(random: Random, size: number): Buffer {
   return Buffer.from(Array.from({ length: size }, () => random.below(256)))
 }
 
 /** A UUIDv4. */
-function randomUuid(random: Random): string {
-  const hex = randomBytes(random, 16).toString('hex')
+function drawUuid(random: Random): string {
+  const hex = drawBytes(random, 16).toString('hex')
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5')
 }

@@ -26,7 +26,7 @@ import {
   RETENTION_MS,
 } from '../plan/parameters.ts'
 import type { Seam } from './seam.ts'
-import type { Process } from './timeline.ts'
+import type { Actor, Process } from './timeline.ts'
 import { ampleMemory } from '../../support/upload-memory.ts'
 
 /** Everything of one run. */
@@ -100,7 +100,10 @@ export function startInstance(world: World, process: Process): Instance {
   }
   const repository = createRepository({ ...settings, maxUploads: MAX_UPLOADS, leaseMs: LEASE_MS })
   const lifetimeMs = world.uploadLifetimeMs
-  const uploads = createResumableUploads({ ...settings, maxUnfinished: MAX_UNFINISHED, lifetimeMs })
+  const start: Actor = { process, name: 'start', operation: undefined }
+  const uploads = world.timeline.runAs(start, () =>
+    createResumableUploads({ ...settings, maxUnfinished: MAX_UNFINISHED, lifetimeMs }),
+  )
   const { retentionMs = RETENTION_MS } = variant
   return {
     process,
