@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { startMeddler } from './meddler.ts'
 import { type FuzzFigures, type FuzzOptions, runFuzz } from './run.ts'
+import type { FuzzFinding } from './tally.ts'
 
 const OPTIONS = {
   places: { postgres: undefined, s3: undefined },
@@ -47,24 +48,22 @@ const ANSWERS: [fault: string, from: string, to: string, found: RegExp][] = [
 it.concurrent.each(ANSWERS)(
   'a run finds %s in the answers',
   async (...[, from, to, found]) => {
-    expect(textsOf(await meddled({ answer: (bytes) => replace(bytes, from, to) }))).toMatch(found)
+    await expectFinding(found, { answer: (bytes) => replace(bytes, from, to) })
   },
-  120_000,
+  180_000,
 )
 
 it.concurrent('a run finds files that are stored with other bytes than were sent', async () => {
   const request = (bytes: Buffer) =>
     replace(replace(bytes, 'newnew', 'newNEW'), '\0\u00ff\0', '\0\u00fe\0')
-  expect(textsOf(await meddled({ request, seconds: 20 }))).toMatch(
-    /f-\d+ holds \w+ in place of \w+/,
-  )
-}, 120_000)
+  await expectFinding(/f-\d+ holds \w+ in place of \w+/, { request })
+}, 180_000)
 
 it.concurrent('a run finds appends that are stored with other bytes than were sent', async () => {
   const request = (bytes: Buffer) =>
     bytes.includes('/users/me/uploads/') ? replace(bytes, 'newnew', 'newNEW') : bytes
-  expect(textsOf(await meddled({ request, seconds: 20 }))).toMatch(/upload-\d+ holds \w+ in place/)
-}, 120_000)
+  await expectFinding(/upload-\d+ holds \w+ in place/, { request })
+}, 180_000)
 
 it.concurrent('a run finds an append that is told a wrong offset', async () => {
   const answer = (bytes: Buffer) => {
@@ -73,27 +72,25 @@ it.concurrent('a run finds an append that is told a wrong offset', async () => {
     const shifted = text.replace(/(?<=upload-offset: )\d+/i, (offset) => `${Number(offset) + 1}`)
     return Buffer.from(shifted, 'latin1')
   }
-  expect(textsOf(await meddled({ answer, seconds: 20 }))).toMatch(/an append of .* is told/)
-}, 120_000)
+  await expectFinding(/an append of .* is told/, { answer })
+}, 180_000)
 
 it.concurrent('a run finds an answer that is not documented', async () => {
   const answer = (bytes: Buffer) => replace(bytes, '"code":"format_error"', '"code":"unauthorized"')
-  expect(textsOf(await meddled({ answer }))).toMatch(/answered 400, which has a body/)
-}, 120_000)
+  await expectFinding(/answered 400, which has a body/, { answer })
+}, 180_000)
 
 it.concurrent('a run finds an answer ahead of its own, which shifts the next request to another one', async () => {
   const twice = (bytes: Buffer) =>
     bytes.includes('HTTP/1.1 404') ? Buffer.concat([bytes, bytes]) : bytes
-  expect(textsOf(await meddled({ answer: twice }))).toMatch(
-    /answers to \d+ requests|an answer behind the last/,
-  )
-}, 120_000)
+  const found = /answers to \d+ requests|an answer behind the last/
+  await expectFinding(found, { answer: twice })
+}, 180_000)
 
 it.concurrent('a run finds a connection that does not end', async () => {
   const hang = (bytes: Buffer) => (bytes.includes('"invalid_parameter"') ? undefined : bytes)
-  const figures = await meddled({ answer: hang, timeoutMs: 1_000 })
-  expect(textsOf(figures)).toContain('the connection did not end in time')
-}, 120_000)
+  await expectFinding(/the connection did not end in time/, { answer: hang, timeoutMs: 1_000 })
+}, 180_000)
 
 it.concurrent('a run finds that the service ended', async () => {
   const figures = await runFuzz({
@@ -104,28 +101,40 @@ it.concurrent('a run finds that the service ended', async () => {
     },
   })
   expect(textsOf(figures)).toContain('the service ended with SIGKILL')
-}, 120_000)
+}, 180_000)
 
 interface Meddling {
   readonly request?: (bytes: Buffer) => Buffer
   /** `undefined` keeps the connection and says nothing more. */
   readonly answer?: (bytes: Buffer) => Buffer | undefined
   readonly timeoutMs?: number
-  readonly seconds?: number
 }
 
-async function meddled({
-  timeoutMs = 10_000,
-  seconds = 8,
-  ...meddling
-}: Meddling): Promise<FuzzFigures> {
+/** Runs until a finding matches `found`, at most for a minute. */
+async function expectFinding(
+  found: RegExp,
+  { timeoutMs = 10_000, ...meddling }: Meddling,
+): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const plant = async (_target: unknown, port: number): Promise<number> => {
     const meddler = await startMeddler({ port, ...meddling })
     opened.defer(() => meddler.stop())
     return meddler.port
   }
-  return await runFuzz({ ...OPTIONS, timeoutMs, seconds, plant })
+  const enough = new AbortController()
+  const onFinding = ({ text }: FuzzFinding): void => {
+    if (found.test(text)) enough.abort()
+  }
+  const { signal } = enough
+  const figures = await runFuzz({
+    ...OPTIONS,
+    seconds: 60,
+    timeoutMs,
+    plant,
+    onFinding,
+    signal,
+  })
+  expect(textsOf(figures)).toMatch(found)
 }
 
 function textsOf({ tally }: FuzzFigures): string {

@@ -7,7 +7,7 @@ import { createUser, openWorld, type Places, TIMES, type World } from '../crash/
 import { createAnswerCheck, type OpenApi } from '../openapi/answer-check.ts'
 import { freePort } from '../support/servers/local-server.ts'
 import { type Health, HealthWatch } from './health.ts'
-import { FuzzTally } from './tally.ts'
+import { type FuzzFinding, FuzzTally } from './tally.ts'
 import { Target } from './target.ts'
 import { Worker, type WorkerOptions } from './worker.ts'
 
@@ -22,6 +22,7 @@ export interface FuzzOptions {
   /** How long `/livez` may take to be answered, in milliseconds; 1 s when left out. */
   readonly mostStallMs?: number
   readonly onProgress?: (tally: FuzzTally) => void
+  readonly onFinding?: (finding: FuzzFinding) => void
   /** Ends the cases early; what has been done by then is checked as ever. */
   readonly signal?: AbortSignal
   /** Comes between the clients and the service, to see whether they notice; returns the port that they take then. */
@@ -56,7 +57,7 @@ const MOST_GROWTH_BYTES = 160 * 2 ** 20
  * be.
  */
 export async function runFuzz(options: FuzzOptions): Promise<FuzzFigures> {
-  const tally = new FuzzTally()
+  const tally = new FuzzTally(options.onFinding)
   await using world = await openWorld(options.places)
   const adminToken = 'the-admin-token-of-the-fuzzer-0123456789'
   const ports = { public: await freePort(), admin: await freePort() }

@@ -13,6 +13,11 @@ export class FuzzTally {
   /** Connections that ended without an answer. */
   unanswered = 0
   readonly findings: FuzzFinding[] = []
+  readonly #onFinding: ((finding: FuzzFinding) => void) | undefined
+
+  constructor(onFinding?: (finding: FuzzFinding) => void) {
+    this.#onFinding = onFinding
+  }
 
   count(statuses: readonly number[]): void {
     this.cases += 1
@@ -22,5 +27,6 @@ export class FuzzTally {
 
   report(finding: FuzzFinding): void {
     this.findings.push(finding)
+    this.#onFinding?.(finding)
   }
 }
