@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { sha256 } from '../crash/content.ts'
 import { fileBody, filePart, multipartBody } from '../support/http/multipart-body.ts'
 import { readFormFile } from './form-reader.ts'
 import { readRequests } from './request-reader.ts'
@@ -70,6 +71,21 @@ describe('the strict reading of resumable uploads', () => {
     const metadata = 'Upload-Metadata: name eA==,filename YQ=='
     const found = read('POST /users/me/uploads/ HTTP/1.1', ...tus, length, metadata)
     expect(found).toEqual({ kind: 'create', name: 'a', endsFile })
+  })
+
+  it('knows that a creation may end its file though what comes behind the bytes is malformed', () => {
+    const head = [
+      'POST /users/me/uploads HTTP/1.1',
+      'Tus-Resumable: 1.0.0',
+      'Upload-Length: 4',
+      'Upload-Metadata: filename YQ==',
+      'Content-Type: application/offset+octet-stream',
+      'Transfer-Encoding: chunked',
+    ]
+    const bytes = [...head, '', '4', 'four', '0', 'no trailer', '', ''].join('\r\n')
+    const [request] = readRequests(Buffer.from(bytes)).requests
+    expect(request?.isWhole).toBe(false)
+    expect([...((request && effectOf(request, () => [])) ?? [])]).toEqual([['a', [sha256('four')]]])
   })
 
   it.each(['PATCH', 'POST'])('finds an append (%s)', (method) => {

@@ -97,10 +97,10 @@ export class Worker {
     })
     this.#findings.push(...faults)
     for (const [at, opened] of writes.entries()) {
-      const response = responses[at]
+      const [request, response] = [connection.requests[at], responses[at]]
       for (const write of opened) {
-        if (response === undefined) write.lose(GRACE_MS)
-        else if (isDone(response, connection.requests[at])) write.acknowledge()
+        if (response === undefined || request?.isWhole === false) write.lose(GRACE_MS)
+        else if (isDone(response, request)) write.acknowledge()
         else write.refuse()
       }
     }

@@ -7,7 +7,7 @@ export type ResumableRequest =
       readonly kind: 'create'
       /** Of the file. */
       readonly name: string
-      /** Whether the request ends the file, whose content its body then is. */
+      /** Whether the request ends the file, whose content its body then is; one that is not whole may end it. */
       readonly endsFile: boolean
     }
   | { readonly kind: 'append'; readonly id: string; readonly offset: number }
@@ -31,13 +31,14 @@ function tusRequest(request: ReadRequest): ResumableRequest | undefined {
 }
 
 function tusCreation(request: ReadRequest): ResumableRequest | undefined {
-  const { body, isWhole } = request
+  const { body } = request
   // Several headers are one list (RFC 9110 section 5.3).
   const name = metadataName(valuesOf(request, 'upload-metadata').join(','))
   if (name === undefined) return undefined
   const length = bytesIn(only(request, 'upload-length'))
   if (body.length > 0 && !hasType(request, 'application/offset+octet-stream')) return undefined
-  return { kind: 'create', name, endsFile: isWhole && length === body.length }
+  // The bytes that have come count, whatever comes behind them.
+  return { kind: 'create', name, endsFile: length === body.length }
 }
 
 /** Of the first pair with the key `filename`, else `name`. */
