@@ -120,7 +120,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     maxFiles: config.maxFiles,
     maxFileSize: config.maxFileSize,
     interimResponses: config.interimResponses,
-    downloadLimits: { perUser: maxDownloadsPerUser, total: maxDownloads },
+    downloadLimits: { perOwner: maxDownloadsPerUser, total: maxDownloads },
     page: pages?.user,
     idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
   })

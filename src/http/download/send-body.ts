@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply } from 'fastify'
@@ -7,6 +6,8 @@ import { isAppError } from '../../core/errors.ts'
 import type { OpenedObject } from '../../core/objects/object-store.ts'
 import { watchMinRate } from '../body/min-rate.ts'
 import { abortedBy } from '../server/problem.ts'
+import { takenBytes } from '../server/reader-slots.ts'
+import { breakOff } from '../server/request-outcome.ts'
 
 export interface SendBodyOptions extends Pick<OpenedObject, 'release'> {
   readonly body: Readable
@@ -128,15 +129,4 @@ export function watchSlowReader(reply: FastifyReply, { idleTimeoutMs }: SlowRead
     onTooSlow: () => breakOff(reply, 'the content was taken too slowly'),
   })
   reply.raw.once('close', pace.stop)
-}
-
-export function breakOff({ raw, request }: FastifyReply, reason: string): void {
-  request.reason = reason
-  request.abortedBy = 'timeout'
-  raw.destroy()
-}
-
-/** Bytes the kernel has taken; a write in progress counts when it is complete. */
-export function takenBytes(socket: Pick<Socket, 'bytesWritten' | 'writableLength'>): number {
-  return socket.bytesWritten - socket.writableLength
 }

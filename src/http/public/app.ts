@@ -7,7 +7,7 @@ import type { ResumableUploads } from '../../core/uploads/resumable/resumable-up
 import { createListener, type ListenerOptions } from '../server/listener.ts'
 import { accessTokenPlugin, requireUser } from './access-token.ts'
 import { describeRoutes } from '../openapi/document.ts'
-import { type DownloadLimits, DownloadSlots } from '../download/download-slots.ts'
+import { type ReaderLimits, ReaderSlots } from '../server/reader-slots.ts'
 import { PUBLIC_API } from './api.ts'
 import { updateRoutes } from './routes/update.ts'
 import { capacityRoutes } from './routes/capacity.ts'
@@ -39,7 +39,7 @@ export interface AppOptions extends Pick<
   readonly uploads: ResumableUploads
   readonly accessTokens: AccessTokens
   readonly readiness: Readiness
-  readonly downloadLimits: DownloadLimits
+  readonly downloadLimits: Pick<ReaderLimits, 'perOwner' | 'total'>
   readonly maxFiles: number
   /** In bytes. */
   readonly maxFileSize: number
@@ -64,7 +64,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const prefix = options.basePath
   const document = describeRoutes(app, { ...PUBLIC_API, basePath: prefix })
   const others = otherMethods(app)
-  const downloads = new DownloadSlots(options.downloadLimits)
+  const downloads = new ReaderSlots({
+    ...options.downloadLimits,
+    counted: 'downloads in progress',
+  })
   const isRefusing = () => downloads.isRefusing()
   await app.register(healthRoutes, { ...options, isRefusing, prefix })
   const { docs } = options
@@ -83,7 +86,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
 async function usersScope(
   app: FastifyInstance,
-  options: AppOptions & { readonly downloads: DownloadSlots },
+  options: AppOptions & { readonly downloads: ReaderSlots },
 ): Promise<void> {
   await app.register(accessTokenPlugin, options)
   // The route of any user's files serves these.

@@ -26,8 +26,9 @@ import {
   lingerOver,
   shareIntake,
 } from './unread-body.ts'
+import { limitReader, limitUnreadAnswers, type UnreadAnswerOptions } from './unread-answer.ts'
 
-export interface ListenerOptions {
+export interface ListenerOptions extends UnreadAnswerOptions {
   readonly logger: FastifyBaseLogger | undefined
   /** Addresses (CIDR) of proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[]
@@ -61,6 +62,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     frameworkErrors: (error, request, reply) => {
       const fault = options.pathFault?.(request.raw.url) ?? error
       const isBegun = connections.begin(reply.raw, () => {
+        limitReader(reply, options)
         if (traces !== undefined) beginTrace(traces, request, reply)
         describe(request, reply, () => void sendProblem(fault, request, reply))
       })
@@ -89,7 +91,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
     })
   }
   refuseUnfit(app, options)
-  endConnections(app, options)
+  limitAnswers(app, options)
   return app
 }
 
@@ -117,12 +119,14 @@ function refuseUnfit(app: FastifyInstance, { allowedOrigins }: ListenerOptions):
   })
 }
 
-/** Closes the connection with the answer if the service is stopping or the body is unread. */
-function endConnections(app: FastifyInstance, options: ListenerOptions): void {
+/** Limits answers that are not read. Closes the connection if the service is stopping or the body is unread. */
+function limitAnswers(app: FastifyInstance, options: ListenerOptions): void {
   const { stopping, lingerMs: maxMs = 2_000 } = options
-  app.addHook('onSend', async (request, reply, payload) => {
+  const limit = limitUnreadAnswers(options)
+  app.addHook('onSend', async (request, reply, answer) => {
     // An idle connection would keep the process alive until its client closes it.
     if (stopping.aborted) void reply.header('connection', 'close')
+    const payload = limit(reply, answer)
     return isUnread(request.raw) ? lingerOver({ request, reply, payload, maxMs }) : payload
   })
 }

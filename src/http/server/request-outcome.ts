@@ -164,3 +164,10 @@ export function requestSignal({ raw }: FastifyReply, shutdown: AbortSignal): Abo
 function clientGone(): AppError {
   return new AppError('truncated_body', 'The client closed the connection.')
 }
+
+/** Ends the connection of a client that holds back its answer. */
+export function breakOff({ raw, request }: FastifyReply, reason: string): void {
+  request.reason = reason
+  request.abortedBy = 'timeout'
+  raw.destroy()
+}

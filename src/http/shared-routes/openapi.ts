@@ -15,7 +15,8 @@ export interface OpenApiOptions {
 
 export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, options) => {
   const { document, docs, credentials } = options
-  let text: string | undefined
+  // One buffer for all answers, since anybody may ask and nobody need read.
+  let bytes: Buffer | undefined
   // The policy of every answer, plus the page's inline style.
   const policy = `${SECURITY_HEADERS['content-security-policy']}; base-uri 'none'; style-src ${styleSource(docs)}`
   const headers = { 'cache-control': 'private, no-cache', 'content-security-policy': policy }
@@ -24,8 +25,8 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
     url: '/openapi.json',
     config: { operation: { ...OPENAPI, credentials } },
     handler: async (_request, reply) => {
-      text ??= JSON.stringify(document())
-      return reply.type('application/json; charset=utf-8').send(text)
+      bytes ??= Buffer.from(JSON.stringify(document()))
+      return reply.type('application/json; charset=utf-8').send(bytes)
     },
   })
   app.route({

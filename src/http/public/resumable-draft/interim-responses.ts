@@ -22,6 +22,8 @@ export function sendInterim(
     return false
   }
   if (response.headersSent || response.destroyed) return false
+  // A client that reads none of them would otherwise make them pile up for as long as it sends its body.
+  if (response.writableLength > 0) return false
   const version = { 'Upload-Draft-Interop-Version': INTEROP_VERSION }
   response.writeInformation(UPLOAD_RESUMPTION_SUPPORTED, { ...version, ...headers })
   return true

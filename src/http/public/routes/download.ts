@@ -10,20 +10,19 @@ import {
   formatReprDigest,
   wantsReprDigest,
 } from '../../headers/content-headers.ts'
-import type { DownloadSlots } from '../../download/download-slots.ts'
 import { fileNameParam, type FileRouteOptions } from '../file-resource.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { requireUser } from '../access-token.ts'
-import { breakOff, sendBody, watchSlowReader } from '../../download/send-body.ts'
-import { clientAddressOf } from '../../server/request-head.ts'
-import { requestSignal } from '../../server/request-outcome.ts'
+import { sendBody, watchSlowReader } from '../../download/send-body.ts'
+import { ownerOf, type ReaderSlots } from '../../server/reader-slots.ts'
+import { breakOff, requestSignal } from '../../server/request-outcome.ts'
 import { selectRepresentation } from '../../headers/preconditions.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { isUnread } from '../../server/unread-body.ts'
 import { DOWNLOADS } from './download.openapi.ts'
 
 export interface DownloadOptions extends FileRouteOptions {
-  readonly downloads: DownloadSlots
+  readonly downloads: ReaderSlots
   /** Aborts when the service takes no new work. */
   readonly stopping: AbortSignal
 }
@@ -48,12 +47,11 @@ export const downloadRoutes: FastifyPluginAsyncTypebox<DownloadOptions> = async 
     const target = wanted(request, request.params)
     // Before the answer, which bypasses the hook that would drain the rest.
     if (isUnread(request.raw)) await discardBody({ request, reply }, discarding)
-    const { userId } = request.user ?? {}
     // A client that disconnected while its token was verified would never release a slot.
     signal.throwIfAborted()
     const leave = downloads.take({
-      owner: userId === undefined ? `address ${clientAddressOf(request)}` : `user ${userId}`,
-      isUser: userId !== undefined,
+      ...ownerOf(request),
+      size: 1,
       socket: request.raw.socket,
       giveWay: () => breakOff(reply, 'it gave way to another download'),
     })

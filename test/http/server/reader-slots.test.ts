@@ -2,18 +2,21 @@ import { type AddressInfo, connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import type { OpenFile, Repository } from '../../../src/core/files/repository.ts'
-import { type DownloadSlot, DownloadSlots } from '../../../src/http/download/download-slots.ts'
+import { type ReaderSlot, ReaderSlots } from '../../../src/http/server/reader-slots.ts'
 import { downloadRoutes } from '../../../src/http/public/routes/download.ts'
 
-interface Reader extends DownloadSlot {
+const STRANGER = { isUser: false }
+
+interface Reader extends ReaderSlot {
   bytes: number
   gaveWay: number
 }
 
-function reader(owner: string, isUser = true): Reader {
+function reader(owner: string, { isUser = true, size = 1 } = {}): Reader {
   const it: Reader = {
     owner,
     isUser,
+    size,
     bytes: 0,
     gaveWay: 0,
     socket: {
@@ -30,7 +33,7 @@ function reader(owner: string, isUser = true): Reader {
 }
 
 test('a user has at most so many downloads in progress, and another when one has ended', () => {
-  const slots = new DownloadSlots({ perUser: 2, total: 10 })
+  const slots = new ReaderSlots({ perOwner: 2, total: 10, counted: 'downloads' })
   const release = slots.take(reader('alice'))
   slots.take(reader('alice'))
   expect(() => slots.take(reader('alice'))).toThrow(
@@ -46,7 +49,7 @@ test('a user has at most so many downloads in progress, and another when one has
 
 test('the slowest reader gives way when all slots are taken', () => {
   let now = 0
-  const slots = new DownloadSlots({ perUser: 10, total: 3 }, () => now)
+  const slots = new ReaderSlots({ perOwner: 10, total: 3, counted: 'downloads' }, () => now)
   const [fast, slow, slowest] = [reader('a'), reader('b'), reader('c')]
   // What a connection carried for requests before is not this download's.
   slowest.bytes = 10 ** 9
@@ -65,7 +68,7 @@ test('the slowest reader gives way when all slots are taken', () => {
 
 test('without a slow reader a download is refused, and a balancer told for a while', () => {
   let now = 0
-  const slots = new DownloadSlots({ perUser: 10, total: 1 }, () => now)
+  const slots = new ReaderSlots({ perOwner: 10, total: 1, counted: 'downloads' }, () => now)
   const young = reader('a')
   slots.take(young)
   now = 4_999
@@ -76,16 +79,39 @@ test('without a slow reader a download is refused, and a balancer told for a whi
   expect(slots.isRefusing()).toBe(false)
 })
 
+test('a large answer ends as many slow ones as it needs room for', () => {
+  let now = 0
+  const slots = new ReaderSlots({ perOwner: 10, total: 10, counted: 'bytes' }, () => now)
+  const waiting = ['a', 'b', 'c', 'd'].map((owner) => reader(owner, { size: 2 }))
+  for (const one of waiting) slots.take(one)
+  now = 10_000
+  slots.take(reader('e', { size: 5 }))
+  expect(waiting.map(({ gaveWay }) => gaveWay)).toEqual([1, 1, 0, 0])
+})
+
+test('the sizes of an owner count together until they are released', () => {
+  const slots = new ReaderSlots({ perOwner: 5, total: 100, counted: 'bytes' })
+  const release = slots.take(reader('alice', { size: 3 }))
+  slots.take(reader('alice', { size: 2 }))
+  expect(() => slots.take(reader('alice'))).toThrow('maximum of 5 bytes')
+  release()
+  slots.take(reader('alice', { size: 3 }))
+})
+
 test('users come before strangers, however young and fast these are', () => {
   let now = 0
-  const slots = new DownloadSlots({ perUser: 10, total: 3 }, () => now)
-  const [user, fast, slow] = [reader('a'), reader('192.0.2.1', false), reader('192.0.2.2', false)]
+  const slots = new ReaderSlots({ perOwner: 10, total: 3, counted: 'downloads' }, () => now)
+  const [user, fast, slow] = [
+    reader('a'),
+    reader('192.0.2.1', STRANGER),
+    reader('192.0.2.2', STRANGER),
+  ]
   for (const one of [user, fast, slow]) slots.take(one)
   now = 1_000
   user.bytes = 10 ** 6
   fast.bytes = 10 ** 8
   slow.bytes = 10 ** 7
-  expect(() => slots.take(reader('192.0.2.3', false))).toThrow(
+  expect(() => slots.take(reader('192.0.2.3', STRANGER))).toThrow(
     expect.objectContaining({ code: 'unavailable' }),
   )
   slots.take(reader('b'))
@@ -96,7 +122,7 @@ test('users come before strangers, however young and fast these are', () => {
 })
 
 test('a client that leaves before its download begins takes no slot', async () => {
-  const slots = new DownloadSlots({ perUser: 1, total: 1 })
+  const slots = new ReaderSlots({ perOwner: 1, total: 1, counted: 'downloads' })
   const isAsked = Promise.withResolvers<void>()
   const isOver = Promise.withResolvers<void>()
   const app = fastify({ exposeHeadRoutes: false })
@@ -126,5 +152,5 @@ test('a client that leaves before its download begins takes no slot', async () =
   await isAsked.promise
   client.destroy()
   await isOver.promise
-  expect(() => slots.take(reader('192.0.2.1', false))).not.toThrow()
+  expect(() => slots.take(reader('192.0.2.1', STRANGER))).not.toThrow()
 })

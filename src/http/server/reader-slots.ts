@@ -1,0 +1,142 @@
+import type { Socket } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { AppError, tooManyRequests } from '../../core/errors.ts'
+import { clientAddressOf } from './request-head.ts'
+
+export interface ReaderLimits {
+  /** Maximum per user, or per address without a token. */
+  readonly perOwner: number
+  /** Maximum in all. */
+  readonly total: number
+  /** What is counted, for the refusal's detail: `downloads in progress`. */
+  readonly counted: string
+}
+
+export interface ReaderSlot {
+  /** The user, or the address without a token. */
+  readonly owner: string
+  readonly isUser: boolean
+  /** How much of the limits it takes. */
+  readonly size: number
+  readonly socket: Pick<Socket, 'bytesWritten' | 'writableLength'>
+  /** Ends the answer. Called at most once, and never after `release`. */
+  readonly giveWay: () => void
+}
+
+export function ownerOf(request: FastifyRequest): Pick<ReaderSlot, 'owner' | 'isUser'> {
+  const { userId } = request.user ?? {}
+  return userId === undefined
+    ? { owner: `address ${clientAddressOf(request)}`, isUser: false }
+    : { owner: `user ${userId}`, isUser: true }
+}
+
+/** A younger answer has no meaningful rate yet. */
+const GRACE_MS = 5_000
+
+/** Slower readers give way when the limit is reached. Uploads have the same limit. */
+const SLOW_BYTES_PER_SECOND = 64 * 1024
+
+const REFUSING_MS = 5_000
+
+const WAIT_MS = 5_000
+
+/**
+ * Limits the answers that wait for their readers. When full, the slowest reader below 64 KiB/s gives way; for a user, so
+ * does any reader without a token.
+ */
+export class ReaderSlots {
+  readonly #limits: ReaderLimits
+  readonly #taken = new Map<ReaderSlot, Taken>()
+  readonly #perOwner = new Map<string, number>()
+  readonly #now: () => number
+  #total = 0
+  #refusedAt = Number.NEGATIVE_INFINITY
+
+  constructor(limits: ReaderLimits, now: () => number = () => performance.now()) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  /** Whether an answer was just refused because the limit was reached. */
+  isRefusing(): boolean {
+    return this.#now() - this.#refusedAt < REFUSING_MS
+  }
+
+  /** Returns an idempotent release. Throws `too_many_requests` (owner's limit) or `unavailable` (none gives way). */
+  take(slot: ReaderSlot): () => void {
+    const { perOwner, total, counted } = this.#limits
+    const { owner, size } = slot
+    if (this.#ownedBy(owner) + size > perOwner) throw tooMany(this.#limits)
+    while (this.#total + size > total) {
+      if (this.#endOneFor(slot)) continue
+      this.#refusedAt = this.#now()
+      throw new AppError('unavailable', `The service already has the maximum of ${counted}.`)
+    }
+    const release = (): void => {
+      if (!this.#taken.delete(slot)) return
+      this.#add(owner, -size)
+    }
+    this.#taken.set(slot, { since: this.#now(), bytes: takenBytes(slot.socket), release })
+    this.#add(owner, size)
+    return release
+  }
+
+  #ownedBy(owner: string): number {
+    return this.#perOwner.get(owner) ?? 0
+  }
+
+  #add(owner: string, size: number): void {
+    this.#total += size
+    const owned = this.#ownedBy(owner) + size
+    if (owned === 0) this.#perOwner.delete(owner)
+    else this.#perOwner.set(owner, owned)
+  }
+
+  #endOneFor({ isUser }: ReaderSlot): boolean {
+    const leaving =
+      this.#slowest(({ ageMs, rate }) => ageMs >= GRACE_MS && rate < SLOW_BYTES_PER_SECOND) ??
+      // Otherwise anonymous clients could keep every user out.
+      (isUser ? this.#slowest(({ slot }) => !slot.isUser) : undefined)
+    if (leaving === undefined) return false
+    this.#taken.get(leaving)?.release()
+    leaving.giveWay()
+    return true
+  }
+
+  #slowest(mayLeave: (answer: Answer) => boolean): ReaderSlot | undefined {
+    const now = this.#now()
+    let slowest: Answer | undefined
+    for (const [slot, { since, bytes }] of this.#taken) {
+      const ageMs = now - since
+      const rate = ((takenBytes(slot.socket) - bytes) * 1000) / Math.max(1, ageMs)
+      const answer = { slot, ageMs, rate }
+      if (mayLeave(answer) && rate < (slowest?.rate ?? Infinity)) slowest = answer
+    }
+    return slowest?.slot
+  }
+}
+
+interface Taken {
+  readonly since: number
+  readonly bytes: number
+  readonly release: () => void
+}
+
+interface Answer {
+  readonly slot: ReaderSlot
+  readonly ageMs: number
+  /** Average bytes per second since the answer began. */
+  readonly rate: number
+}
+
+function tooMany({ perOwner, counted }: ReaderLimits): AppError {
+  return tooManyRequests(
+    `This user or address already has the maximum of ${perOwner} ${counted}.`,
+    WAIT_MS,
+  )
+}
+
+/** Bytes the kernel has taken; a write in progress counts when it is complete. */
+export function takenBytes(socket: Pick<Socket, 'bytesWritten' | 'writableLength'>): number {
+  return socket.bytesWritten - socket.writableLength
+}

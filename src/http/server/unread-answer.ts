@@ -1,0 +1,52 @@
+import type { FastifyReply } from 'fastify'
+import { ownerOf, ReaderSlots } from './reader-slots.ts'
+import { breakOff } from './request-outcome.ts'
+
+/** After half of the time in which an answer that nobody reads ends; see `limitReader`. */
+const READER_TIMEOUT_MS = 30_000
+
+/** The kernel takes this much at once, so it does not wait in the process. */
+const SMALL_BYTES = 16 * 1024
+
+const WAITING = {
+  perOwner: 16 * 2 ** 20,
+  total: 64 * 2 ** 20,
+  counted: 'bytes in answers that have not been read',
+}
+
+export interface UnreadAnswerOptions {
+  /** How long the client may read nothing of an answer, once or twice; half a minute by default. */
+  readonly readerTimeoutMs?: number | undefined
+}
+
+/**
+ * Bounds the time and the memory of answers that clients do not read, except for downloads, which have bounds of their
+ * own. The returned function is called with each payload before it is sent, and returns what to send. It throws
+ * `too_many_requests` and `unavailable`. Buffers take no memory of their own: they are shared, as those of a web page.
+ */
+export function limitUnreadAnswers(
+  options: UnreadAnswerOptions,
+): (reply: FastifyReply, payload: unknown) => unknown {
+  const slots = new ReaderSlots(WAITING)
+  return (reply, payload) => {
+    limitReader(reply, options)
+    if (typeof payload !== 'string' || payload.length < SMALL_BYTES) return payload
+    // Node would reserve three bytes for each character that waits.
+    const bytes = Buffer.from(payload)
+    const leave = slots.take({
+      ...ownerOf(reply.request),
+      size: bytes.length,
+      socket: reply.request.raw.socket,
+      giveWay: () => breakOff(reply, 'it gave way to another answer'),
+    })
+    reply.raw.once('close', leave)
+    return bytes
+  }
+}
+
+/** Ends the connection if the client then reads nothing for `readerTimeoutMs` to twice as long. */
+export function limitReader(reply: FastifyReply, options: UnreadAnswerOptions): void {
+  reply.raw.setTimeout(options.readerTimeoutMs ?? READER_TIMEOUT_MS, () =>
+    breakOff(reply, 'the answer was not read'),
+  )
+}
