@@ -72,8 +72,11 @@ export class Connections {
   /** Calls `start` now, or once requests are no longer held back. Returns `false` for a pipelined request. */
   begin(answer: ServerResponse, start: () => void): boolean {
     const { req } = answer
+    // Node may destroy a request with an error after its last reader has left.
+    req.on('error', () => {})
     const connection = this.#of(req.socket)
-    if (connection.idleSince === undefined) {
+    // After the answer, Node still reads until the connection has closed.
+    if (connection.isClosing || connection.idleSince === undefined) {
       closeAfterAnswer(connection, req.socket)
       return false
     }

@@ -112,6 +112,6 @@ function drain({ request: { raw, intake }, maxMs }: EarlyAnswer): Promise<void> 
     }
     raw.unpipe()
     intake?.resume()
-    raw.on('data', count).once('end', finish).once('close', finish).once('error', finish).resume()
+    raw.on('data', count).once('end', finish).once('close', finish).resume()
   })
 }
