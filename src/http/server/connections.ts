@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AppError, type ErrorCode } from '../../core/errors.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
+import { destroyLater, LingeringClose } from './lingering-close.ts'
 import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
 
 export interface ConnectionsOptions {
@@ -26,6 +27,7 @@ class Connection {
   /** By `performance.now()`; `undefined` while a request is in progress. */
   idleSince: number | undefined = performance.now()
   isClosing = false
+  ignoredRequests = 0
   isTimedOut = false
   /** Totals already reported. */
   told: CarriedBytes = { bytesIn: 0, bytesOut: 0 }
@@ -35,12 +37,14 @@ type ParserError = Error & { readonly code?: string }
 
 /**
  * The connections of all listeners. A pipelined request is ignored, and its connection closes after the current answer:
- * otherwise uploads could overtake one another, and one connection could open thousands of files. A parser error is
- * answered and closes the connection, since the next request's start is unknown; a current answer is sent to its end.
+ * otherwise uploads could overtake one another, and one connection could open thousands of files. Too many close it at
+ * once. A parser error is answered and closes the connection, since the next request's start is unknown; a current
+ * answer is sent to its end.
  */
 export class Connections {
   readonly #open = new Set<Socket>()
   readonly #known = new WeakMap<Socket, Connection>()
+  readonly #lingeringClose = new LingeringClose()
   #lastChangedAt = Number.NEGATIVE_INFINITY
   #quietSince = performance.now()
   /** Set while requests are held back. */
@@ -77,7 +81,7 @@ export class Connections {
     const connection = this.#of(req.socket)
     // After the answer, Node still reads until the connection has closed.
     if (connection.isClosing || connection.idleSince === undefined) {
-      closeAfterAnswer(connection, req.socket)
+      this.#ignore(req, connection)
       return false
     }
     connection.answer = answer
@@ -101,7 +105,7 @@ export class Connections {
     if (connection.isClosing) return
     // The request is complete, so the error is in what follows it.
     if (idleSince === undefined && answer?.req.complete === true) {
-      closeAfterAnswer(connection, socket)
+      this.#closeAfterAnswer(connection, socket)
       return
     }
     connection.isClosing = true
@@ -155,6 +159,22 @@ export class Connections {
     }
   }
 
+  #ignore(request: IncomingMessage, connection: Connection): void {
+    connection.ignoredRequests += 1
+    this.#closeAfterAnswer(connection, request.socket)
+    if (connection.ignoredRequests > MAX_IGNORED_REQUESTS) request.socket.destroy()
+    // Discards what has been read of its body.
+    else request.resume()
+  }
+
+  #closeAfterAnswer(connection: Connection, socket: Socket): void {
+    if (connection.isClosing) return
+    connection.isClosing = true
+    // Node resumes the connection after each request.
+    socket.on('resume', () => socket.pause()).pause()
+    connection.answer?.once('close', () => this.#lingeringClose.close(socket))
+  }
+
   #of(socket: Socket): Connection {
     const connection = this.#known.get(socket) ?? new Connection()
     this.#known.set(socket, connection)
@@ -162,12 +182,8 @@ export class Connections {
   }
 }
 
-function closeAfterAnswer(connection: Connection, socket: Socket): void {
-  if (connection.isClosing) return
-  connection.isClosing = true
-  socket.pause()
-  connection.answer?.once('close', () => socket.destroySoon())
-}
+/** One read can bring thousands, and Node keeps each until the connection has closed. */
+const MAX_IGNORED_REQUESTS = 100
 
 function answerRefusal(connection: Connection, error: ParserError, socket: Socket): void {
   const { options, answer } = connection
@@ -179,8 +195,7 @@ function answerRefusal(connection: Connection, error: ParserError, socket: Socke
   options?.meter?.refuse({ status, code })
   socket.end(messageOf(problem, { isHead: answer?.req.method === 'HEAD' }))
   // A client that keeps its side open would otherwise keep the reservation of its upload.
-  const closing = setTimeout(() => socket.destroy(), REFUSED_LINGER_MS)
-  socket.once('close', () => clearTimeout(closing))
+  destroyLater(socket, REFUSED_LINGER_MS)
 }
 
 const REFUSED_LINGER_MS = 2_000

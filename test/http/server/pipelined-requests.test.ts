@@ -6,19 +6,24 @@ import { createListener } from '../../../src/http/server/listener.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
 
 const GET = 'GET /other HTTP/1.1\r\nHost: x\r\n\r\n'
+const PUT = `PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(1_000_000)}`
 
 let app: FastifyInstance
 let port: number
 let begun: string[]
+/** As the server has them. */
+let sockets: Socket[]
 const clients: Socket[] = []
 
 beforeEach(async () => {
   begun = []
+  sockets = []
   app = await createListener({
     logger: undefined,
     trustedProxies: [],
     stopping: new AbortController().signal,
   })
+  app.server.on('connection', (socket) => sockets.push(socket))
   app.addHook('onRequest', async ({ method, url }) => void begun.push(`${method} ${url}`))
   app.get('/other', () => 'other')
   app.put('/', () => 'put')
@@ -35,8 +40,8 @@ async function listen(): Promise<void> {
   port = (app.server.address() as AddressInfo).port
 }
 
-function open(): Socket {
-  const client = connect({ port, host: '127.0.0.1' }).on('error', () => {})
+function open(options = {}): Socket {
+  const client = connect({ port, host: '127.0.0.1', ...options }).on('error', () => {})
   clients.push(client)
   return client
 }
@@ -51,6 +56,76 @@ function heldAnswer(): Promise<{ readonly reply: FastifyReply }> {
 }
 
 const FIRST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+it.each([
+  ['a request', GET],
+  ['some requests', GET.repeat(50)],
+  ['a request with a body', PUT],
+  ['what is no request', 'none\r\n'],
+])('a client that reads slowly gets a whole answer in spite of %s behind it', async (_, behind) => {
+  const content = Buffer.alloc(1_000_000, 'x')
+  const held = heldAnswer()
+  await listen()
+  const client = open().pause()
+  client.write(`${FIRST}${behind}`)
+  const { reply } = await held
+  client.write(behind)
+  void reply.send(content)
+  await once(reply.raw, 'close')
+  // Until the connection would have been closed.
+  await rawRequest({ port, send: [GET] })
+  await rawRequest({ port, send: [GET] })
+
+  let answer = ''
+  for await (const chunk of client.setEncoding('latin1') as AsyncIterable<string>) answer += chunk
+  const [head = '', body = ''] = answer.split('\r\n\r\n', 2)
+  expect(head).toMatch(/^HTTP\/1\.1 200 /)
+  expect(body).toHaveLength(content.length)
+})
+
+it('a connection closes at once if too many requests are pipelined, and is read no further', async () => {
+  void heldAnswer()
+  await listen()
+  const client = open()
+  client.write(FIRST)
+  const send = (): void => {
+    while (client.writable && client.write(GET.repeat(1_000)));
+  }
+  client.on('drain', send).once('connect', send)
+  await new Promise((resolve) => client.once('close', resolve))
+  expect(sockets[0]?.bytesRead).toBeLessThan(256 * 1024)
+})
+
+it('a connection with a pipelined request is read no further', async () => {
+  const held = heldAnswer()
+  await listen()
+  const client = open()
+  client.write(`${FIRST}${GET}`)
+  const { reply } = await held
+  for (let at = 0; at < 20; at += 1) {
+    client.write(GET)
+    await rawRequest({ port, send: [GET] })
+  }
+  const [socket] = sockets
+  expect(socket?.bytesRead).toBe(FIRST.length + GET.length)
+  void reply.send('first')
+  const [answer] = (await once(client, 'data')) as [Buffer]
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 [^]*first$/)
+})
+
+it('of many answered connections with unread requests, only the first ones stay open', async () => {
+  app.get('/', () => 'first')
+  await listen()
+  for (let at = 0; at < 101; at += 1) {
+    // Otherwise the client would close its side too.
+    const client = open({ allowHalfOpen: true }).resume()
+    client.write(`${FIRST}${GET}`)
+    await once(client, 'end')
+  }
+  const last = sockets.at(-1)
+  if (last?.closed === false) await once(last, 'close')
+  expect(sockets.filter(({ closed }) => !closed)).toHaveLength(100)
+})
 
 it('a request that arrives between the answer and the end of its connection is ignored', async () => {
   const held = heldAnswer()
