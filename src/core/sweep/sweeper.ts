@@ -203,20 +203,24 @@ function expiry(
   }
 }
 
-/** Each call purges a page of one user's rows; users who can't be purged are skipped. */
+/**
+ * Each call purges a page of one user's rows; users who can't be purged are skipped. Users are asked for once and in
+ * order: searching from the first one again would skip all that have only aborted uploads left, for every page.
+ */
 function purge(
   { ledger, retentionMs, garbageDelayMs = 0, onPurged }: SweepRun,
   failures: Failures,
 ): Step {
   const keptMs = Math.max(retentionMs, garbageDelayMs)
   let after: UserId | undefined
+  let current: UserId | undefined
   return async () => {
-    const userId = await ledger.findUserToPurge(after)
+    const userId = current ?? (await ledger.findUserToPurge(after))
     if (userId === undefined) return 'done'
     const page = { userId, limit: PAGE, garbageDelayMs: keptMs }
     const rows = (await failures.attemptFor(userId, () => ledger.purgeDeletedUsers(page))) ?? 0
-    // Nothing was moved, so the next call would move nothing.
-    if (rows === 0) after = userId
+    current = rows < PAGE ? undefined : userId
+    after = userId
     onPurged(rows)
     return 'more'
   }

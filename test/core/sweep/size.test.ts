@@ -10,6 +10,8 @@ import {
   sweepOnce,
   type TestCore,
 } from '../../support/service/test-core.ts'
+import type { UserId } from '../../../src/core/users/user-id.ts'
+import { openAccount } from '../ledger/fixture.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
 import { countGarbage, countObjects, litter, watched } from './fixture.ts'
 
@@ -162,6 +164,35 @@ describe('the purge of a user with many files', () => {
     expect(turns).toBeGreaterThanOrEqual(rows.length)
     expect(await core.users.findUser(userId)).toBeUndefined()
     expect(await countGarbage(core)).toBe(2_000)
+  })
+})
+
+describe('the purge of many users', () => {
+  it('asks for each of them once, and never searches through the earlier ones again', async () => {
+    await using core = await openTestCore()
+    const alice = await createTestUser(core)
+    await fill(core, 250)
+    const others: UserId[] = []
+    for (const name of ['bob', 'carol', 'dave']) {
+      const user = await openAccount(core)
+      await user.begin(name, 1)
+      others.push(user.userId)
+    }
+    for (const userId of [alice, ...others]) await core.users.deleteUser(userId)
+    const searchedAfter: (UserId | undefined)[] = []
+    const ledger: Ledger = {
+      ...core.ledger,
+      findUserToPurge(after) {
+        searchedAfter.push(after)
+        return core.ledger.findUserToPurge(after)
+      },
+    }
+    await sweepOnce({ ...core, ledger })
+    expect(searchedAfter).toEqual([undefined, ...[alice, ...others].sort()])
+    expect(await core.users.findUser(alice)).toBeUndefined()
+    for (const userId of others) {
+      expect(await core.ledger.findAccount(userId)).toMatchObject({ usage: { reserved: 0 } })
+    }
   })
 })
 
