@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CompiledQuery, Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
+import { createConfirm } from './confirm.ts'
 import type { RunBatch } from './postgres/connection.ts'
 import type { Transact } from './sqlite/group-commit.ts'
 import type { Tables } from './schema.ts'
 
 export interface Database extends EngineParts {
-  /** Runs statements outside a transaction. `work` may run several times; see `transaction`. */
+  /** Runs statements outside a transaction. `work` may run several times, and rejects likewise; see `transaction`. */
   query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
   execute<R>(statement: CompiledQuery<R>): Promise<readonly R[]>
@@ -17,10 +18,18 @@ export interface Database extends EngineParts {
   /**
    * Guarantees that all of `work` is durable when it resolves. `work` contains only SQL: it restarts after a
    * serialization failure or deadlock, at most `MAX_REPEATS` times, and for `LOCK_TIMEOUT_MS` while SQLite is locked.
-   * Rejects with the `AppError` that `work` threw, after the rollback; with `unavailable` when the database failed,
-   * which leaves the outcome of a running commit unknown; with any other error unchanged.
+   * Rejects with the `AppError` that `work` threw, after the rollback and `confirm`; with `unavailable` when the
+   * database failed, which leaves the outcome of a running commit unknown; with any other error unchanged.
    */
   transaction<T>(work: (tx: Transaction<Tables>) => Promise<T>): Promise<T>
+
+  /**
+   * Guarantees that all changes that a read before the call has seen are as durable as if this process had committed
+   * them. After a crash, a PostgreSQL primary shows commits that no synchronous standby has confirmed; a failover
+   * undoes them. Nothing that a client may take for an acknowledgement may rest on such a read alone: not an offset,
+   * and not a refusal such as "the file exists". Rejects with `unavailable`.
+   */
+  confirm(): Promise<void>
 
   /** After a disk-full error, runs the write `probe` and rejects like `query` until it succeeds. Otherwise a no-op. */
   proveWritable(probe: (kysely: Kysely<Tables>) => Promise<unknown>): Promise<void>
@@ -76,6 +85,8 @@ interface EngineParts extends Fragments {
 }
 
 export interface Engine extends EngineParts, Repeats {
+  /** A statement whose end waits until all earlier commits are confirmed; `undefined` if reads see no others. */
+  readonly confirmation: RawBuilder<unknown> | undefined
   readonly transact?: Transact
   readonly release: () => Promise<void>
 }
@@ -86,7 +97,7 @@ export const MAX_REPEATS = 5
 export const LOCK_TIMEOUT_MS = 10_000
 
 export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: Engine): Database {
-  const { transact, ...parts } = engine
+  const { transact, confirmation, ...parts } = engine
   const { kysely, runBatch, keepIndexOrder, migrateAlone } = parts
   let isFull = false
   const repeats: Repeats = {
@@ -97,15 +108,31 @@ export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: 
       return fault
     },
   }
-  const query: Database['query'] = (work) => withRepeats(() => work(kysely), repeats)
+  const confirm =
+    confirmation === undefined
+      ? async () => undefined
+      : createConfirm(() => withRepeats(() => confirmation.execute(kysely), repeats))
+  async function confirmingRefusal<T>(outcome: Promise<T>): Promise<T> {
+    try {
+      return await outcome
+    } catch (error) {
+      // Nobody takes `unavailable` for an answer.
+      if (error instanceof AppError && error.code !== 'unavailable') await confirm()
+      throw error
+    }
+  }
+  const query: Database['query'] = (work) =>
+    confirmingRefusal(withRepeats(() => work(kysely), repeats))
   const attempt: Transact = transact ?? ((work) => kysely.transaction().execute(work))
-  const transaction: Database['transaction'] = (work) => withRepeats(() => attempt(work), repeats)
+  const transaction: Database['transaction'] = (work) =>
+    confirmingRefusal(withRepeats(() => attempt(work), repeats))
   return {
     ...parts,
     migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), repeats)),
     runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), repeats)),
     query,
     transaction,
+    confirm,
     execute: async (statement) =>
       (await withRepeats(() => kysely.executeQuery(statement), repeats)).rows,
     readInOrder: (work) =>

@@ -210,6 +210,15 @@ export interface Ledger extends SweepLedger, ResumableLedger {
   /** The file if the audience may see it. Files of suspended and deleted users are not found. */
   findFile(file: FindFile): Promise<File | undefined>
 
+  /**
+   * Guarantees that everything that methods have returned before the call is as durable as a commit of this process.
+   * After a crash, a database with a synchronous standby can show changes that a failover undoes. Refusals of all
+   * methods are confirmed already. What a method that changes nothing has returned must be confirmed, in this order,
+   * before a client is told something that it takes for an acknowledgement: an offset, or that a file is stored or an
+   * upload has ended. Reads of files, listings and figures acknowledge nothing (docs/storage.md).
+   */
+  confirm(): Promise<void>
+
   /** Rejects as `begin` would at this moment, and reserves nothing. */
   checkBegin(upload: CheckBegin): Promise<void>
 

@@ -1,5 +1,6 @@
 import { isDatabaseFull } from '../errors.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Failures } from './failures.ts'
@@ -7,7 +8,7 @@ import type { AbortedUpload, Garbage, Removals, SweepLedger } from '../ledger/sw
 import type { UserId } from '../users/user-id.ts'
 
 export interface RemovalRun {
-  readonly ledger: SweepLedger
+  readonly ledger: SweepLedger & Pick<Ledger, 'confirm'>
   readonly objects: ObjectStore
   readonly signal: AbortSignal
   readonly retentionMs: number
@@ -82,9 +83,11 @@ type RemovedPage<T> = Omit<Removals<T>, 'retryMs'> & { readonly progress: Progre
 
 async function removePage<T extends { readonly objectKey: ObjectKey }>(
   page: readonly T[],
-  { objects, signal, onRemoved, onFailed }: RemovalRun,
+  { ledger, objects, signal, onRemoved, onFailed }: RemovalRun,
 ): Promise<RemovedPage<T>> {
   const [removed, failed]: [T[], T[]] = [[], []]
+  // After a failover, a file may refer again to an object that was replaced without a confirmation.
+  if (page.length > 0) await ledger.confirm()
   await forEachConcurrent(page, PARALLEL_REMOVALS, async (item) => {
     if (signal.aborted) return
     try {

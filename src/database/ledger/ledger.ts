@@ -89,6 +89,7 @@ export function createLedger(
     listFiles: (page) => inOrder((tx) => listFiles(tx, page)),
     check: () => check(database),
     findFile: createFindFile(database),
+    confirm: () => database.confirm(),
     checkBegin: (upload) => query((tx) => checkBegin(tx, upload)),
     findAccount: (userId) => query((tx) => findAccount(tx, userId)),
     listAccounts: (page) => inOrder((tx) => listAccounts(tx, page)),

@@ -26,6 +26,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     // A scalar subselect is evaluated once and, unlike the bare volatile function, can bound an index scan.
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
     forUpdate: sql`FOR UPDATE`,
+    // A write without a row: its COMMIT waits like any other, and needs no lock.
+    confirmation: sql`SELECT pg_logical_emit_message(true, 'cloud_repository_confirm', '')`,
     bytewise: sql`"C"`,
     createTrigger: ({ name, event, when, statement }) => [
       sql.raw(`CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS

@@ -32,6 +32,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     now: sql<number>`(SELECT now_ms())`,
     // BEGIN IMMEDIATE is the lock.
     forUpdate: undefined,
+    // A commit is synced to the disk before any read can see it.
+    confirmation: undefined,
     bytewise: sql`BINARY`,
     createTrigger: ({ name, event, when, statement }) => [
       sql.raw(`CREATE TRIGGER ${name} AFTER ${event} WHEN ${when} BEGIN ${statement}; END`),

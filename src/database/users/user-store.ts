@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { User, UserStatus, UserStore } from '../../core/users/user-store.ts'
 import * as accessTokens from './access-tokens.ts'
-import { type Clocked, lockUser } from '../ledger/ledger-sql.ts'
+import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { toUser } from '../ledger/rows.ts'
 import type { Database } from '../database.ts'
 import { PREPARED } from '../statement.ts'
@@ -26,7 +26,8 @@ export function createUserStore(database: Database): UserStore {
     })
 
   return {
-    createUser: (userId) => database.transaction((db) => createUser({ db, now }, userId)),
+    createUser: (userId) =>
+      database.transaction((db) => createUser({ db, now, forUpdate }, userId)),
     findUser: (userId) => database.query((db) => findUser(db, userId)),
     setUserStatus: (userId, status) => locked(userId, (db) => setStatus(db, { userId, status })),
     deleteUser: (userId) =>
@@ -53,7 +54,7 @@ export function createUserStore(database: Database): UserStore {
 }
 
 async function createUser(
-  { db, now }: Clocked,
+  { db, now, forUpdate }: Pick<LedgerTx, 'db' | 'now' | 'forUpdate'>,
   userId: UserId,
 ): ReturnType<UserStore['createUser']> {
   const { rows } = await sql<UserRow>`
@@ -61,7 +62,11 @@ async function createUser(
     ON CONFLICT (id) DO NOTHING
     RETURNING *
   `.execute(db)
-  if (rows[0] === undefined) return { user: await existingUser(db, userId), created: false }
+  if (rows[0] === undefined) {
+    // A write, so that the repetition of a call without an answer is answered only when the user is durable.
+    await lockUser({ db, forUpdate }, userId)
+    return { user: await existingUser(db, userId), created: false }
+  }
   await sql`
     INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count) VALUES (${userId}, 0, 0, 0)
   `.execute(db)

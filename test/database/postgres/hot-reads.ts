@@ -136,6 +136,7 @@ export function recording(database: Database, statements: CompiledQuery[]): Data
   const recorded = createDatabase({
     ...database,
     kysely,
+    confirmation: undefined,
     runBatch:
       runBatch &&
       (({ lock, take }) =>

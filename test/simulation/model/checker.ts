@@ -156,6 +156,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'listAccounts':
     case 'reportCapacity':
     case 'checkBegin':
+    case 'confirm':
     case 'endLeases':
     case 'listExpiredUploads':
     case 'listPendingUploads':

@@ -24,6 +24,7 @@ export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
     reportCapacity: (userId) => ledger.reportCapacity(userId),
     findFile: gate('findFile', (file) => ledger.findFile(file)),
     checkBegin: gate('checkBegin', (upload) => ledger.checkBegin(upload)),
+    confirm: () => ledger.confirm(),
     endLeases: () => ledger.endLeases(),
     listExpiredUploads: gate('listExpiredUploads', (options) => ledger.listExpiredUploads(options)),
     listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),

@@ -131,7 +131,9 @@ export async function finishedBefore(
   upload: ResumableUpload,
 ): Promise<FinishResult> {
   const { sha256 } = upload
-  return sha256 === undefined ? (await repeatCommit(options, caller, upload)).file : { sha256 }
+  if (sha256 === undefined) return (await repeatCommit(options, caller, upload)).file
+  await options.ledger.confirm()
+  return { sha256 }
 }
 
 async function finishedByAnother(

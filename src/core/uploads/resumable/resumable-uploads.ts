@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { isAppError } from '../../errors.ts'
 import type { File } from '../../files/file.ts'
 import type { CommittedUpload } from '../../ledger/ledger.ts'
 import type { Version } from '../../objects/object-key.ts'
@@ -51,6 +52,11 @@ export interface FoundUpload {
   readonly file: File | undefined
 }
 
+/**
+ * What these methods say of an upload, in a result or a refusal, survives the loss of the server that the database runs
+ * on, as far as the operator has it replicated: it was committed or confirmed (`Ledger.confirm`) after it was read.
+ * `list` is no acknowledgement.
+ */
 export interface ResumableUploads {
   /** See `createUpload`. An empty file is committed immediately, unless an append follows. */
   create(upload: CreateUpload): Promise<Appended & { readonly version: Version }>
@@ -163,13 +169,28 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
 
   async function resume(request: ResumeUpload): Promise<ResumableUpload> {
     const upload = await takenOver(request, request.signal)
-    if (upload.state === 'finished') return upload
-    assertUnfinished(upload)
     if (upload.state === 'sealed') await finishUpload(shared, request, upload)
-    else if (upload.offset === upload.length && request.keepsOpen !== true)
+    else if (upload.state === 'open' && upload.offset === upload.length && !request.keepsOpen)
       await seal(request, upload.offset)
-    else return upload
+    else return await confirmed(upload)
     return { ...upload, state: 'finished' }
+  }
+
+  /** For an upload that is reported as it was read, without a commit since. */
+  async function confirmed(upload: ResumableUpload): Promise<ResumableUpload> {
+    if (upload.state !== 'finished') assertUnfinished(upload)
+    await ledger.confirm()
+    return upload
+  }
+
+  /** Refusals, too, report what was read: the offset, that the upload has ended, or that there is none. */
+  async function confirmingRefusal<T>(outcome: Promise<T>): Promise<T> {
+    try {
+      return await outcome
+    } catch (error) {
+      if (isAppError(error) && error.code !== 'unavailable') await ledger.confirm()
+      throw error
+    }
   }
 
   /** For an upload whose last append recorded all bytes, but did not seal it. */
@@ -179,30 +200,35 @@ export function createResumableUploads(options: ResumableOptions): ResumableUplo
     if (committed === undefined) throw uploadBusy()
   }
 
+  async function find(named: NamedResumable): Promise<FoundUpload> {
+    const upload = await existing(named)
+    const file = upload.state === 'finished' ? await ledger.findVersion(named) : undefined
+    return { upload: await confirmed(upload), file }
+  }
+
+  async function outcome(upload: Caller & Pick<NamedResumable, 'version'>) {
+    const { userId, userCreatedAt, version } = upload
+    const named = { userId, userCreatedAt, version }
+    const found = await ledger.findResumable(named)
+    if (found?.state !== 'finished') throw uploadGone('finished')
+    return await repeatCommit(shared, named, found)
+  }
+
+  async function cancel(named: NamedResumable): Promise<void> {
+    const upload = await existing(named)
+    assertUnfinished(upload)
+    if ((await discard(options, upload, 'cancelled')) === 'committed') throw uploadGone('finished')
+    await running.endCancelled(named.version)
+  }
+
   return {
-    create,
-    append,
-    resume,
-    async find(named) {
-      const upload = await existing(named)
-      if (upload.state === 'finished') return { upload, file: await ledger.findVersion(named) }
-      assertUnfinished(upload)
-      return { upload, file: undefined }
-    },
-    async outcome({ userId, userCreatedAt, version }) {
-      const named = { userId, userCreatedAt, version }
-      const upload = await ledger.findResumable(named)
-      if (upload?.state !== 'finished') throw uploadGone('finished')
-      return await repeatCommit(shared, named, upload)
-    },
+    create: (request) => confirmingRefusal(create(request)),
+    append: (request) => confirmingRefusal(append(request)),
+    resume: (request) => confirmingRefusal(resume(request)),
+    find: (named) => confirmingRefusal(find(named)),
+    outcome: (upload) => confirmingRefusal(outcome(upload)),
     list: (page) => ledger.listResumables(page),
-    async cancel(named) {
-      const upload = await existing(named)
-      assertUnfinished(upload)
-      if ((await discard(options, upload, 'cancelled')) === 'committed')
-        throw uploadGone('finished')
-      await running.endCancelled(named.version)
-    },
+    cancel: (named) => confirmingRefusal(cancel(named)),
     stopAsked: () => running.stopAsked(),
     stopAll: () => running.stopAll(),
     get runningAppends() {

@@ -13,6 +13,7 @@ type LedgerRead =
   | 'listFiles'
   | 'findFile'
   | 'checkBegin'
+  | 'confirm'
   | 'findAccount'
   | 'listAccounts'
   | 'reportCapacity'

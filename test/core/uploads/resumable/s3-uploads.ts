@@ -1,4 +1,5 @@
 import { parseFileName } from '../../../../src/core/files/file-name.ts'
+import type { Ledger } from '../../../../src/core/ledger/ledger.ts'
 import type { ObjectStore } from '../../../../src/core/objects/object-store.ts'
 import type { FreeSpace } from '../../../../src/core/uploads/free-space.ts'
 import type { AppendToUpload } from '../../../../src/core/uploads/resumable/append/append.ts'
@@ -22,8 +23,8 @@ export interface S3Uploads extends AsyncDisposable {
   readonly s3: FakeS3
   readonly objects: ObjectStore
   readonly caller: AuthorizedCaller
-  /** Of one instance, on the bucket or what stands before it; each call makes another. */
-  open(objects?: ObjectStore): ResumableUploads
+  /** Of one instance, on the bucket and the database or what stands before them; each call makes another. */
+  open(objects?: ObjectStore, ledger?: Ledger): ResumableUploads
   /** What the disk says to the next appends. */
   space: FreeSpace['request']
 }
@@ -41,9 +42,9 @@ export async function openS3Uploads(): Promise<S3Uploads> {
     objects,
     caller: authorized(await callerNamed(core.users, userId)),
     space: async () => () => undefined,
-    open: (before = objects) =>
+    open: (before = objects, ledger = core.ledger) =>
       createResumableUploads({
-        ledger: core.ledger,
+        ledger,
         objects: before,
         memory: ampleMemory(),
         space: {
