@@ -42,6 +42,7 @@ const COMMANDS = {
     [bin('tsc'), '-p', '.'],
     [bin('tsc'), '-p', 'web'],
     [bin('knip')],
+    ['scripts/check-regexps.mjs'],
   ],
 }
 

@@ -52,6 +52,6 @@ const parseSwitch = (text: string): boolean =>
 
 function parseRatio(text: string): number {
   const ratio = Number(text)
-  if (/^\d*\.?\d+$/.test(text) && ratio <= 1) return ratio
+  if (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && ratio <= 1) return ratio
   throw new Error('must be a number from 0 to 1')
 }

@@ -44,7 +44,8 @@ function parseHeaders(text: string): ReadonlyMap<string, string> {
   return headers
 }
 
-const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([^\r\n\0]*)$/
+/** Only one of its parts can match a given space, so that no head takes quadratic time. */
+const HEADER = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[^\r\n\0 \t][^\r\n\0]*)?)$/
 
 const ONCE = new Set(['content-disposition', 'content-transfer-encoding'])
 

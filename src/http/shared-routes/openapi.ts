@@ -39,7 +39,8 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
 
 function styleSource(document: PageFile | undefined): string {
   const text = document?.contents.get('identity')?.bytes.toString() ?? ''
-  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(text) ?? []
+  const [, rest = ''] = text.split('<style>')
+  const [style = ''] = rest.split('</style>')
   return `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 }
 

@@ -119,9 +119,10 @@ export function parseMetadata(headers: IncomingHttpHeaders): UploadMetadata {
 export function metadataValues(header: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   for (const pair of header.split(',')) {
-    const [, key, value = ''] = PAIR.exec(pair) ?? []
+    const [key = '', value = '', ...more] = pair.split(' ').filter((word) => word !== '')
     const bytes = decodeBase64(value)
-    if (key === undefined || bytes === undefined || values.has(key)) throw malformedMetadata()
+    const isPair = KEY.test(key) && bytes !== undefined && more.length === 0
+    if (!isPair || values.has(key)) throw malformedMetadata()
     values.set(key, decodeText(key, bytes))
   }
   return values
@@ -139,8 +140,8 @@ function decodeText(key: string, bytes: Buffer): string {
 
 const READ_KEYS: ReadonlySet<string> = new Set(['filename', 'name', 'visibility'])
 
-/** A key of printable ASCII without space and comma, and optionally a value. */
-const PAIR = /^ *([!-+\--~]+)(?: +([A-Za-z0-9+/=]*))? *$/
+/** Printable ASCII without space and comma. */
+const KEY = /^[!-+\--~]+$/
 
 function malformedMetadata(): AppError {
   return invalid(
