@@ -8,6 +8,7 @@ import type { ObjectStore } from './core/objects/object-store.ts'
 import { createFreeSpace, type FreeSpace } from './core/uploads/free-space.ts'
 import type { Database } from './database/database.ts'
 import { openSqlite } from './database/sqlite/sqlite.ts'
+import type { KeySetOptions } from './jwt/key-set.ts'
 import { ensureDirectory } from './object-store/filesystem/fsync-directory.ts'
 import { createFilesystemStore } from './object-store/filesystem/store.ts'
 import type { S3StoreOptions } from './object-store/s3/store.ts'
@@ -38,9 +39,12 @@ export async function openObjectStore(
 }
 
 /** Imported on demand, as are two others, to save memory (bench/NOTES.md, "Start and idle memory"). */
-export async function openJwt(config: JwtConfig): Promise<Omit<JwtUsersOptions, 'users'>> {
+export async function openJwt(
+  config: JwtConfig,
+  warn: KeySetOptions['warn'],
+): Promise<Omit<JwtUsersOptions, 'users'>> {
   const { createJwtVerifier } = await import('./jwt/jwt-verifier.ts')
-  return { verifier: createJwtVerifier(config), createsUsers: config.createsUsers }
+  return { verifier: createJwtVerifier({ ...config, warn }), createsUsers: config.createsUsers }
 }
 
 /** Covers local disks only; those of servers are not visible. */

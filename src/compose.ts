@@ -79,7 +79,7 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   if (overrides.objects === undefined) opened.defer(() => store.close())
   await migrate(database)
   await store.prepare(timeoutSignal(PREPARE_TIMEOUT_MS))
-  const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt)))
+  const jwt = overrides.jwt ?? (config.jwt && (await openJwt(config.jwt, warn)))
   const embedded = overrides.database === undefined ? openEmbedded(config, overrides) : undefined
   opened.defer(() => embedded?.instances.leave())
   opened.defer(() => embedded?.writer.close())

@@ -195,6 +195,22 @@ describe('the process', () => {
     expect(output()).toMatch(/settings +ok.*\ndatabase +ok.*\nobject store +ok/)
   })
 
+  it('logs once, for all JWTs, that the keys of the identity provider can not be fetched', async () => {
+    const { output, url } = await startDemo({
+      JWT_JWKS_URL: 'http://127.0.0.1:1/jwks',
+      JWT_ISSUER: 'i',
+      JWT_AUDIENCE: 'a',
+    })
+    const head = Buffer.from('{"alg":"ES256","kid":"k"}').toString('base64url')
+    const headers = { cookie: `access_token=${head}.e30.AAAA` }
+    for (let at = 0; at < 3; at++) {
+      expect((await fetch(`${url}/users/me/capacity`, { headers })).status).toBe(503)
+    }
+    await expect.poll(() => output().split('"request finished"')).toHaveLength(4)
+    expect(output().split('fetching the keys of the identity provider failed')).toHaveLength(2)
+    expect(output()).not.toContain('request failed')
+  })
+
   it('examines the identity provider where there is one', async () => {
     const provider = await startIdentityProvider()
     opened.defer(() => provider.stop())

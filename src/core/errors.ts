@@ -51,6 +51,8 @@ export interface AppErrorOptions {
   readonly part?: Dependency
   /** The part can be read but not written, because its disk is full. */
   readonly isFull?: boolean
+  /** The failure was logged where it happened, once for all requests that it fails. */
+  readonly isLogged?: boolean
 }
 
 /**
@@ -62,6 +64,7 @@ export class AppError extends Error {
   readonly facts: Readonly<Record<string, number | string>>
   readonly part: Dependency | undefined
   readonly isFull: boolean
+  readonly isLogged: boolean
 
   /** `detail` is a sentence for the client, without secrets, file names or internals. */
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
@@ -71,6 +74,7 @@ export class AppError extends Error {
     this.facts = options.facts ?? {}
     this.part = options.part
     this.isFull = options.isFull ?? false
+    this.isLogged = options.isLogged ?? false
   }
 }
 

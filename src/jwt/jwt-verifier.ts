@@ -1,5 +1,5 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose'
-import { AppError, isAppError } from '../core/errors.ts'
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
+import { type AppError, isAppError } from '../core/errors.ts'
 import type { JwtVerifier } from '../core/auth/jwt-verifier.ts'
 import { accessTokenInvalid } from '../core/users/caller.ts'
 import { isUserId } from '../core/users/user-id.ts'
@@ -17,7 +17,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
 
   async function payloadOf(jwt: string, evenExpired: boolean): Promise<JWTPayload> {
     try {
-      const { payload } = await jwtVerify(jwt, keys, {
+      const { payload } = await jwtVerify(jwt, keys.find, {
         algorithms: ALGORITHMS,
         issuer,
         audience,
@@ -30,9 +30,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
       if (evenExpired && error instanceof errors.JWTExpired) return error.payload
       if (error instanceof errors.JOSEError) throw accessTokenInvalid(error)
       // The token is well-formed, so the key is unusable, such as an RSA key that is too short.
-      throw new AppError('unavailable', 'A key of the identity provider cannot be used.', {
-        cause: error,
-      })
+      throw keys.refuseUnusable(decodeProtectedHeader(jwt).kid, error)
     }
   }
 
@@ -40,10 +38,16 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
     async verify(jwt, { evenExpired } = { evenExpired: false }) {
       const { sub, exp } = await payloadOf(jwt, evenExpired)
       // `jose` requires neither, nor does it check that `sub` is a string.
-      if (typeof sub !== 'string' || !isUserId(sub) || exp === undefined) throw accessTokenInvalid()
+      if (typeof sub !== 'string' || !isUserId(sub)) throw claimInvalid('sub')
+      if (exp === undefined) throw claimInvalid('exp')
       return { userId: sub, expiresInMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000 - Date.now() }
     },
   }
+}
+
+/** Without the payload, which must not reach the log. */
+function claimInvalid(claim: string): AppError {
+  return accessTokenInvalid(new errors.JWTClaimValidationFailed('invalid claim', {}, claim))
 }
 
 /** Only signatures by a private key: neither `none` nor a shared secret. */

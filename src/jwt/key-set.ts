@@ -9,17 +9,24 @@ export interface KeySetOptions {
   /** Per request; 3000 by default. */
   readonly timeoutMs?: number
   readonly clock?: () => number
+  /** Called once for each attempt that fails, and once for each unusable key of a fetched set. */
+  readonly warn?: ((err: unknown, message: string) => void) | undefined
 }
 
-export type KeySet = (header: JWTHeaderParameters) => Promise<CryptoKey>
+export interface KeySet {
+  /** Rejects with `access_token_invalid` if there is no such key, and with `unavailable` if that is unknown. */
+  readonly find: (header: JWTHeaderParameters) => Promise<CryptoKey>
+  /** The refusal of a JWT whose key was found but does not work. */
+  refuseUnusable(kid: string | undefined, cause: unknown): AppError
+}
 
 /**
  * Fetches the keys on first use, when they are old, and for an unknown key, but waits `COOLDOWN_MS` after every
  * attempt. (The remote key set of `jose` counts only successes, and drops old keys while the URL is unreachable.)
- * Rejects with `access_token_invalid` if there is no such key, and with `unavailable` if that is unknown.
  */
 export function createKeySet(options: KeySetOptions): KeySet {
-  const { jwksUrl, timeoutMs = TIMEOUT_MS, clock = () => performance.now() } = options
+  const { jwksUrl, timeoutMs = TIMEOUT_MS, clock = () => performance.now(), warn } = options
+  const unusable = new Set<string>()
   let keys: LocalKeys | undefined
   let fetchedAt = Number.NEGATIVE_INFINITY
   let attemptEndedAt = Number.NEGATIVE_INFINITY
@@ -32,8 +39,10 @@ export function createKeySet(options: KeySetOptions): KeySet {
       keys = createLocalJWKSet(await fetchJwks(jwksUrl, timeoutSignal(timeoutMs)))
       fetchedAt = startedAt
       failure = undefined
+      unusable.clear()
     } catch (error) {
       failure = error ?? new Error('The keys could not be fetched.')
+      warn?.(failure, 'fetching the keys of the identity provider failed; retrying for later JWTs')
     } finally {
       attempt = undefined
       attemptEndedAt = clock()
@@ -55,16 +64,42 @@ export function createKeySet(options: KeySetOptions): KeySet {
     if (keys === undefined || wasReachable) await refreshed
   }
 
-  return async (header) => {
-    if (typeof header.kid !== 'string') throw accessTokenInvalid()
-    await refreshWhenOld()
-    const known = keys && (await find(keys, header))
-    if (known !== undefined) return known
-    await refresh()
-    const fresh = keys && (await find(keys, header))
-    if (fresh !== undefined) return fresh
-    if (failure === undefined) throw accessTokenInvalid()
-    throw unusable(failure)
+  async function findKnown(header: JWTHeaderParameters): Promise<CryptoKey | undefined> {
+    try {
+      return await keys?.(header)
+    } catch (error) {
+      if (error instanceof errors.JWKSNoMatchingKey) return undefined
+      throw refuseUnusable(header.kid, error)
+    }
+  }
+
+  /** Only keys of the provider get here, so their number is bounded. */
+  function refuseUnusable(kid = '', cause: unknown): AppError {
+    if (!unusable.has(kid)) warn?.(cause, 'a key of the identity provider cannot be used')
+    unusable.add(kid)
+    return unavailable(cause)
+  }
+
+  /** Garbage can name any key, so a log entry for each refused JWT would let anyone fill the log. */
+  function unavailable(cause: unknown): AppError {
+    const detail = 'The keys of the identity provider are unavailable.'
+    return new AppError('unavailable', detail, { cause, isLogged: warn !== undefined })
+  }
+
+  return {
+    async find(header) {
+      if (typeof header.kid !== 'string') throw accessTokenInvalid(new errors.JWSInvalid())
+      await refreshWhenOld()
+      const known = await findKnown(header)
+      if (known !== undefined) return known
+      await refresh()
+      const fresh = await findKnown(header)
+      if (fresh !== undefined) return fresh
+      throw failure === undefined
+        ? accessTokenInvalid(new errors.JWKSNoMatchingKey())
+        : unavailable(failure)
+    },
+    refuseUnusable,
   }
 }
 
@@ -76,18 +111,3 @@ const MAX_AGE_MS = 5 * 60_000
 const TIMEOUT_MS = 3_000
 
 type LocalKeys = ReturnType<typeof createLocalJWKSet>
-
-async function find(keys: LocalKeys, header: JWTHeaderParameters): Promise<CryptoKey | undefined> {
-  try {
-    return await keys(header)
-  } catch (error) {
-    if (error instanceof errors.JWKSNoMatchingKey) return undefined
-    throw unusable(error)
-  }
-}
-
-function unusable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The keys of the identity provider are unavailable.', {
-    cause,
-  })
-}

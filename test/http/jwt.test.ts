@@ -5,6 +5,7 @@ import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import {
   type IdentityProvider,
+  type Signed,
   startIdentityProvider,
 } from '../support/servers/identity-provider.ts'
 import { NO_BUILD } from '../support/http/page.ts'
@@ -30,16 +31,32 @@ afterEach(async () => {
 interface OpenOptions {
   readonly createsUsers?: boolean
   readonly logger?: Logger
+  /** Of the keys. */
+  readonly clock?: () => number
 }
 
-async function open({ createsUsers = false, ...options }: OpenOptions = {}): Promise<TestService> {
+async function open(given: OpenOptions = {}): Promise<TestService> {
+  const { createsUsers = false, clock, ...options } = given
+  const warn = (err: unknown, message: string): void => options.logger?.warn({ err }, message)
+  const keys = { ...provider, timeoutMs: 300, warn, ...(clock && { clock }) }
   const service = await openEmbedded({
     ...options,
-    jwt: { verifier: createJwtVerifier({ ...provider, timeoutMs: 300 }), createsUsers },
+    jwt: { verifier: createJwtVerifier(keys), createsUsers },
     page: NO_BUILD,
   })
   services.push(service)
   return service
+}
+
+async function openLogged(options: Pick<OpenOptions, 'clock'> = {}) {
+  const lines: string[] = []
+  const logger = pino({}, { write: (line) => void lines.push(line) })
+  const service = await open({ ...options, logger })
+  return { service, logged: (text: string) => lines.filter((line) => line.includes(text)) }
+}
+
+function claim(sub: string | undefined): Partial<Signed> {
+  return { claims: { sub } }
 }
 
 async function cookieOf(claims: Readonly<Record<string, unknown>> = {}) {
@@ -117,16 +134,54 @@ describe('a JWT as the access token', () => {
     }
   })
 
+  it.each<[which: string, reason: string, Partial<Signed>]>([
+    ['of a sub that is no user id', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim('auth0|5f')],
+    ['of an e-mail address', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim('a@example.org')],
+    ['without a sub', 'ERR_JWT_CLAIM_VALIDATION_FAILED (sub)', claim(undefined)],
+    ['without exp', 'ERR_JWT_CLAIM_VALIDATION_FAILED (exp)', { claims: { exp: undefined } }],
+    ['for others', 'ERR_JWT_CLAIM_VALIDATION_FAILED (aud)', { claims: { aud: 'secret-other' } }],
+    ['of others', 'ERR_JWT_CLAIM_VALIDATION_FAILED (iss)', { claims: { iss: 'secret-other' } }],
+    ['that has expired', 'ERR_JWT_EXPIRED (exp)', { claims: { exp: 1_000_000 } }],
+    ['of an unknown key', 'ERR_JWKS_NO_MATCHING_KEY', { header: { kid: 'secret-other' } }],
+    ['without a key', 'ERR_JWS_INVALID', { header: { kid: undefined } }],
+    ['of an unknown user', 'not_found', claim('secret-user')],
+    ['that is too long', 'format_error', { claims: { padding: 'x'.repeat(8192) } }],
+  ])('%s is refused with the reason %s in the log', async (_which, reason, token) => {
+    const { service, logged } = await openLogged()
+    const jwt = await provider.sign({ kid: 'key', ...token })
+    expectProblem(await download(service, { headers: { cookie: `access_token=${jwt}` } }), INVALID)
+    await expect.poll(() => logged('access_token_invalid')).toHaveLength(1)
+    const [line = ''] = logged('access_token_invalid')
+    expect(JSON.parse(line)).toMatchObject({ reason, msg: 'request finished' })
+    expect(line).not.toMatch(/secret-|auth0|example/)
+  })
+
+  it('says nothing in the log but its one line while the keys can not be fetched', async () => {
+    const { service, logged } = await openLogged({ clock: () => 0 })
+    const headers = await cookieOf()
+    await provider.stop()
+    try {
+      for (let at = 0; at < 5; at++) {
+        const reply = await download(service, { headers })
+        expectProblem(reply, { status: 503, code: 'unavailable' })
+      }
+    } finally {
+      await provider.start()
+    }
+    await expect.poll(() => logged('"status":503')).toHaveLength(5)
+    expect(logged('fetching the keys')).toHaveLength(1)
+    expect(logged('fetching the keys')[0]).toContain('ECONNREFUSED')
+    expect(logged('"level":50')).toEqual([])
+  })
+
   it('puts nothing of its own into the log', async () => {
-    const lines: string[] = []
-    const service = await open({ logger: pino({}, { write: (line) => void lines.push(line) }) })
+    const { service, logged } = await openLogged()
     const header = Buffer.from(JSON.stringify({ alg: 'ES256', crit: ['\u009b2Jpwned'] }))
     const cookie = `access_token=${header.toString('base64url')}.e30.AAAA`
     expectProblem(await download(service, { headers: { cookie } }), INVALID)
-    const find = () => lines.filter((line) => line.includes('access_token_invalid'))
-    await expect.poll(find).toHaveLength(1)
-    expect(find()[0]).toContain('"reason":"ERR_JO')
-    expect(find()[0]).not.toContain('pwned')
+    await expect.poll(() => logged('access_token_invalid')).toHaveLength(1)
+    expect(logged('access_token_invalid')[0]).toContain('"reason":"ERR_JO')
+    expect(logged('access_token_invalid')[0]).not.toContain('pwned')
   })
 
   it('of 8 KiB and more is refused in a way that its sender can read', async () => {

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createJwtVerifier } from '../../src/jwt/jwt-verifier.ts'
+import type { KeySetOptions } from '../../src/jwt/key-set.ts'
 import {
   type IdentityProvider,
   startIdentityProvider,
@@ -20,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => provider.stop().catch(() => {}))
 
 /** Verifies JWTs that a key of the provider signs, by its keys as they are fetched. */
-function openVerify() {
-  const verifier = createJwtVerifier({ ...provider, timeoutMs: 300, clock: () => clock.now })
+function openVerify(warn?: KeySetOptions['warn']) {
+  const verifier = createJwtVerifier({ ...provider, timeoutMs: 300, clock: () => clock.now, warn })
   return async (kid: string) => verifier.verify(await provider.sign({ kid }))
 }
 
@@ -79,10 +80,22 @@ describe('the keys', () => {
     expect(await openVerify()('first')).toMatchObject({ userId: 'alice' })
   })
 
-  it('that do not work are not told to be a bad JWT', async () => {
-    const jwk = { kty: 'EC', kid: 'first', alg: 'ES256', crv: 'P-256', x: '!', y: '!' }
+  it.each([
+    ['malformed', { kty: 'EC', kid: 'first', alg: 'ES256', crv: 'P-256', x: '!', y: '!' }],
+    ['too short', { kty: 'RSA', kid: 'first', n: 'A'.repeat(171), e: 'AQAB' }],
+  ])('that are %s are not told to be a bad JWT, and are logged once', async (_how, jwk) => {
+    const { alg = 'RS256' } = jwk as { alg?: string }
+    await provider.addKey('first', alg)
     provider.answerWith((_request, response) => response.end(JSON.stringify({ keys: [jwk] })))
-    await expect(openVerify()('first')).rejects.toMatchObject(unavailable)
+    const warnings: string[] = []
+    const verify = openVerify((_, message) => warnings.push(message))
+    for (let round = 1; round <= 2; round++) {
+      for (let at = 0; at < 3; at++) {
+        await expect(verify('first')).rejects.toMatchObject({ ...unavailable, isLogged: true })
+      }
+      expect(warnings).toEqual(Array(round).fill('a key of the identity provider cannot be used'))
+      clock.now += 5 * MINUTE
+    }
   })
 })
 
@@ -126,13 +139,15 @@ describe('keys that can not be fetched', () => {
     })
   })
 
-  it('are asked for every 5 s at most, however many JWTs come', async () => {
+  it('are asked for, and complained about, every 5 s at most, however many JWTs come', async () => {
     provider.answerWith((_request, response) => response.writeHead(500).end())
-    const verify = openVerify()
+    const causes: unknown[] = []
+    const verify = openVerify((cause) => causes.push(cause))
     for (let round = 0; round < 3; round++) {
       for (let at = 0; at < 10; at++)
-        await expect(verify('first')).rejects.toMatchObject(unavailable)
+        await expect(verify('first')).rejects.toMatchObject({ ...unavailable, isLogged: true })
       expect(provider.requests()).toBe(round + 1)
+      expect(causes).toHaveLength(round + 1)
       clock.now += 5 * SECOND
     }
   })

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isAppError } from '../errors.ts'
+import { AppError, formatError, isAppError } from '../errors.ts'
 import { accessTokenInvalid } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
 import { parseClientAddress } from './client-address.ts'
@@ -48,6 +48,12 @@ const MAX_CACHED = 10_000
 /** JWT verifications for all blocked addresses together: at most a few percent of a core. */
 const JWTS_ON_PROBATION = { max: 10, everyMs: 100 }
 
+// Causes, for the log.
+const UNKNOWN_FORM = formatError(
+  `Neither an access token nor a JWT of up to ${MAX_JWT_LENGTH} bytes.`,
+)
+const UNKNOWN_USER = new AppError('not_found', 'The user of the JWT does not exist.')
+
 interface ShownToken {
   readonly secret: string
   readonly kind: 'issued' | 'jwt' | undefined
@@ -70,7 +76,7 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
     const address = ip === undefined ? undefined : parseClientAddress(ip)
     const blockedMs = address === undefined ? 0 : (failedAttempts?.blockedMs(address) ?? 0)
     try {
-      if (kind === undefined) throw accessTokenInvalid()
+      if (kind === undefined) throw accessTokenInvalid(UNKNOWN_FORM)
       const user = await cache.find(hash, () => {
         const isSuspect = blockedMs > 0 && !cache.wasValid(hash)
         if (kind === 'jwt') return findJwt(secret, isSuspect)
@@ -85,7 +91,7 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
       throw error
     }
     // The signature holds, so this is no guess: the user is unknown or being purged.
-    throw accessTokenInvalid()
+    throw accessTokenInvalid(UNKNOWN_USER)
   }
 
   async function findJwt(jwt: string, isSuspect: boolean): Promise<AccessTokenUser | undefined> {

@@ -84,7 +84,7 @@ export function statusOf(code: ErrorCode): number {
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Answers `error` as a problem document. Logs it with its cause if it is a failure of the service (5xx). A probe that is
+ * Answers `error` as a problem document. Logs it with its cause, unless that is done, if the service failed (5xx). A probe that is
  * refused without a cause was refused by design, for example during a shutdown.
  */
 export function sendProblem(
@@ -93,7 +93,8 @@ export function sendProblem(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = problemOf(error, request.id)
-  if (problem.status >= 500 && clientFault(error) === undefined) {
+  const isLogged = error instanceof AppError && error.isLogged
+  if (problem.status >= 500 && !isLogged && clientFault(error) === undefined) {
     const isByDesign = error instanceof AppError && error.cause === undefined
     const { isProbe = false } = request.routeOptions.config
     const level = isProbe && isByDesign ? 'debug' : 'error'
