@@ -40,12 +40,12 @@ export const CLIENTS: readonly ClientProgram[] = [
     run: () => ['python3', here('client.py')],
   },
   {
-    title: 'TypeScript with fetch',
-    language: 'ts',
-    file: here('client.ts'),
+    title: 'Node.js with fetch',
+    language: 'js',
+    file: here('client.mjs'),
     probe: [process.execPath, '--version'],
     needs: 'node',
-    run: () => [process.execPath, here('client.ts')],
+    run: () => [process.execPath, here('client.mjs')],
   },
   {
     title: 'Go with net/http',

@@ -32,7 +32,7 @@ async function codeOf(language: string, file: string): Promise<string> {
 const INTRODUCTION = `# Clients
 
 To write a client, start from one of these examples: [a web page](#a-web-page), or a [program](#programs) that uses
-[curl](#curl), [Python](#python-with-requests), [TypeScript](#typescript-with-fetch), [Go](#go-with-nethttp),
+[curl](#curl), [Python](#python-with-requests), [Node.js](#nodejs-with-fetch), [Go](#go-with-nethttp),
 [Java](#java-with-httpclient) or [C](#c-with-libcurl). For files that take minutes to send, use [resumable
 uploads](#large-files-that-survive-a-lost-connection) with [tus-js-client](#tus-js-client-in-a-page), [tuspy](#tuspy),
 [tus-java-client](#tus-java-client) or [curl](#tus-with-curl). The source files of all examples are in
@@ -109,7 +109,7 @@ const BACK_END = `This is the back end of the example. A production back end als
 
 const PROGRAMS = `## Programs
 
-All programs take the same arguments. They read the address of the service and the access token from the environment:
+The first lines of each program say how to save and run it. All programs take the same arguments. They read the address of the service and the access token from the environment:
 
     export BASE_URL=http://127.0.0.1:3000 ACCESS_TOKEN=crt_...
     client upload FILE NAME [ETAG]
