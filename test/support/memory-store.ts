@@ -13,14 +13,16 @@ import type { ObjectKey } from '../../src/core/objects/object-key.ts'
 import { DEFAULT_PART_SIZE } from '../../src/core/uploads/memory/budget.ts'
 import type {
   AppendObject,
+  AppendToPlan,
+  PlannedAppend,
   StoredAppend,
   Durable,
   FinishObject,
-  StoreStateForClaim,
   RecordedUpload,
 } from '../../src/core/uploads/resumable/append-store.ts'
 import { consumeBody } from '../../src/object-store/consume-body.ts'
 import { receiveBody } from '../../src/object-store/receive-body.ts'
+import { parseMembers } from '../../src/object-store/parse-members.ts'
 import { storeError } from '../../src/object-store/store-error.ts'
 
 /** For tests and trials: nothing survives the process, and each `put` buffers its whole body. */
@@ -42,6 +44,9 @@ class MemoryStore implements ObjectStore {
   readonly #objects = new Map<ObjectKey, StoredObject>()
   /** What appends have stored; the last one that has begun may go on with it. */
   readonly #growing = new Map<ObjectKey, { readonly content: Buffer }>()
+  /** The plan of that append. An older one comes late. */
+  readonly #newestPlans = new Map<ObjectKey, number>()
+  #plans = 0
 
   async put(object: PutObject): Promise<{ readonly size: number }> {
     const { key, body, metadata = {}, memory, signal } = object
@@ -67,12 +72,28 @@ class MemoryStore implements ObjectStore {
     return DEFAULT_PART_SIZE
   }
 
-  storeStateForClaim({ storeState }: StoreStateForClaim): string {
-    return storeState
+  planAppend({ storeState: ifUnused }: AppendToPlan): PlannedAppend {
+    this.#plans += 1
+    return { storeState: JSON.stringify({ plan: this.#plans }), ifUnused, extraBytes: 0 }
+  }
+
+  isFenceable(): boolean {
+    return true
+  }
+
+  /** A fenced append leaves nothing here. */
+  async removeFenced({ signal }: NamedObject): Promise<void> {
+    throwIfAborted(signal)
   }
 
   async append(append: AppendObject): Promise<StoredAppend | undefined> {
     const { key, body, offset, storeState, memory, onDurable, signal } = append
+    const plan = Number(parseMembers(storeState)['plan'] ?? 0)
+    if (plan < (this.#newestPlans.get(key) ?? 0)) {
+      body.destroy()
+      throw storeError(new Error('Another append took over'))
+    }
+    this.#newestPlans.set(key, plan)
     let growing = { content: this.#growing.get(key)?.content.subarray(0, offset) ?? NOTHING }
     if (growing.content.byteLength < offset) {
       body.destroy()

@@ -20,8 +20,8 @@ export interface RecordedUploadOptions {
 }
 
 type AppendOptions = Partial<Pick<AppendObject, 'signal' | 'memory' | 'bodySize' | 'onDurable'>> & {
-  /** Of what the append has stored nothing is recorded. */
-  readonly isDiscarded?: boolean
+  /** Of what the append has stored nothing is recorded; or only the state, as after a wrong checksum. */
+  readonly isDiscarded?: boolean | 'pieces'
 }
 
 /** What the port allows an adapter. */
@@ -62,12 +62,11 @@ export class RecordedUpload {
     const { offset, length, key } = this
     const body = content instanceof Readable ? content : chunked(content)
     const bodySize = content instanceof Readable ? options.bodySize : content.byteLength
-    const isTakeover = this.#isHeld
-    const epoch = this.#claim(bodySize, isDiscarded)
+    const epoch = this.#claim(bodySize, isDiscarded !== false)
     const tailKey = store.hasTails ? freshKey('appends') : undefined
     if (tailKey !== undefined) this.tailKeys.push(tailKey)
     const { storeState, tail } = this
-    const claimed = { key, offset, length, partSize, storeState, tail, tailKey, isTakeover }
+    const claimed = { key, offset, length, partSize, storeState, tail, tailKey }
     try {
       const appended = await store.append({
         ...claimed,
@@ -77,14 +76,38 @@ export class RecordedUpload {
         metadata,
         signal,
         onDurable: (durable) => {
-          if (!isDiscarded) this.#record(epoch, durable)
+          if (isDiscarded === false) this.#record(epoch, durable)
+          if (isDiscarded === 'pieces' && epoch === this.#epoch)
+            this.storeState = durable.storeState
           onDurable?.(durable)
         },
       })
-      if (appended !== undefined && !isDiscarded) this.#record(epoch, appended.durable)
+      if (appended !== undefined && isDiscarded === false) this.#record(epoch, appended.durable)
       return appended
     } finally {
       if (epoch === this.#epoch) this.#isHeld = false
+    }
+  }
+
+  /** Claims, and suspends the append before its first write. `wake` lets it go on, fenced or not, until it is over. */
+  suspend(content: Buffer): { wake(): Promise<void> } {
+    const { store, partSize, metadata = {} } = this.#options
+    const { key, offset, length } = this
+    const bodySize = content.byteLength
+    this.#claim(bodySize, false)
+    const tailKey = store.hasTails ? freshKey('appends') : undefined
+    if (tailKey !== undefined) this.tailKeys.push(tailKey)
+    const { storeState, tail } = this
+    const claimed = { key, offset, length, partSize, storeState, tail, tailKey, bodySize, metadata }
+    return {
+      wake: async () => {
+        let last = storeState
+        const onDurable = (durable: Durable): void => void (last = durable.storeState)
+        const rest = { body: chunked(content), onDurable, signal: never() }
+        await store.append({ ...claimed, ...rest }).catch(() => undefined)
+        const recorded = this.storeState
+        await store.removeFenced({ key, storeState: last, recorded, signal: never() })
+      },
     }
   }
 
@@ -109,10 +132,11 @@ export class RecordedUpload {
   #claim(bodySize: number | undefined, isDiscardable: boolean): number {
     const { store, partSize } = this.#options
     const { storeState, offset, length } = this
-    const claim = { storeState, partSize, offset, length, bodySize, isDiscardable }
-    const state = store.storeStateForClaim(claim)
-    if (state === undefined) throw new LostUpload()
-    this.storeState = state
+    const isTakeover = this.#isHeld
+    const claim = { storeState, partSize, offset, length, bodySize, isDiscardable, isTakeover }
+    const plan = store.planAppend(claim)
+    if (plan === undefined) throw new LostUpload()
+    this.storeState = plan.storeState
     this.#isHeld = true
     this.#epoch += 1
     return this.#epoch

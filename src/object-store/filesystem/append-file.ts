@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, copyFile, type FileHandle, lstat, open, rm } from 'node:fs/promises'
+import { access, copyFile, type FileHandle, lstat, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type {
   AppendObject,
@@ -11,7 +11,7 @@ import { formatStoreState, type StoreState, parseStoreState } from './store-stat
 import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { orMissing } from './or-missing.ts'
 import { SyncedFile } from './synced-file.ts'
-import { freshSuffix } from './temporary-files.ts'
+import { removeOlderFiles, removeTemporaryFile, suffixOf } from './temporary-files.ts'
 
 export interface ObjectPlace {
   /** Of the object. */
@@ -66,12 +66,11 @@ class Appending {
 
   /** Resolves to `undefined` if bytes before the offset are lost. */
   async store(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Durable | undefined> {
-    const { memory, offset, isTakeover } = this.#append
+    const { memory, offset } = this.#append
     // A disk that is not mounted must not look like a lost upload.
     if (offset > 0) await access(this.#place.users)
-    await this.#removeReplaced()
-    const isShared = isTakeover || this.#state.isShared === true
-    const opened = isShared ? await this.#takeOver() : await this.#open()
+    const { copyTo } = this.#state
+    const opened = copyTo === undefined ? await this.#open() : await this.#takeOver(copyTo)
     if (opened === undefined) return await this.#lose()
     const { handle, newIn } = opened
     const onSynced = (position: number): void => {
@@ -91,7 +90,12 @@ class Appending {
 
   async #open(): Promise<OpenedFile | undefined> {
     const { path, users } = this.#place
-    const file = `${path}${this.#state.suffix}`
+    const { file: number, hasOlder } = this.#state
+    if (hasOlder === true) {
+      await removeOlderFiles(path, { last: number, kept: number })
+      this.#state = { file: number }
+    }
+    const file = `${path}${suffixOf(number)}`
     if (this.#append.offset > 0) {
       const handle = await orMissing(this.#openAtOffset(file))
       return handle && { handle, newIn: undefined }
@@ -104,26 +108,26 @@ class Appending {
   }
 
   /** Copies what is recorded to a file that no other append knows. */
-  async #takeOver(): Promise<OpenedFile | undefined> {
+  async #takeOver(copyTo: number): Promise<OpenedFile | undefined> {
     const { path, users } = this.#place
-    const { suffix: replaced } = this.#state
-    // If this fails, the next append must take over too.
-    this.#keep({ suffix: replaced, isShared: true })
-    const suffix = freshSuffix()
-    const file = `${path}${suffix}`
+    const { file: source } = this.#state
+    const file = `${path}${suffixOf(copyTo)}`
+    // First, so that the copies of appends that were killed do not pile up.
+    await removeOlderFiles(path, { last: copyTo, kept: source })
     await ensureDirectory(dirname(file), users)
     let handle: FileHandle | undefined
     try {
-      handle = await this.#copy(`${path}${replaced}`, file)
+      handle = await this.#copy(`${path}${suffixOf(source)}`, file)
       await handle?.sync()
       await syncDirectory(dirname(file))
     } catch (error) {
       await handle?.close()
-      await rm(file, { force: true })
+      await removeTemporaryFile(path, copyTo)
       throw error
     }
     if (handle === undefined) return undefined
-    this.#keep({ suffix, replaced })
+    this.#state = { file: copyTo, hasOlder: true }
+    this.#append.onDurable(this.#durable())
     return { handle, newIn: undefined }
   }
 
@@ -150,22 +154,10 @@ class Appending {
     return undefined
   }
 
-  async #removeReplaced(): Promise<void> {
-    const { replaced, ...state } = this.#state
-    if (replaced === undefined) return
-    await rm(`${this.#place.path}${replaced}`, { force: true })
-    this.#state = state
-  }
-
   /** The file is also gone if the claim no longer stands and the upload was finished. */
   async #lose(): Promise<undefined> {
     const finished = await orMissing(lstat(this.#place.path))
     if (finished !== undefined) throw new Error('The upload has become an object already')
-  }
-
-  #keep(state: StoreState): void {
-    this.#state = state
-    this.#append.onDurable(this.#durable())
   }
 
   #report(position: number): void {

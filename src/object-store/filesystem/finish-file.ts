@@ -6,7 +6,7 @@ import { parseStoreState } from './store-state.ts'
 import { syncDirectory } from './fsync-directory.ts'
 import { orMissing } from './or-missing.ts'
 import { writeMetadata } from './symlink-metadata.ts'
-import { removeTemporaryFiles } from './temporary-files.ts'
+import { removeTemporaryFiles, suffixOf } from './temporary-files.ts'
 
 /** Implements the port's `finish`: renames the file, which appends have fsynced. */
 export async function finishFile(
@@ -15,7 +15,7 @@ export async function finishFile(
 ): Promise<{ readonly size: number } | undefined> {
   // A disk that is not mounted must not look like a lost upload.
   await access(users)
-  const file = `${path}${parseStoreState(storeState).suffix}`
+  const file = `${path}${suffixOf(parseStoreState(storeState).file)}`
   const isThere = (await orMissing(lstat(path))) !== undefined
   if (!isThere && (await orMissing(cutTo(size, file))) === true) {
     // Before the rename, so that no object is visible without its metadata.
@@ -37,7 +37,7 @@ export async function isFileStored(
 ): Promise<boolean> {
   await access(users)
   if (offset === 0) return true
-  const file = await orMissing(lstat(`${path}${parseStoreState(storeState).suffix}`))
+  const file = await orMissing(lstat(`${path}${suffixOf(parseStoreState(storeState).file)}`))
   // A finish may have renamed the file.
   const { size } = file ?? (await orMissing(lstat(path))) ?? { size: 0 }
   return size >= offset

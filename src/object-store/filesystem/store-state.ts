@@ -1,15 +1,18 @@
+import type { AppendToPlan, PlannedAppend } from '../../core/uploads/resumable/append-store.ts'
 import { parseMembers } from '../parse-members.ts'
 import { storeError } from '../store-error.ts'
-import { isSuffix, TEMPORARY } from './temporary-files.ts'
 
-/** What the adapter keeps about an upload, which the ledger records. */
+/** What the adapter keeps about an upload, which the ledger records. Files have numbers (`temporary-files.ts`). */
 export interface StoreState {
-  /** The content is in the file at the object's path plus this suffix. */
-  readonly suffix: string
-  /** An append that was not released may still write to that file, so the next append copies it first. */
-  readonly isShared?: boolean
-  /** Suffix of the file before a takeover, which is no longer needed. */
-  readonly replaced?: string
+  /** The file that holds the content. */
+  readonly file: number
+  /**
+   * An append that was not released may still write to `file`, so an append copies it to this one. Never decreases
+   * while it is set: an append that failed or was fenced may have left the copy.
+   */
+  readonly copyTo?: number
+  /** Older files may be left, which are no longer needed. */
+  readonly hasOlder?: true
 }
 
 export function formatStoreState(state: StoreState): string {
@@ -17,11 +20,30 @@ export function formatStoreState(state: StoreState): string {
 }
 
 export function parseStoreState(storeState: string): StoreState {
-  const { suffix = TEMPORARY, isShared, replaced } = parseMembers(storeState)
-  if (!isSuffix(suffix)) throw storeError(new TypeError('The state of an upload names no file'))
+  const { file = 0, copyTo, hasOlder } = parseMembers(storeState)
+  if (!isNumber(file)) throw storeError(new TypeError('The state of an upload names no file'))
   return {
-    suffix,
-    ...(isShared === true && { isShared }),
-    ...(isSuffix(replaced) && { replaced }),
+    file,
+    ...(isNumber(copyTo) && { copyTo }),
+    ...(hasOlder === true && { hasOlder }),
   }
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+/** Implements the port's `planAppend`. Once an append has to copy, the next ones do until one has succeeded. */
+export function planAppend({ storeState, offset, isTakeover }: AppendToPlan): PlannedAppend {
+  const state = parseStoreState(storeState)
+  const { file, copyTo } = state
+  if (!isTakeover && copyTo === undefined)
+    return { storeState, ifUnused: storeState, extraBytes: 0 }
+  const planned = formatStoreState({ ...state, copyTo: Math.max(file, copyTo ?? 0) + 1 })
+  return { storeState: planned, ifUnused: planned, extraBytes: offset }
+}
+
+/** Implements the port's `isFenceable`: a copy that were fenced would have to be made again. */
+export function isFenceable(storeState: string): boolean {
+  return parseStoreState(storeState).copyTo === undefined
 }

@@ -12,7 +12,8 @@ import { orMissing } from './or-missing.ts'
 import { FileWriter } from './put-file.ts'
 import { readMetadata, removeMetadata } from './symlink-metadata.ts'
 import { storeError } from '../store-error.ts'
-import { removeTemporaryFiles } from './temporary-files.ts'
+import { isFenceable, parseStoreState, planAppend } from './store-state.ts'
+import { removeTemporaryFile, removeTemporaryFiles } from './temporary-files.ts'
 
 /**
  * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
@@ -55,8 +56,15 @@ export function createFilesystemStore(options: { readonly directory: string }): 
 
     // Files have no parts.
     partSizeFor: () => DEFAULT_PART_SIZE,
-    storeStateForClaim: ({ storeState }) => storeState,
+    planAppend,
+    isFenceable,
     append: async (append) => appendToFile(append, placeOf(append.key)),
+    async removeFenced({ key, storeState, recorded, signal }) {
+      const path = pathOf(key)
+      const { file } = parseStoreState(storeState)
+      if (recorded !== undefined && parseStoreState(recorded).file === file) return
+      await attempt(signal, () => removeTemporaryFile(path, file))
+    },
     async finish(upload) {
       const place = placeOf(upload.key)
       return attempt(upload.signal, () => finishFile(upload, place))

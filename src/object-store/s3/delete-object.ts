@@ -73,7 +73,7 @@ type Page = Pick<
   'Uploads' | 'IsTruncated' | 'NextKeyMarker' | 'NextUploadIdMarker'
 >
 
-async function abortUpload(
+export async function abortUpload(
   bucket: UploadBucket,
   {
     key: Key,

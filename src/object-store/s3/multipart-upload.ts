@@ -29,6 +29,8 @@ export interface MultipartOptions extends Pick<PutObject, 'key' | 'metadata' | '
   readonly concurrency: number
   /** The upload to go on with; created with the first part if omitted. */
   readonly open?: OpenMultipart | undefined
+  /** Called before the first part is sent to an upload that was created. */
+  readonly onCreated?: (upload: OpenMultipart) => void
   readonly onSent: (part: SentPart, upload: OpenMultipart) => void
 }
 
@@ -69,7 +71,7 @@ export class MultipartUpload {
 
   async #create(): Promise<OpenMultipart> {
     const { client, name, deadlines, checksums } = this.#bucket
-    const { key, metadata } = this.#options
+    const { key, metadata, onCreated } = this.#options
     const input = {
       Bucket: name,
       Key: key,
@@ -84,7 +86,9 @@ export class MultipartUpload {
     )
     this.mayHaveStray = ($metadata.attempts ?? 1) > 1
     if (UploadId === undefined) throw new Error('The store returned no multipart upload id')
-    return { uploadId: UploadId, hasChecksums: ChecksumAlgorithm === 'CRC32' }
+    const created = { uploadId: UploadId, hasChecksums: ChecksumAlgorithm === 'CRC32' }
+    onCreated?.(created)
+    return created
   }
 
   async #sendPart(upload: OpenMultipart, part: Part): Promise<void> {

@@ -6,7 +6,8 @@ import { BufferPool } from '../buffer-pool.ts'
 import { appendObject } from './append/append-object.ts'
 import { areStored } from './append/find-pieces.ts'
 import { finishUpload } from './append/finish-upload.ts'
-import { storeStateForClaim } from './append/store-state.ts'
+import { removeFenced } from './append/remove-fenced.ts'
+import { isFenceable, planAppend } from './append/store-state.ts'
 import {
   callS3,
   DEFAULT_DEADLINES,
@@ -60,10 +61,12 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const uploads = { options: { partSize, queueSize, maxFileSize }, pool }
   return {
     hasTails: true,
-    storeStateForClaim,
+    planAppend,
+    isFenceable,
     put: (object) => uploadObject(bucket, { object, ...uploads }),
     partSizeFor: (length) => partSizeFor(length ?? maxFileSize, partSize),
     append: (append) => appendObject(bucket, { append, concurrency: queueSize, pool }),
+    removeFenced: (append) => translated(removeFenced(bucket, append)),
     finish: (upload) => finishUpload(bucket, upload),
     isStored: (upload) => areStored(bucket, upload),
     open: (object) => openObject(readers, object),

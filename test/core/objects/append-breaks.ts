@@ -4,7 +4,7 @@ import type { BodyMemory } from '../../../src/core/objects/body-memory.ts'
 import { chunked, digest, never, read } from '../../support/objects.ts'
 import { heldBody } from '../../support/recorded-upload.ts'
 import { countingMemory } from '../../support/upload-memory.ts'
-import { broken, type Current, expectFinished, open } from './append-subject.ts'
+import { broken, type Current, expectFinished, open, removeTails } from './append-subject.ts'
 
 export function testBreaks(current: Current): void {
   it('keeps every byte that came, wherever it breaks off, and brings its error', async () => {
@@ -152,6 +152,26 @@ export function testTakeovers(current: Current): void {
       expect([finished?.size, stored?.sha256]).toEqual(
         isReplaced ? [undefined, undefined] : [content.length, digest(content)],
       )
+    }
+  })
+
+  it('leaves nothing of one that wakes when the upload is finished, or before (I8)', async () => {
+    const subject = current()
+    const { store, partSize } = subject
+    for (const offset of [0, 100, partSize + 100]) {
+      const content = randomBytes(3 * partSize)
+      const upload = open(current, content.length)
+      if (offset > 0) await upload.append(content.subarray(0, offset))
+      const before = upload.suspend(randomBytes(partSize + 7))
+      const after = upload.suspend(randomBytes(partSize + 7))
+      await upload.append(content.subarray(upload.offset, offset + partSize))
+      if (offset === 0) await before.wake()
+      await upload.append(content.subarray(upload.offset))
+      await expectFinished(subject, upload, content)
+      await after.wake()
+      expect(await subject.residue(upload.key)).toEqual([])
+      expect(await read(store, upload.key)).toMatchObject({ sha256: digest(content) })
+      await removeTails(subject, upload)
     }
   })
 

@@ -102,6 +102,17 @@ function testContents(current: Current): void {
     }
   })
 
+  it('take an empty content after bytes that were discarded', async () => {
+    const { partSize } = current()
+    for (const size of [1, partSize + 1]) {
+      const upload = open(current, undefined)
+      await upload.append(randomBytes(size), { isDiscarded: 'pieces' })
+      upload.length = 0
+      await upload.append(randomBytes(0))
+      await expectFinished(current(), upload, randomBytes(0))
+    }
+  })
+
   it('take an empty append anywhere', async () => {
     const { partSize } = current()
     const content = randomBytes(partSize + 1)

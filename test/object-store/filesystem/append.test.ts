@@ -49,7 +49,6 @@ function claimOf(upload: RecordedUpload, content: Buffer): AppendObject {
     partSize: 8 * MIB,
     tail: [],
     tailKey: undefined,
-    isTakeover: false,
     metadata: {},
     onDurable: () => undefined,
     signal: never(),
@@ -228,8 +227,8 @@ describe('an append to a file', () => {
 
   it('refuses a state that names another file', async () => {
     const upload = open(100)
-    for (const suffix of ['', '.tmp.d/../../x', '/../x', '.tmp.d/', 7]) {
-      upload.storeState = JSON.stringify({ suffix })
+    for (const file of ['', '0', '/../x', -1, 1.5, 2 ** 60, null]) {
+      upload.storeState = JSON.stringify({ file })
       const appending = upload.append(randomBytes(10))
       await expect(appending).rejects.toMatchObject({ code: 'unavailable' })
       upload.offset = 0
@@ -257,6 +256,45 @@ describe('an append that takes over a file', () => {
     await expectFinished(upload, content)
   })
 
+  it('keeps one copy at most, however often it is taken over in turn (R22)', async () => {
+    const content = randomBytes(100)
+    const upload = open(content.length)
+    await upload.append(content.subarray(0, 30))
+    const stalled: Promise<unknown>[] = []
+    const bodies = Array.from({ length: 4 }, heldBody)
+    for (const { body, give, drained } of bodies) {
+      upload.crash()
+      give(content.subarray(30, 60))
+      stalled.push(upload.append(body, { isDiscarded: true }).catch(() => undefined))
+      await drained()
+      expect(await filesIn(directory)).toHaveLength(2)
+    }
+    upload.crash()
+    await upload.append(content.subarray(30))
+    for (const { body } of bodies) body.destroy(new Error('gone at last'))
+    await Promise.all(stalled)
+    await expectFinished(upload, content)
+  })
+
+  it('needs room for its copy, and may not be fenced before it has made it', async () => {
+    const append = { partSize: 8 * MIB, offset: 30, length: 100, bodySize: 70 }
+    const plan = (storeState: string, isTakeover: boolean) =>
+      store.planAppend({ ...append, storeState, isTakeover })
+    expect(plan('{}', false)).toEqual({ storeState: '{}', ifUnused: '{}', extraBytes: 0 })
+    expect(store.isFenceable('{}')).toBe(true)
+    const planned = plan('{}', true)
+    expect(planned?.extraBytes).toBe(30)
+    expect(store.isFenceable(planned?.storeState ?? '')).toBe(false)
+    // It was not called, or failed: the earlier append may still write.
+    expect(plan(planned?.ifUnused ?? '', false)?.extraBytes).toBe(30)
+    const upload = open(100)
+    await upload.append(randomBytes(30))
+    upload.crash()
+    await upload.append(randomBytes(30))
+    expect(plan(upload.storeState, false)?.extraBytes).toBe(0)
+    expect(store.isFenceable(upload.storeState)).toBe(true)
+  })
+
   it('has its copy on disk before it is recorded', async () => {
     const content = randomBytes(100)
     const upload = open(content.length)
@@ -267,10 +305,9 @@ describe('an append that takes over a file', () => {
     await upload.append(content.subarray(0, 0), {
       onDurable: ({ storeState }) => void events.push(storeState),
     })
-    const { suffix } = JSON.parse(upload.storeState) as { suffix: string }
     const copied = events.indexOf(upload.storeState)
     const before = events.slice(0, copied)
-    expect(before).toContain(`${upload.key}${suffix}`)
+    expect(before).toContain(`${upload.key}.tmp.d/1`)
     expect(before).toContain(`${upload.key}.tmp.d`)
     expect(before).toContain(dirname(upload.key))
   })

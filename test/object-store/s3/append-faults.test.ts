@@ -265,8 +265,7 @@ describe('finish', () => {
 
   it('ends an upload whose id was lost with its instance, also one that the store made twice', async () => {
     const upload = open(CONTENT.length)
-    s3.inject('CreateMultipartUpload', loseAnswer)
-    s3.inject('UploadPart', (apply) => {
+    s3.inject('CreateMultipartUpload', loseAnswer, (apply) => {
       upload.crash()
       return apply()
     })
@@ -286,7 +285,7 @@ describe('finish', () => {
     }
     const body = chunked(SMALL)
     const claim = { key: upload.key, body, storeState: '', partSize: P, offset: 0, tail: [] }
-    const rest = { length: undefined, tailKey: undefined, isTakeover: false, metadata: {} }
+    const rest = { length: undefined, tailKey: undefined, metadata: {} }
     const signal = AbortSignal.timeout(10_000)
     const appending = store.append({ ...claim, ...rest, signal, onDurable: () => undefined })
     await expect(appending).rejects.toMatchObject({ code: 'unavailable' })

@@ -114,6 +114,20 @@ describe('a small content in one append', () => {
     await appending
   })
 
+  it('may not be fenced until it is known whether it was sent', async () => {
+    const upload = open(SMALL.length)
+    const { body, give } = heldBody()
+    const states: string[] = []
+    const onDurable = ({ storeState }: { readonly storeState: string }): void =>
+      void states.push(storeState)
+    const appending = upload.append(body, { bodySize: SMALL.length, onDurable })
+    expect(store.isFenceable(upload.storeState)).toBe(false)
+    give(SMALL.subarray(0, 10), new Error('connection reset'))
+    await appending
+    expect(states.map((state) => store.isFenceable(state))).not.toContain(false)
+    expect(store.isFenceable(upload.storeState)).toBe(true)
+  })
+
   it('can begin anew when it is given up before it is sent', async () => {
     const upload = open(SMALL.length)
     const caller = new AbortController()
@@ -331,7 +345,6 @@ describe('the tail', () => {
       storeState: '{}',
       tail: [],
       tailKey: undefined,
-      isTakeover: false,
       metadata: {},
       onDurable: () => undefined,
       signal: AbortSignal.timeout(1000),

@@ -79,9 +79,8 @@ export const PLANTED_RESUMABLE_BUGS: Readonly<Record<string, Variant>> = {
 
   'sends the whole content a second time': {
     objects: (objects) => ({
-      storeStateForClaim: (claim) =>
-        objects.storeStateForClaim(claim) ??
-        objects.storeStateForClaim({ ...claim, storeState: '{}' }),
+      planAppend: (append) =>
+        objects.planAppend(append) ?? objects.planAppend({ ...append, storeState: '{}' }),
     }),
   },
 

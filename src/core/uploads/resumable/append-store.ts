@@ -45,21 +45,37 @@ export interface AppendObject extends StoredUpload {
   readonly tail: readonly Piece[]
   /** The key for this append's tail; nothing else may ever be stored under it. */
   readonly tailKey: ObjectKey | undefined
-  /** An earlier append to this upload was not released: its writes may still take effect. */
-  readonly isTakeover: boolean
   readonly metadata: Readonly<Record<string, string>>
   readonly memory?: BodyMemory | undefined
   /** Called whenever a longer prefix has become durable, including the last one, or `storeState` has changed. */
   readonly onDurable: (durable: Durable) => void
 }
 
-export interface StoreStateForClaim extends Pick<StoredUpload, 'partSize' | 'storeState'> {
+export interface AppendToPlan extends Pick<StoredUpload, 'partSize' | 'storeState'> {
   readonly offset: number
   readonly length: number | undefined
   /** Size of the body, if known. */
   readonly bodySize: number | undefined
   /** The caller may discard the whole append at its end because of a wrong checksum. The client then sends it again. */
   readonly isDiscardable?: boolean | undefined
+  /** An earlier append to this upload was not released: its writes may still take effect. */
+  readonly isTakeover: boolean
+}
+
+export interface PlannedAppend {
+  /** To be recorded with the claim of the append, before it may write. */
+  readonly storeState: string
+  /** To be recorded with the release of the claim if `append` was not called. */
+  readonly ifUnused: string
+  /** Bytes that the append stores in addition to its body, at most. */
+  readonly extraBytes: number
+}
+
+export interface FencedAppend extends NamedObject {
+  /** The last one that the append reported. */
+  readonly storeState: string
+  /** As recorded after the fence; `undefined` if the upload is no longer recorded. */
+  readonly recorded: string | undefined
 }
 
 export interface StoredAppend {
@@ -94,12 +110,14 @@ export interface AppendStore {
   /** Whether appends need a tail key. */
   readonly hasTails: boolean
 
+  /** `undefined` if the state shows that an earlier append may have written the object itself: the upload is lost. */
+  planAppend(append: AppendToPlan): PlannedAppend | undefined
+
   /**
-   * The state to record with the claim of an append, before it may write. If the caller then does not call `append`, it
-   * records the previous one when it releases the claim. `undefined` if the state shows that an earlier append may
-   * have written the object itself without being recorded: the upload is lost.
+   * Whether an append whose lease runs may be fenced when this state is recorded. `false` if the upload would then be
+   * lost, or long work be done again: the append has to end first.
    */
-  storeStateForClaim(append: StoreStateForClaim): string | undefined
+  isFenceable(storeState: string): boolean
 
   /**
    * Stores `body` after the recorded pieces. When the body ends, for whatever reason, resolves to everything that is
@@ -109,6 +127,12 @@ export interface AppendStore {
    * recorded: a late write of a fenced append is harmless, or makes `finish` resolve to `undefined`.
    */
   append(append: AppendObject): Promise<StoredAppend | undefined>
+
+  /**
+   * Removes what a fenced append has stored and no other can use: what its state names and the recorded one does not.
+   * Called after its `append` has ended, with a state that was recorded after the fence.
+   */
+  removeFenced(append: FencedAppend): Promise<void>
 
   /**
    * Guarantees that the object is complete under its key, as `put` does; `size` is the size that the store reports. Can

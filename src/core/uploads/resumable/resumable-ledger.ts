@@ -108,8 +108,6 @@ export interface Claim {
   readonly upload: ResumableUpload
   /** The pieces after the last full part. The next part must contain their bytes. */
   readonly tail: readonly Piece[]
-  /** The previous holder did not release the upload: its late writes may still take effect. */
-  readonly isTakeover: boolean
 }
 
 export interface RecordAppend {

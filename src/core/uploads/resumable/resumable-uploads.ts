@@ -100,7 +100,7 @@ export interface ResumableUploads {
 
 export function createResumableUploads(options: ResumableOptions): ResumableUploads {
   const { ledger } = options
-  const running = new RunningAppends(ledger)
+  const running = new RunningAppends(options)
   const digests = new DigestCache()
   const shared: AppendOptions = { ...options, running, digests }
 

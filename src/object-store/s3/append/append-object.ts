@@ -152,6 +152,7 @@ class Appending {
       concurrency,
       signal,
       open: this.multipart,
+      onCreated: (multipart) => this.progress.setMultipart(multipart),
       onSent: (part, multipart) => this.#onSent(part, multipart),
     })
     await upload.send(first, complete)
@@ -162,7 +163,7 @@ class Appending {
     const firstByte = (partNumber - 1) * this.#options.append.partSize
     this.multipart = multipart
     const piece = { firstByte, size, receipt: formatReceipt(part), objectKey: undefined }
-    this.progress.addPart(piece, multipart)
+    this.progress.addPart(piece)
   }
 
   /** Yields parts that are full or end at the length, the first one with the tail before it. Sets `#rest`. */

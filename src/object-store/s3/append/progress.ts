@@ -44,8 +44,13 @@ export class Progress {
     this.#report()
   }
 
-  addPart(part: Piece, multipart: OpenMultipart): void {
+  /** The upload that the next parts go to. */
+  setMultipart(multipart: OpenMultipart): void {
     this.#state = { ...this.#state, multipart }
+    this.#report()
+  }
+
+  addPart(part: Piece): void {
     this.#early.set(part.firstByte, part)
     const before = this.#pieces.length
     for (let next = this.#early.get(this.#next); next; next = this.#early.get(this.#next)) {

@@ -1,10 +1,14 @@
-import type { StoreStateForClaim, Piece } from '../../../core/uploads/resumable/append-store.ts'
+import type {
+  AppendToPlan,
+  Piece,
+  PlannedAppend,
+} from '../../../core/uploads/resumable/append-store.ts'
 import { parseMembers } from '../../parse-members.ts'
 import type { OpenMultipart, SentPart } from '../multipart-upload.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. */
 export interface StoreState {
-  /** Set once a part has been stored. */
+  /** Set once the store has created it. */
   readonly multipart?: OpenMultipart
   /**
    * `intended`: an append may write the whole content as the object, by one request. `stored`: it has. Otherwise
@@ -29,19 +33,30 @@ export function parseStoreState(storeState: string): StoreState {
   }
 }
 
-/** Implements the port's `storeStateForClaim`. */
-export function storeStateForClaim(claim: StoreStateForClaim): string | undefined {
-  const { storeState, partSize, offset, length, bodySize = length, isDiscardable = false } = claim
-  const state = parseStoreState(storeState)
+/** Implements the port's `planAppend`. */
+export function planAppend(append: AppendToPlan): PlannedAppend | undefined {
+  const { storeState: ifUnused, length } = append
+  const state = parseStoreState(ifUnused)
   // An empty object can be written again: its bytes are the same.
   if (state.whole === 'intended' && length !== 0) return undefined
-  if (state.whole === 'stored' || state.multipart !== undefined) return storeState
+  return { storeState: formatStoreState(plannedState(append, state)), ifUnused, extraBytes: 0 }
+}
+
+function plannedState(append: AppendToPlan, state: StoreState): StoreState {
+  const { partSize, offset, length, bodySize = length, isDiscardable = false } = append
+  if (state.whole === 'stored') return state
+  // Parts that were discarded cannot become an empty object.
+  if (length === 0 && state.multipart !== undefined)
+    return { whole: 'intended', mayHaveStray: true }
+  if (state.multipart !== undefined) return state
   const isWhole = offset === 0 && length !== undefined && length <= partSize && bodySize === length
-  if (isWhole && (!isDiscardable || length === 0)) {
-    return formatStoreState({ ...state, whole: 'intended' })
-  }
-  const mayHaveStray = isDiscardable || length === undefined
-  return mayHaveStray ? formatStoreState({ ...state, mayHaveStray }) : storeState
+  if (isWhole && (!isDiscardable || length === 0)) return { ...state, whole: 'intended' }
+  return isDiscardable || length === undefined ? { ...state, mayHaveStray: true } : state
+}
+
+/** Implements the port's `isFenceable`. */
+export function isFenceable(storeState: string): boolean {
+  return parseStoreState(storeState).whole !== 'intended'
 }
 
 type Receipt = Pick<SentPart, 'etag' | 'crc32'>

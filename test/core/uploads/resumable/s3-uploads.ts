@@ -86,7 +86,12 @@ export async function createIn(
 }
 
 type Append = Pick<AppendToUpload, 'version'> &
-  Partial<Pick<AppendToUpload, 'offset' | 'checksum' | 'sha256' | 'sealedBy' | 'shutdown' | 'open'>>
+  Partial<
+    Pick<
+      AppendToUpload,
+      'offset' | 'bodySize' | 'checksum' | 'sha256' | 'sealedBy' | 'shutdown' | 'open'
+    >
+  >
 
 export async function appendIn(
   uploads: ResumableUploads,

@@ -2,9 +2,11 @@ import { AppError } from '../../../errors.ts'
 import type { Ledger } from '../../../ledger/ledger.ts'
 import type { Durable } from '../append-store.ts'
 import type { RecordAppend, ResumableUpload } from '../resumable-ledger.ts'
+import type { RunningAppends } from './running-appends.ts'
 
 export interface RecorderOptions {
   readonly ledger: Pick<Ledger, 'recordAppend'>
+  readonly running: Pick<RunningAppends, 'releases'>
   readonly lifetimeMs: number
   readonly recordMs?: number | undefined
 }
@@ -77,13 +79,13 @@ export class AppendRecorder implements Disposable {
     return await this.#record(durable, { holderMs: sealed && HOLDER_MS, sealed })
   }
 
-  /** Records what counts so far and releases the upload. Never rejects; the lease ends by itself. */
+  /** Records what counts so far and releases the upload, later if that fails. Never rejects. */
   async release(): Promise<void> {
     if (this.isAtomic) await this.discard()
     else await this.#release(this.#latest)
   }
 
-  /** Releases the upload with what was recorded before. Never rejects. */
+  /** Releases the upload with what was recorded before, as `release`. */
   async discard(): Promise<void> {
     await this.#last.catch(() => undefined)
     await this.#release(this.#recordedBefore(), tailBytes(this.#latest))
@@ -91,10 +93,11 @@ export class AppendRecorder implements Disposable {
 
   async #release(durable: Durable, discardedTailBytes?: number): Promise<void> {
     clearInterval(this.#timer)
-    if (this.lost.aborted || this.#isReleased) return
+    if (this.isFenced || this.#isReleased) return
     this.#isReleased = true
     const release = { holderMs: undefined, discardedTailBytes }
-    await this.#record(durable, release).catch(() => undefined)
+    const run = () => this.#record(durable, release)
+    await this.#options.running.releases.settle(this.#upload, run)
   }
 
   [Symbol.dispose](): void {

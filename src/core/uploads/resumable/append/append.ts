@@ -10,7 +10,8 @@ import { REVERIFY_MS } from '../../upload.ts'
 import { createAppendMeter, DeferredReservation } from './append-meter.ts'
 import { AppendRecorder } from './append-recorder.ts'
 import type { AppendObject, Durable } from '../append-store.ts'
-import { assertFits, type Claimed, claimUpload } from './claim-upload.ts'
+import { removeFenced } from './fenced-append.ts'
+import { assertFits, type Claimed, claimedEpoch, claimUpload } from './claim-upload.ts'
 import { abortLost, type HeldUpload } from '../finish.ts'
 import { checksumMismatch, isBrokenOff, isTooLong, storedNothing } from '../refusals.ts'
 import type { ResumableUpload } from '../resumable-ledger.ts'
@@ -82,10 +83,10 @@ export async function appendBytes(
   const { length, sha256 } = request
   await ledger.prepareAppend({ ...terms, bytes: covered, length, sha256 })
   using allocation = await options.memory.admit({ userId, signal })
+  using running = options.running.start({ version, epoch: claimedEpoch(upload) })
   const claimed = await claimUpload(options, request, upload)
-  using running = options.running.start(version)
   using recorder = new AppendRecorder(options, {
-    upload: { ...claimed.upload, storeState: claimed.storeStateBefore },
+    upload: { ...claimed.upload, storeState: claimed.plan.ifUnused },
     isAtomic: request.checksum !== undefined,
     onRecorded: request.onRecorded,
   })
@@ -101,6 +102,8 @@ export async function appendBytes(
   } catch (error) {
     await recorder.release()
     throw error
+  } finally {
+    if (recorder.isFenced) await removeFenced(options, append)
   }
 }
 
@@ -122,7 +125,8 @@ async function receive(
   const hash = options.digests.take(version, offset)
   const digest = hash && new RunningDigest({ offset, hash }, partSize)
   const checksum = request.checksum && createHash(request.checksum.algorithm)
-  const giveBackSpace = await options.space?.request(request.bodySize ?? 0)
+  const room = append.plan.extraBytes + (request.bodySize ?? 0)
+  const giveBackSpace = await options.space?.request(room)
   try {
     using access = watchAccess(request, options.reverifyMs ?? REVERIFY_MS)
     const stop = AbortSignal.any([running.stop, allocation.taken, recorder.lost, access.lost])
@@ -169,7 +173,7 @@ async function endLost(
 /** If the store fails, only bytes that were not durable yet are lost. `undefined` if the store has lost the upload. */
 async function storeBytes(
   { objects }: AppendOptions,
-  { upload, tail, tailKey, isTakeover, allocation, recorder }: Append,
+  { upload, tail, tailKey, allocation, recorder }: Append,
   { body, bodySize, signal }: Pick<AppendObject, 'body' | 'bodySize' | 'signal'>,
 ): Promise<Stored | undefined> {
   const { objectKey: key, partSize, storeState, offset, length, name } = upload
@@ -185,7 +189,6 @@ async function storeBytes(
       length,
       tail,
       tailKey,
-      isTakeover,
       metadata: objectMetadata(name),
       memory: allocation,
       onDurable: (durable) => recorder.note(durable),

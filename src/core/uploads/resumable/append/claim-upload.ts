@@ -1,15 +1,20 @@
+import { isAppError } from '../../../errors.ts'
 import { createVersion, type ObjectKey, objectKey } from '../../../objects/object-key.ts'
 import type { Caller } from '../../../users/caller.ts'
 import { fileTooLarge } from '../../store-content.ts'
 import { HOLDER_MS } from './append-recorder.ts'
 import { abortLost } from '../finish.ts'
 import { endedAlready, lengthExceeded, offsetMismatch, uploadBusy } from '../refusals.ts'
-import type { Claim, NamedResumable, ResumableUpload } from '../resumable-ledger.ts'
+import type { Claim, ClaimAppend, NamedResumable, ResumableUpload } from '../resumable-ledger.ts'
+import type { PlannedAppend } from '../append-store.ts'
 import type { ResumableOptions } from '../resumable-options.ts'
 import { MAX_WAIT_MS, type RunningAppends } from './running-appends.ts'
 
-export interface ClaimOptions extends Pick<ResumableOptions, 'ledger' | 'objects' | 'onLost'> {
-  readonly running: Pick<RunningAppends, 'holder'>
+export interface ClaimOptions extends Pick<
+  ResumableOptions,
+  'ledger' | 'objects' | 'lifetimeMs' | 'onLost'
+> {
+  readonly running: Pick<RunningAppends, 'holder' | 'releases'>
 }
 
 export interface ClaimRequest extends Caller, Pick<NamedResumable, 'version'> {
@@ -21,13 +26,13 @@ export interface ClaimRequest extends Caller, Pick<NamedResumable, 'version'> {
 
 export interface Claimed extends Claim {
   readonly tailKey: ObjectKey | undefined
-  /** `storeState` before the claim, to be recorded if the store is not called. */
-  readonly storeStateBefore: string
+  readonly plan: PlannedAppend
 }
 
 /**
- * Guarantees that this append alone can record until it is released or fenced. Rejects with `offset_mismatch`,
- * `upload_busy`, `upload_gone` (`lost`), and as `Ledger.claimAppend` does.
+ * Guarantees that this append alone can record until it is released or fenced. If it rejects, it releases what it may
+ * have claimed. Rejects with `offset_mismatch`, `upload_busy`, `upload_gone` (`lost`), and as `Ledger.claimAppend`
+ * does.
  */
 export async function claimUpload(
   options: ClaimOptions,
@@ -36,23 +41,88 @@ export async function claimUpload(
 ): Promise<Claimed> {
   const { ledger, objects, running } = options
   const { userId, userCreatedAt, version, offset, bodySize } = request
-  const { epoch, storeState: storeStateBefore } = upload
-  const isDiscardable = request.checksum !== undefined
-  const storeState = objects.storeStateForClaim({ ...upload, bodySize, isDiscardable })
-  if (storeState === undefined) throw await abortLost(options, upload)
+  const { epoch, holder } = upload
+  const about = { isDiscardable: request.checksum !== undefined, isTakeover: holder !== undefined }
+  const plan = objects.planAppend({ ...upload, bodySize, ...about })
+  if (plan === undefined) throw await abortLost(options, upload)
+  const { storeState } = plan
   const tailKey = objects.hasTails ? objectKey(userId, createVersion()) : undefined
   const holding = { holder: running.holder, holderMs: HOLDER_MS }
   const asked = { userId, userCreatedAt, version, offset, epoch, ...holding, tailKey, storeState }
   const askedAt = performance.now()
-  const claim = await ledger.claimAppend(asked)
-  // After a late answer the claim may be fenced already, and parts that are stored now would be removed by nobody.
+  const claim = await claimOrWithdraw(options, asked, plan)
+  // After a late answer the claim may be fenced already.
   const isLate = performance.now() - askedAt >= MAX_WAIT_MS
-  if (claim !== undefined && !isLate) return { ...claim, tailKey, storeStateBefore }
+  if (claim !== undefined && !isLate) return { ...claim, tailKey, plan }
+  if (claim !== undefined) await settle(options, asked, () => release(options, asked, plan))
   const found = await ledger.findResumable(request)
   if (found === undefined) throw uploadBusy()
   throw (
     endedAlready(found) ?? (found.offset === offset ? uploadBusy() : offsetMismatch(found, offset))
   )
+}
+
+type AskedClaim = ClaimAppend & { readonly epoch: number }
+
+async function claimOrWithdraw(
+  options: ClaimOptions,
+  asked: AskedClaim,
+  plan: PlannedAppend,
+): Promise<Claim | undefined> {
+  try {
+    return await options.ledger.claimAppend(asked)
+  } catch (error) {
+    // In the background: the database has kept the client waiting already.
+    if (isAppError(error, 'unavailable'))
+      void settle(options, asked, () => withdraw(options, asked, plan))
+    throw error
+  }
+}
+
+/** The epoch that a claim gives. */
+export function claimedEpoch({ epoch }: Pick<ResumableUpload, 'epoch'>): number {
+  return epoch + 1
+}
+
+function settle(
+  { running }: ClaimOptions,
+  asked: AskedClaim,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  return running.releases.settle({ version: asked.version, epoch: claimedEpoch(asked) }, run)
+}
+
+/** Releases a claim of unknown outcome if it has taken effect; otherwise it no longer can. */
+async function withdraw(
+  options: ClaimOptions,
+  asked: AskedClaim,
+  plan: PlannedAppend,
+): Promise<void> {
+  const { ledger } = options
+  const { userId, version, epoch, holder } = asked
+  if (await ledger.fence({ userId, version, epoch })) return
+  const found = await ledger.findResumable({ userId, version })
+  const isOwn = found?.holder === holder && found.epoch === claimedEpoch(asked)
+  if (isOwn && found.state === 'open') await release(options, asked, plan)
+}
+
+async function release(
+  { ledger, lifetimeMs }: ClaimOptions,
+  asked: AskedClaim,
+  { ifUnused: storeState }: PlannedAppend,
+): Promise<void> {
+  const { userId, version, offset } = asked
+  await ledger.recordAppend({
+    userId,
+    version,
+    epoch: claimedEpoch(asked),
+    offset,
+    storeState,
+    replacedFrom: offset,
+    pieces: [],
+    lifetimeMs,
+    holderMs: undefined,
+  })
 }
 
 /**

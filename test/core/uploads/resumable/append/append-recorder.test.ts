@@ -3,11 +3,14 @@ import {
   AppendRecorder,
   HOLDER_MS,
 } from '../../../../../src/core/uploads/resumable/append/append-recorder.ts'
+import { PendingReleases } from '../../../../../src/core/uploads/resumable/append/pending-releases.ts'
 import type {
   RecordAppend,
   ResumableUpload,
 } from '../../../../../src/core/uploads/resumable/resumable-ledger.ts'
 import { freshKey } from '../../../../support/objects.ts'
+
+const running = { releases: new PendingReleases() }
 
 const UPLOAD = { version: 'v', epoch: 3, offset: 8, storeState: '{}' } as unknown as ResumableUpload
 
@@ -23,7 +26,10 @@ async function release(
       return true
     },
   }
-  using recorder = new AppendRecorder({ ledger, lifetimeMs: 1 }, { upload: UPLOAD, isAtomic })
+  using recorder = new AppendRecorder(
+    { ledger, running, lifetimeMs: 1 },
+    { upload: UPLOAD, isAtomic },
+  )
   const part = { firstByte: 8, size: 8, receipt: 'p', objectKey: undefined }
   const tail = { firstByte: 16, size: 5, receipt: 't', objectKey: freshKey() }
   recorder.note({ offset: 21, replacedFrom: 8, pieces: [part, tail], storeState: '{"id":1}' })
@@ -42,7 +48,7 @@ describe('an append that runs', () => {
       },
     }
     using recorder = new AppendRecorder(
-      { ledger, lifetimeMs: 1, recordMs: 1 },
+      { ledger, running, lifetimeMs: 1, recordMs: 1 },
       { upload: UPLOAD, isAtomic: false, onRecorded: told.resolve },
     )
     // A renewed lease is no progress.
@@ -62,7 +68,7 @@ describe('an append that runs', () => {
       },
     }
     using recorder = new AppendRecorder(
-      { ledger, lifetimeMs: 1, recordMs: 1 },
+      { ledger, running, lifetimeMs: 1, recordMs: 1 },
       { upload: UPLOAD, isAtomic: true, onRecorded: (offset) => told.push(offset) },
     )
     recorder.note({ offset: 21, replacedFrom: 8, pieces: [], storeState: '{}' })

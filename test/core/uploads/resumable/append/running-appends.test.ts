@@ -1,35 +1,9 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { ResumableUploads } from '../../../../../src/core/uploads/resumable/resumable-uploads.ts'
-import type { AuthorizedCaller } from '../../../../../src/core/users/caller.ts'
 import { incomingFile } from '../../../../support/http/incoming-file.ts'
 import { never } from '../../../../support/objects.ts'
 import { appendIn, createIn, openS3Uploads } from '../s3-uploads.ts'
-
-type Running = Awaited<ReturnType<typeof beginIn>>
-
-/** An append that has sent its content, but not the end of its body. */
-async function beginIn(
-  uploads: ResumableUploads,
-  caller: AuthorizedCaller,
-  append: Parameters<typeof appendIn>[2],
-) {
-  const content = new PassThrough()
-  content.write(append.content)
-  const begun = Promise.withResolvers<void>()
-  const open = () => {
-    begun.resolve()
-    return { ...incomingFile(''), content, [Symbol.dispose]: () => undefined }
-  }
-  const appending = appendIn(uploads, caller, { ...append, open })
-  await begun.promise
-  return {
-    async end(): Promise<void> {
-      content.end()
-      await appending
-    },
-  }
-}
+import { type Begun, beginIn } from './begun-append.ts'
 
 describe('an upload that another instance holds', () => {
   afterEach(() => vi.useRealTimers())
@@ -73,7 +47,7 @@ describe('an upload that another instance holds', () => {
     const { version } = await createIn(here, caller, 9)
     const first = await beginIn(here, caller, { version, content: 'hel' })
     const askToStop = core.ledger.askToStop.bind(core.ledger)
-    let second: Running | undefined
+    let second: Begun | undefined
     vi.spyOn(core.ledger, 'askToStop').mockImplementation(async (named) => {
       await askToStop(named)
       if (second !== undefined) return await second.end()
@@ -82,5 +56,25 @@ describe('an upload that another instance holds', () => {
     })
     const named = { ...caller, version, signal: never(), shutdown: never() }
     expect(await opened.open().resume(named)).toMatchObject({ offset: 5 })
+  })
+
+  it('is asked for, although an older append of this instance still runs (I11)', async () => {
+    await using opened = await openS3Uploads()
+    const { caller, core } = opened
+    const [here, there] = [opened.open(), opened.open()]
+    const { version } = await createIn(here, caller, 9)
+    const stale = await beginIn(here, caller, { version, content: 'hello' })
+    const named = { userId: caller.userId, version }
+    const { epoch } = (await core.ledger.findResumable(named)) ?? { epoch: 0 }
+    await core.ledger.fence({ ...named, epoch })
+    const held = await beginIn(there, caller, { version, content: 'good' })
+    const askToStop = core.ledger.askToStop.bind(core.ledger)
+    vi.spyOn(core.ledger, 'askToStop').mockImplementation(async (asked) => {
+      await askToStop(asked)
+      await held.end()
+    })
+    const resuming = { ...caller, version, signal: never(), shutdown: never() }
+    expect(await here.resume(resuming)).toMatchObject({ offset: 4 })
+    await stale.end()
   })
 })
