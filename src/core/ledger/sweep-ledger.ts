@@ -65,8 +65,8 @@ export interface Journal {
  */
 export interface SweepLedger {
   /**
-   * Ends the leases of all uploads except resumable ones, whose claims it ends instead. Returns how many leases it
-   * ended. Called when no upload should be running; a live owner can still renew its lease.
+   * Ends the leases of all uploads except resumable ones, whose claims it releases instead. Returns how many leases it
+   * ended. Called only if every process that has begun an upload has ended: the next append will not take over.
    */
   endLeases(): Promise<number>
 

@@ -13,9 +13,10 @@ export async function endLeases({ db, now }: LedgerTx): Promise<number> {
       SELECT 1 FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
     )
   `.execute(db)
-  // A resumable upload survives the process that was appending to it.
+  // A resumable upload survives the process that was appending to it. No write of that process can come any more, so
+  // the next append need not take over. What a server may still do for it stands in the store's state.
   await sql`
-    UPDATE resumable_uploads SET holder_until = 0 WHERE holder IS NOT NULL AND holder_until > 0
+    UPDATE resumable_uploads SET holder = NULL, holder_until = 0 WHERE holder IS NOT NULL
   `.execute(db)
   return Number(numAffectedRows)
 }

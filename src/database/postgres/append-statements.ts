@@ -110,7 +110,7 @@ function claimStatement({ now }: Rule, slot: Slot<ClaimValues>) {
 }
 
 export function toClaim({ tail, ...row }: ClaimedRow): Claim {
-  return { upload: toResumable(row), tail: (tail ?? []).map(toPiece), isTakeover: false }
+  return { upload: toResumable(row), tail: (tail ?? []).map(toPiece) }
 }
 
 type RecordValues = ReturnType<typeof recordValues>

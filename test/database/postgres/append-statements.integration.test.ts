@@ -158,7 +158,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
       upload = await uploads.find(upload)
       const { epoch } = upload
       const next = await uploads.hold(upload, { epoch, offset: 11, holderMs: 15_000 })
-      expect(next).toMatchObject({ tail: [pieces[1]], isTakeover: false })
+      expect(next).toMatchObject({ tail: [pieces[1]] })
       expect(next.upload).toEqual(await uploads.find(upload))
     })
   })

@@ -32,7 +32,7 @@ export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Cla
   if (tailKey !== null) {
     await journalTail(sql`${tailKey}`, bigint(after.lease_until)).execute(tx.db)
   }
-  return { upload: toResumable(after), tail, isTakeover: before.holder !== null }
+  return { upload: toResumable(after), tail }
 }
 
 export async function claimFinish(
@@ -225,7 +225,7 @@ export async function askToStop(
   `.execute(db)
 }
 
-/** Keeps the holder, so that the next claim is a takeover. */
+/** Keeps the holder, so that the next append takes over. */
 export async function fence(
   { db }: LedgerTx,
   { userId, version, epoch }: NamedClaim,

@@ -194,17 +194,19 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         await sums()
       })
 
-      it('G02 is not brought about by a restart, which only ends what held the upload', async () => {
+      it('G02 is not brought about by a restart, which releases it for the next append', async () => {
         const held = await uploads.create('a', 8)
-        await uploads.hold(held)
+        const { upload: claimed } = await uploads.hold(held, { storeState: '{"intent":1}' })
         const plain = await account.begin('b', 1)
         await harness.ledger.endLeases()
         const found = await uploads.find(held)
-        expect(found).toMatchObject({ state: 'open', isHeld: false, holder: 'here' })
+        expect(found).toMatchObject({ state: 'open', isHeld: false, storeState: '{"intent":1}' })
+        expect(found.holder).toBeUndefined()
         const expired = await harness.ledger.listExpiredUploads({ limit: 1000 })
         const ours = expired.filter(({ userId }) => userId === account.userId)
         expect(ours.map(({ version }) => version)).toEqual([plain])
-        expect(await uploads.hold(held)).toMatchObject({ isTakeover: true })
+        expect(await uploads.record(claimed, { offset: 5 })).toBe(false)
+        await uploads.hold(held)
       })
 
       it('R24 is cancelled by the purge of a deleted user, and leaves nothing', async () => {

@@ -108,11 +108,10 @@ export class ResumableModel {
 
   claim(upload: ModelUpload, claim: { offset: number; ms: number; tailKey: string | undefined }) {
     if (upload.isSealed || upload.offset !== claim.offset || !this.#isFree(upload)) return undefined
-    const isTakeover = upload.holder !== undefined
     this.#leaveUnused(upload)
     this.#hold(upload, claim.ms)
     upload.tailKey = claim.tailKey
-    return { epoch: upload.epoch, isTakeover }
+    return upload.epoch
   }
 
   finish(upload: ModelUpload, ms: number): number | undefined {

@@ -132,7 +132,8 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
         const offset = isRecorded ? 8 : 0
         expect(told?.offset).toBe(offset)
         expect(await harness.ledger.listPieces(upload.version)).toEqual(isRecorded ? [part(0)] : [])
-        expect(await elsewhere.hold(upload, { offset })).toMatchObject({ isTakeover: true })
+        expect(await uploads.find(upload)).toMatchObject({ isHeld: false, holder: 'here' })
+        await elsewhere.hold(upload, { offset })
       }
       expect(Math.min(outcomes.recorded, outcomes.fenced)).toBeGreaterThan(0)
     })
