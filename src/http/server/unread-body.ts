@@ -35,13 +35,18 @@ export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
     intake.pause()
     reply.raw.once('close', () => intake.resume())
   }
-  if (headers.expect !== undefined && !expectsContinue(request)) {
+  if (headers.expect !== undefined && !isContinue(headers.expect)) {
     throw formatError('The only supported Expect value is 100-continue.')
   }
 }
 
-export function expectsContinue(request: FastifyRequest): boolean {
-  return request.headers.expect?.toLowerCase() === '100-continue'
+/** `false` in HTTP/1.0, whose clients know no interim responses (RFC 9110 section 10.1.1). */
+export function expectsContinue({ headers, raw }: FastifyRequest): boolean {
+  return raw.httpVersion !== '1.0' && headers.expect !== undefined && isContinue(headers.expect)
+}
+
+function isContinue(expect: string): boolean {
+  return expect.toLowerCase() === '100-continue'
 }
 
 export function tellToContinue(request: FastifyRequest, reply: FastifyReply): void {

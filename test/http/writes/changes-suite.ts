@@ -259,6 +259,13 @@ export function refusedChangesSuite(open: OpenService): void {
       expect(all.map(({ status }) => status)).toEqual([100, 200])
     })
 
+    it('that expects 100-continue in HTTP/1.0 is not told to go on', async () => {
+      const head = headOfChange(placed.user.cookie, ['Content-Length: 12', 'Expect: 100-continue'])
+      const send = [head.replace('HTTP/1.1', 'HTTP/1.0'), '{"name":"b"}']
+      const { all } = await rawRequest({ port: service.port, send })
+      expect(all.map(({ status }) => status)).toEqual([200])
+    })
+
     it('that comes in chunks is done', async () => {
       const head = headOfChange(placed.user.cookie, ['Transfer-Encoding: chunked'])
       const send = [head, '5\r\n{"nam\r\n7\r\ne":"b"}\r\n0\r\n\r\n']
