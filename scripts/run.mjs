@@ -82,11 +82,12 @@ function isLink(path) {
 }
 
 function findNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > 24 || (major === 24 && minor >= 12)) return process.execPath
+  const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number)
+  const isRecent = minor > 18 || (minor === 18 && patch >= 1)
+  if (major > 24 || (major === 24 && isRecent)) return process.execPath
   const packaged = join(modules, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
   if (existsSync(packaged)) return packaged
-  console.error('Node 24.12 or newer is required, and the npm package "node" did not install it.')
+  console.error('Node 24.18.1 or newer is required, and the npm package "node" did not install it.')
   process.exit(1)
 }
 

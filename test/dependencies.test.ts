@@ -6,7 +6,7 @@ const FLOORS: Readonly<Record<string, string>> = {
   fastify: '5.12.1',
   '@fastify/multipart': '10.1.9',
   '@fastify/busboy': '3.2.6',
-  node: '24.18.0',
+  node: '24.18.1',
 }
 
 interface Lockfile {

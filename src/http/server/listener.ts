@@ -76,6 +76,8 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   // Only routes that want a body read it, with their own limits.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  // Node hides further headers, also one by which it frames the body. The size of the head limits them.
+  app.server.maxHeadersCount = 0
   connections.watch(app.server, options)
   leaveContinueToHandlers(app)
   shareIntake(app)
