@@ -1,8 +1,9 @@
-import { setTimeout } from 'node:timers/promises'
 import type { CompiledQuery, Kysely, RawBuilder, Transaction } from 'kysely'
 import { AppError } from '../core/errors.ts'
 import { createConfirm } from './confirm.ts'
+import { createLockWaits } from './lock-waits.ts'
 import type { RunBatch } from './postgres/connection.ts'
+import { type Repeats, withRepeats } from './repeats.ts'
 import type { Transact } from './sqlite/group-commit.ts'
 import type { Tables } from './schema.ts'
 
@@ -17,7 +18,8 @@ export interface Database extends EngineParts {
 
   /**
    * Guarantees that all of `work` is durable when it resolves. `work` contains only SQL: it restarts after a
-   * serialization failure or deadlock, at most `MAX_REPEATS` times, and for `LOCK_TIMEOUT_MS` while SQLite is locked.
+   * serialization failure or deadlock, at most `MAX_REPEATS` times, and for `LOCK_TIMEOUT_MS` while SQLite, or a row in
+   * PostgreSQL, is locked. Waiting for a row holds no connection for longer than `LOCK_WAIT_MS`.
    * Rejects with the `AppError` that `work` threw, after the rollback and `confirm`; with `unavailable` when the
    * database failed, which leaves the outcome of a running commit unknown; with any other error unchanged.
    */
@@ -61,9 +63,6 @@ export interface RowTrigger {
   readonly statement: string
 }
 
-/** `locked`: another connection has the lock. `defect`: a bug of ours. `full`: disk full, write rolled back. */
-export type Fault = 'repeat' | 'locked' | 'defect' | 'failure' | 'full'
-
 interface EngineParts extends Fragments {
   /** For tests, migrations and compiling statements; everything else uses `query` and `transaction`. */
   readonly kysely: Kysely<Tables>
@@ -91,17 +90,14 @@ export interface Engine extends EngineParts, Repeats {
   readonly release: () => Promise<void>
 }
 
-export const MAX_REPEATS = 5
-
-/** Equals the wait for a turn, so a backup or an operator's transaction of a few seconds refuses no change. */
-export const LOCK_TIMEOUT_MS = 10_000
-
 export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: Engine): Database {
   const { transact, confirmation, ...parts } = engine
-  const { kysely, runBatch, keepIndexOrder, migrateAlone } = parts
+  const { kysely, runBatch, keepIndexOrder, migrateAlone, connections } = parts
   let isFull = false
+  const lanes = connections && createLockWaits(connections().limit)
   const repeats: Repeats = {
     lockTimeoutMs,
+    lockedLane: lanes?.waits,
     classify(error) {
       const fault = classify(error)
       if (fault === 'full') isFull = true
@@ -124,24 +120,35 @@ export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: 
   const query: Database['query'] = (work) =>
     confirmingRefusal(withRepeats(() => work(kysely), repeats))
   const attempt: Transact = transact ?? ((work) => kysely.transaction().execute(work))
+  const locking = { ...repeats, lane: lanes?.mayWait }
   const transaction: Database['transaction'] = (work) =>
-    confirmingRefusal(withRepeats(() => attempt(work), repeats))
+    confirmingRefusal(withRepeats(() => attempt(work), locking))
   return {
     ...parts,
     migrateAlone: migrateAlone && ((work) => withRepeats(() => migrateAlone(work), repeats)),
-    runBatch: runBatch && ((batch) => withRepeats(() => runBatch(batch), repeats)),
+    runBatch:
+      runBatch &&
+      ((batch) =>
+        withRepeats(() => runBatch(batch), {
+          ...repeats,
+          lane: batch.waits === true ? lanes?.waits : undefined,
+        })),
     query,
     transaction,
     confirm,
     execute: async (statement) =>
-      (await withRepeats(() => kysely.executeQuery(statement), repeats)).rows,
+      (await withRepeats(() => kysely.executeQuery(statement), locking)).rows,
     readInOrder: (work) =>
       keepIndexOrder === undefined
         ? query(work)
-        : transaction(async (tx) => {
-            await keepIndexOrder.execute(tx)
-            return await work(tx)
-          }),
+        : withRepeats(
+            () =>
+              attempt(async (tx) => {
+                await keepIndexOrder.execute(tx)
+                return await work(tx)
+              }),
+            repeats,
+          ),
     async proveWritable(probe) {
       if (!isFull) return
       await query(probe)
@@ -152,52 +159,4 @@ export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: 
       await release()
     },
   }
-}
-
-export interface Repeats {
-  readonly classify: (error: unknown) => Fault
-  readonly lockTimeoutMs?: number | undefined
-}
-
-/** Repeats `attempt` at most `MAX_REPEATS` times, or for `lockTimeoutMs` while locked. Translates its errors. */
-export async function withRepeats<T>(
-  attempt: () => Promise<T>,
-  { classify, lockTimeoutMs = LOCK_TIMEOUT_MS }: Repeats,
-): Promise<T> {
-  const givesUpAt = performance.now() + lockTimeoutMs
-  for (let repeats = 0; ; repeats++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      const fault = error instanceof AppError ? 'defect' : classify(error)
-      if (fault === 'defect') throw error
-      if (fault === 'full') throw databaseFull(error)
-      const isOver = fault === 'locked' ? performance.now() >= givesUpAt : repeats >= MAX_REPEATS
-      if (fault === 'failure' || isOver) throw databaseUnavailable(error)
-      await setTimeout(backoffMs(repeats, fault === 'locked' ? MAX_LOCKED_BACKOFF_MS : Infinity))
-    }
-  }
-}
-
-/** The outcome of the failed call is unknown: the database may have applied it. */
-export function databaseUnavailable(cause: unknown): AppError {
-  return new AppError('unavailable', 'The database failed or did not respond in time.', {
-    cause,
-    part: 'database',
-  })
-}
-
-function databaseFull(cause: unknown): AppError {
-  const detail = 'The disk of the database is full.'
-  return new AppError('unavailable', detail, { cause, part: 'database', isFull: true })
-}
-
-const FIRST_BACKOFF_MS = 25
-
-/** Trying a held lock costs microseconds, and the lock may be free only briefly. */
-const MAX_LOCKED_BACKOFF_MS = 100
-
-// Random, so that colliding transactions do not collide again.
-function backoffMs(repeats: number, maxMs: number): number {
-  return Math.min(FIRST_BACKOFF_MS * 2 ** repeats, maxMs) * (0.5 + Math.random() / 2)
 }

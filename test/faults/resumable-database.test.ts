@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Database, databaseUnavailable } from '../../src/database/database.ts'
+import type { Database } from '../../src/database/database.ts'
+import { databaseUnavailable } from '../../src/database/repeats.ts'
 import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
 import { createFilesystemStore } from '../../src/object-store/filesystem/store.ts'
 import { expectProblem, jsonOf, type Placed, placeFile, SHORT_LINGER } from '../http/fixture.ts'

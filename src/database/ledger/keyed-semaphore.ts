@@ -1,6 +1,6 @@
 import { Deadline } from '../../core/async/deadline.ts'
 import type { AppError } from '../../core/errors.ts'
-import { databaseUnavailable } from '../database.ts'
+import { databaseUnavailable } from '../repeats.ts'
 
 export interface KeyedSemaphoreOptions {
   readonly atOnce: number
@@ -8,8 +8,12 @@ export interface KeyedSemaphoreOptions {
   readonly queueTimeoutMs: number
 }
 
-/** Runs `work` when its key has a free turn, in call order; settles as `work` does. */
-export type KeyedSemaphore = <T>(key: string, work: () => Promise<T>) => Promise<T>
+/** Runs `work` when its key has a free turn, in call order; settles as `work` does. May wait shorter than usual. */
+export type KeyedSemaphore = <T>(
+  key: string,
+  work: () => Promise<T>,
+  timeoutMs?: number,
+) => Promise<T>
 
 /** Without a limit, one user's changes would hold every connection while they wait for that user's row. */
 export function createKeyedSemaphore({
@@ -18,11 +22,11 @@ export function createKeyedSemaphore({
 }: KeyedSemaphoreOptions): KeyedSemaphore {
   const lines = new Map<string, Line>()
 
-  return async (key, work) => {
+  return async (key, work, timeoutMs = queueTimeoutMs) => {
     const line = lines.get(key) ?? { taken: 0, waiting: new Set() }
     lines.set(key, line)
     if (line.taken < atOnce) line.taken += 1
-    else await waitIn(line, queueTimeoutMs)
+    else await waitIn(line, timeoutMs)
     try {
       return await work()
     } finally {

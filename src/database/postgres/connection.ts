@@ -30,6 +30,8 @@ export function postgresDialect(options: ConnectionOptions): Dialect {
 export interface Batch {
   /** Locks rows until the transaction ends. If it returns no row, nothing else is sent. */
   readonly lock: CompiledQuery
+  /** `lock` waits for rows that were found locked. */
+  readonly waits?: boolean | undefined
   /** Called again on a repeat. Each statement takes effect entirely or not at all, whatever the others return. */
   readonly take: (locked: readonly unknown[]) => readonly CompiledQuery[]
 }

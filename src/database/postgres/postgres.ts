@@ -1,6 +1,8 @@
 import { Kysely, sql } from 'kysely'
 import { type ClientBase, DatabaseError, Pool, type PoolConfig, TypeOverrides } from 'pg'
-import { createDatabase, type Database, type Fault } from '../database.ts'
+import { createDatabase, type Database } from '../database.ts'
+import type { Fault } from '../repeats.ts'
+import { LOCK_WAIT_MS } from '../lock-waits.ts'
 import { createRunBatch, postgresDialect } from './connection.ts'
 import { migrateAlone, type PatientDatabase } from './migration.ts'
 import type { Tables } from '../schema.ts'
@@ -49,6 +51,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     }),
     copyTo: undefined,
     classify,
+    lockTimeoutMs: options.timeoutMs,
     release: async () => {
       if (!pool.ended) await pool.end()
     },
@@ -93,10 +96,11 @@ function createPool(
   return pool
 }
 
-// The server gives up first, so that its reason arrives; the client's limit is for a lost server.
+// A wait for a lock is repeated (`lock-waits.ts`). Of the other limits the server's is the first, so that its reason
+// arrives; the client's is for a lost server.
 function deadlines(timeoutMs: number): PoolConfig {
   return {
-    lock_timeout: Math.ceil(timeoutMs * 0.6),
+    lock_timeout: LOCK_WAIT_MS,
     statement_timeout: Math.ceil(timeoutMs * 0.8),
     idle_in_transaction_session_timeout: timeoutMs,
     query_timeout: timeoutMs,
@@ -147,8 +151,10 @@ const DEFECT_CLASSES: ReadonlySet<string> = new Set([
   '42', // syntax error or access rule violation
 ])
 
+const LOCK_NOT_AVAILABLE = '55P03'
+
 const LOCK_STATES: ReadonlySet<string | undefined> = new Set([
-  '55P03', // lock_not_available
+  LOCK_NOT_AVAILABLE,
   '40P01', // deadlock_detected
 ])
 
@@ -160,5 +166,6 @@ function classify(error: unknown): Fault {
   if (error instanceof TypeError || error instanceof RangeError) return 'defect'
   if (!(error instanceof DatabaseError) || error.code === undefined) return 'failure'
   if (REPEAT_STATES.has(error.code)) return 'repeat'
+  if (error.code === LOCK_NOT_AVAILABLE) return 'locked'
   return DEFECT_CLASSES.has(error.code.slice(0, 2)) ? 'defect' : 'failure'
 }

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { createKeyedSemaphore, tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
+import { tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
 import { type ResumableRow, toResumable } from '../ledger/resumable/rows.ts'
-import type { RunBatch } from './connection.ts'
+import type { Batch, RunBatch } from './connection.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 
 export type UploadLedger = Pick<Ledger, 'begin' | 'createResumable' | 'commit'>
@@ -29,8 +29,6 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
   /** Users with a running transaction; their further uploads would only wait for it. */
   const busy = new Set<UserId>()
   let running = 0
-  // One key for all users: many locked rows must not occupy every connection.
-  const aloneSemaphore = createKeyedSemaphore({ atOnce: MAX_ALONE, queueTimeoutMs })
 
   function join(userId: UserId, query: CompiledQuery): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
@@ -73,11 +71,15 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
   }
 
   /** Sends the entries of the users whose rows `lock` returns; resolves to those users. */
-  async function send(batch: UserBatch, lock: CompiledQuery): Promise<readonly UserId[]> {
+  async function send(
+    batch: UserBatch,
+    { lock, waits }: Pick<Batch, 'lock' | 'waits'>,
+  ): Promise<readonly UserId[]> {
     let users: UserId[] = []
     let entries: BatchEntry[] = []
     const answers = await runBatch({
       lock,
+      waits,
       take(locked) {
         users = []
         entries = []
@@ -102,7 +104,10 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
     const userIds = [...batch.keys()]
     for (const userId of userIds) busy.add(userId)
     try {
-      for (const userId of await send(batch, statements.lockFree({ userIds }))) {
+      for (const userId of await send(batch, {
+        lock: statements.lockFree({ userIds }),
+        waits: false,
+      })) {
         batch.delete(userId)
         busy.delete(userId)
       }
@@ -114,11 +119,9 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
   }
 
   async function runAlone(userId: UserId, entries: readonly BatchEntry[]): Promise<void> {
-    const lock = statements.lock({ userId })
+    const lock = { lock: statements.lock({ userId }), waits: true }
     try {
-      const done = await userSemaphore(userId, () =>
-        aloneSemaphore('', () => send(new Map([[userId, entries]]), lock)),
-      )
+      const done = await userSemaphore(userId, () => send(new Map([[userId, entries]]), lock))
       if (done.length === 0) for (const { resolve } of entries) resolve(undefined)
     } catch (error) {
       for (const { reject } of entries) reject(error)
@@ -150,8 +153,6 @@ export function createUploadBatches(options: UploadBatchesOptions): UploadLedger
 
 /** More batches would be smaller and wait for each other's disk writes. */
 const MAX_RUNNING = 2
-
-const MAX_ALONE = 4
 
 /** Bounds how long one transaction holds its locks. */
 const MAX_ENTRIES = 64

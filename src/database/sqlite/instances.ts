@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { withRepeats } from '../database.ts'
+import { withRepeats } from '../repeats.ts'
 import { classify, createPrivately } from './sqlite.ts'
 
 /**

@@ -1,6 +1,6 @@
 // The writer thread, started by `writer.ts`. Like `main.ts` it runs when loaded.
 import { parentPort, workerData } from 'node:worker_threads'
-import { databaseUnavailable } from '../../database.ts'
+import { databaseUnavailable } from '../../repeats.ts'
 import { createLedger } from '../../ledger/ledger.ts'
 import { MessageBuffer } from './message-buffer.ts'
 import { createUserStore } from '../../users/user-store.ts'

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { Deadline } from '../../../core/async/deadline.ts'
 import type { Ledger } from '../../../core/ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
-import { databaseUnavailable } from '../../database.ts'
+import { databaseUnavailable } from '../../repeats.ts'
 import { MessageBuffer } from './message-buffer.ts'
 import type {
   WriterAnswer,

@@ -1,0 +1,32 @@
+import { createKeyedSemaphore } from './ledger/keyed-semaphore.ts'
+import type { Lane } from './repeats.ts'
+
+/**
+ * Bounds how many connections of a pool wait for locks. A session may hold the rows of any number of users for seconds:
+ * an operator's transaction, or an instance that hangs. What waits for such a row gives up its connection after
+ * `LOCK_WAIT_MS` and tries again. Without lanes, the tries of a few users would still take all connections.
+ */
+export interface LockWaits {
+  /** For work that can wait for a lock. Leaves connections to batches and reads, which wait for none. */
+  readonly mayWait: Lane
+  /** For work that has found a lock taken, and probably finds it taken again. */
+  readonly waits: Lane
+}
+
+/** Longer than most commits, so that changes of one user take turns in the order in which they reach the database. */
+export const LOCK_WAIT_MS = 100
+
+/** As many as upload batches run at a time. */
+const FREE_CONNECTIONS = 2
+
+export function createLockWaits(connections: number): LockWaits {
+  return {
+    mayWait: createLane(connections - FREE_CONNECTIONS),
+    waits: createLane(Math.floor(connections / 5)),
+  }
+}
+
+function createLane(atOnce: number): Lane {
+  const semaphore = createKeyedSemaphore({ atOnce: Math.max(1, atOnce), queueTimeoutMs: 0 })
+  return (work, timeoutMs) => semaphore('', work, timeoutMs)
+}
