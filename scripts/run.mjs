@@ -67,7 +67,9 @@ function installWhatIsMissing() {
     )
     process.exit(1)
   }
-  console.error('Installing dependencies; this takes about half a minute and happens once ...')
+  console.error(
+    'Installing dependencies; this takes half a minute to two minutes and happens once ...',
+  )
   const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -87,7 +87,7 @@ interface Call extends Pick<CommandCall, 'operands' | 'flags' | 'switches' | 'js
 /** Returns a message for the user if the call is invalid. */
 function parseCall(args: readonly string[]): Call | string {
   const command = commandOf(args)
-  if (command === undefined) return `${unknownCommand(args)}\n\n${help()}`
+  if (command === undefined) return unknownCommand(args)
   try {
     const { values, positionals } = parseArgs({
       args: args.slice(command.words.length),
@@ -117,10 +117,20 @@ function commandOf(args: readonly string[]): AnyCommand | undefined {
   return COMMANDS.find(({ words }) => words.every((word, i) => args[i] === word))
 }
 
-/** No command has more than two words. */
+/** No command has more than two words. Names the commands of the group, or of groups with a similar name. */
 function unknownCommand(args: readonly string[]): string {
   const words = args.filter((word) => !word.startsWith('-')).slice(0, 2)
-  return `Unknown command "${words.join(' ') || args[0]}".`
+  const [given = ''] = words
+  const groupOf = ({ words: [group = ''] }: AnyCommand): string => group
+  const isNear = (group: string): boolean =>
+    given !== '' && (group.startsWith(given) || given.startsWith(group.replace(/s$/, '')))
+  const near = COMMANDS.filter((command) => isNear(groupOf(command)))
+  const groups = new Set(['serve', 'doctor', ...COMMANDS.map(groupOf)])
+  return [
+    `Unknown command "${words.join(' ') || args[0]}".`,
+    ...(near.length > 0 ? near.map((command) => usage(command)) : [[...groups].join(', ')]),
+    '"cloud-repo --help" describes all commands.',
+  ].join('\n')
 }
 
 function optionsOf({ flags = [], switches = [] }: AnyCommand) {

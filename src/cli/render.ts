@@ -1,6 +1,25 @@
-export type Scalar = string | number | boolean | null
+import { formatByteSize } from '../core/byte-size.ts'
+
+export type Scalar = string | number | boolean | null | Bytes
 export type Row = Readonly<Record<string, Scalar>>
 export type Result = Row | readonly Row[]
+
+/** A number of bytes: an integer in JSON, with a unit for people. */
+export class Bytes {
+  readonly #count: number
+
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  toJSON(): number {
+    return this.#count
+  }
+
+  toString(): string {
+    return formatByteSize(this.#count)
+  }
+}
 
 /** Renders a list as a table, and a record as one line per member. */
 export function render(result: Result): string {

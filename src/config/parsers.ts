@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isByteSize, parseByteSize } from '../core/byte-size.ts'
+import { parseDuration } from '../core/duration.ts'
 import { messageOf } from '../core/errors.ts'
 
 // Each parser throws an `Error` whose message continues the setting's name: `PORT: must be ...`.
@@ -69,29 +70,24 @@ export function parseCount(text: string): number {
   throw new Error('must be a whole number of at least 0')
 }
 
-const MS_OF = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const HOUR_MS = 3_600_000
 
 /** Below this, a download could lose its object between finding and opening it. */
-const LEAST_GARBAGE_DELAY_MS = 10 * MS_OF.min
+const LEAST_GARBAGE_DELAY_MS = 10 * 60_000
 
-const MOST_GARBAGE_DELAY_MS = 3650 * MS_OF.d
+const MOST_GARBAGE_DELAY_MS = 3650 * 24 * HOUR_MS
 
 export function parseGarbageDelay(text: string): number {
-  const ms = durationOf(text)
+  const ms = parseDuration(text)
   if (ms >= LEAST_GARBAGE_DELAY_MS && ms <= MOST_GARBAGE_DELAY_MS) return ms
   throw new Error('must be a duration from 10min to 3650d, such as 90min, 24h or 7d')
 }
 
 /** At most 7 days, because object stores remove unfinished uploads after about that time. */
 export function parseUploadLifetime(text: string): number {
-  const ms = durationOf(text)
-  if (ms >= MS_OF.h && ms <= 7 * MS_OF.d) return ms
+  const ms = parseDuration(text)
+  if (ms >= HOUR_MS && ms <= 7 * 24 * HOUR_MS) return ms
   throw new Error('must be a duration from 1h to 7d, such as 12h or 3d')
-}
-
-function durationOf(text: string): number {
-  const [, count = '', unit] = /^(\d+) ?(min|h|d)$/.exec(text) ?? []
-  return Number(count) * (unit === 'min' || unit === 'h' || unit === 'd' ? MS_OF[unit] : 0)
 }
 
 export function parsePositiveCount(text: string): number {

@@ -35,6 +35,18 @@ export function parseByteSize(text: string): number {
   )
 }
 
+/** For people: in the unit that gives a number below 1024, rounded to two decimals, such as `1.5 GiB`. */
+export function formatByteSize(bytes: number): string {
+  const exponent = BINARY_UNITS.findIndex((_, at) => rounded(bytes, at) < 1024)
+  return `${rounded(bytes, exponent)} ${BINARY_UNITS[exponent]}`
+}
+
+const BINARY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+function rounded(bytes: number, exponent: number): number {
+  return Math.round((bytes / 1024 ** exponent) * 100) / 100
+}
+
 export function isByteSize(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

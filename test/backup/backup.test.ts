@@ -23,7 +23,7 @@ async function openEmbedded(opened: AsyncDisposableStack): Promise<BackupBed> {
     backUpDatabase: async () => {
       const ran = await runCommand(`backup ${copy}`, { environment, opened })
       expect(ran.code).toBe(0)
-      expect(ran.output).toMatch(/^bytes +\d+$/m)
+      expect(ran.output).toMatch(/^bytes +[\d.]+ [KM]iB$/m)
       expect(await readdir(backup)).toEqual(['database.sqlite'])
     },
     backUpObjects: async () => {

@@ -85,7 +85,7 @@ describe.skipIf(minio === undefined)('copies of the database in S3', { timeout: 
     const before = await readdir(join(folder, 'live'))
     const sent = await run(`backup ${address('copies/a b.sqlite').replace(' ', '-')}`, 'live')
     expect(sent).toMatchObject({ code: 0 })
-    expect(sent.output).toMatch(/^bytes +\d+$/m)
+    expect(sent.output).toMatch(/^bytes +[\d.]+ [KM]iB$/m)
     expect(await readdir(join(folder, 'live'))).toEqual(before)
     expect(await keys()).toEqual(['copies/a-b.sqlite'])
     const back = await run(`restore ${address('copies/a-b.sqlite')} --json`, 'back')

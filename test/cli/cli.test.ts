@@ -209,11 +209,30 @@ describe('tokens', () => {
     expect(await json('tokens list alice')).toMatchObject([{ revoked_at: TIME }])
   })
 
-  it.each(['x', '-1', '0', '1.5', ''])('issue refuses to expire in %j seconds', async (seconds) => {
-    const { code, err } = await run(['tokens', 'issue', 'alice', `--expires-in=${seconds}`])
-    expect(code).toBe(1)
-    expect(err).toMatch(/^invalid_parameter: /)
+  it.each([
+    ['90min', 90 * 60],
+    ['12h', 12 * 3600],
+    ['7d', 7 * 24 * 3600],
+    ['86400', 86_400],
+  ])('issue lets a token expire in %s', async (duration, seconds) => {
+    expect(await json(`tokens issue alice --expires-in ${duration}`)).toMatchObject({
+      expires_at: new Date(core.clock.now + seconds * 1000).toISOString(),
+    })
   })
+
+  it('issue says how to write a duration', async () => {
+    const { err } = await run('tokens issue alice --expires-in 7days')
+    expect(err).toContain('such as 90min, 24h or 7d, or a number of seconds')
+  })
+
+  it.each(['x', '-1', '0', '1.5', '', '0d', '7m', '1000000d'])(
+    'issue refuses to expire in %j seconds',
+    async (seconds) => {
+      const { code, err } = await run(['tokens', 'issue', 'alice', `--expires-in=${seconds}`])
+      expect(code).toBe(1)
+      expect(err).toMatch(/^invalid_parameter: /)
+    },
+  )
 })
 
 describe('devices', () => {
@@ -342,8 +361,10 @@ describe('the output', () => {
     await run('devices add alice cam --model camera')
     const [shown, listed] = [await run('users show alice'), await run('devices list alice')]
     expect(shown.out).toMatch(/^user_id {13}alice\nstatus {14}active\n/)
+    expect(shown.out).toMatch(/\ncapacity {12}1.17 KiB\nused {16}0 B\n/)
+    expect(shown.out).toMatch(/\navailable {11}1.17 KiB\n[^]*\nunfinished_bytes {4}0 B$/)
     expect(listed.out).toMatch(
-      /^device_id {2}model {3}bytes {2}created_at\ncam {8}camera {2}200 {4}\d{4}/,
+      /^device_id {2}model {3}bytes {2}created_at\ncam {8}camera {2}200 B {2}\d{4}/,
     )
   })
 
@@ -399,9 +420,18 @@ describe('exit code 2, without opening anything, for', () => {
     [
       'an unknown command',
       'users rename a b',
-      /^Unknown command "users rename"\.\n\ncloud-repo serve /,
+      new RegExp(
+        '^Unknown command "users rename"\\.\n(usage: cloud-repo users .*\n){6}"cloud-repo --help" ',
+      ),
     ],
-    ['half a command', 'users', /^Unknown command "users"\.\n\n/],
+    ['half a command', 'users', /^Unknown command "users"\.\n(usage: cloud-repo users .*\n){6}"/],
+    ['a similar group', 'token list a', /^Unknown .*\n(usage: cloud-repo tokens .*\n){3}"/],
+    ['a misspelt command', 'backups a', /^Unknown .*\nusage: cloud-repo backup <file>\n"/],
+    [
+      'an unknown group',
+      'frobnicate',
+      /^Unknown .*\nserve, doctor, users, tokens, devices, grants, uploads, sweep, .*\n".*"/,
+    ],
     ['a missing operand', 'users show', /^usage: cloud-repo users show <user_id>$/],
     ['an operand too many', 'users create a b', /^usage: cloud-repo users create \[user_id\]$/],
     ['an unknown flag', 'users list --all', /--all[^]*\nusage: cloud-repo users list /],

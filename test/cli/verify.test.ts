@@ -57,7 +57,7 @@ const SOUND = [
   ['objects', 1],
   ['uploads', 0],
   ['read_files', 0],
-  ['read_bytes', 0],
+  ['read_bytes', '0 B'],
   ['repaired', 0],
   ['remaining', 0],
 ] as const

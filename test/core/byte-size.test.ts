@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isByteSize, MAX_BYTES, parseByteSize } from '../../src/core/byte-size.ts'
+import { formatByteSize, isByteSize, MAX_BYTES, parseByteSize } from '../../src/core/byte-size.ts'
 import { isAppError } from '../../src/core/errors.ts'
 
 const size = fc.maxSafeNat()
@@ -127,3 +127,30 @@ function readsOrRefuses(text: string): boolean {
     return isAppError(error, 'invalid_parameter')
   }
 }
+
+describe('formatByteSize', () => {
+  it.each([
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1 KiB'],
+    [1200, '1.17 KiB'],
+    [2 ** 20 - 1, '1 MiB'],
+    [1.5 * 2 ** 30, '1.5 GiB'],
+    [2 * 2 ** 30, '2 GiB'],
+    [1003 * 2 ** 20, '1003 MiB'],
+    [2 ** 40, '1 TiB'],
+    [MAX_BYTES, '8 PiB'],
+  ])('writes %d as %s', (bytes, text) => {
+    expect(formatByteSize(bytes)).toBe(text)
+  })
+
+  it('writes what parseByteSize reads, to a hundredth of its unit (property)', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 2 ** 31 - 1 }), (bytes) => {
+        const [number = '', unit = ''] = formatByteSize(bytes).split(' ')
+        const scale = parseByteSize(`1${unit}`)
+        expect(Math.abs(Number(number) * scale - bytes)).toBeLessThanOrEqual(scale * 0.005_001)
+      }),
+    )
+  })
+})

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
+import { parseByteSize } from '../../src/core/byte-size.ts'
 import { docker } from '../compose/docker.ts'
 import { findProgram, freePort } from '../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../support/servers/needs.ts'
@@ -109,8 +110,8 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   '(umask': async ({ text, clone }) => {
     const printed = await clone.run(`umask 022\n${text}\n[ "$(stat -c %a .env)" = 600 ]`)
     expect(printed).toMatch(/access_token +crt_/)
-    const capacities = [...printed.matchAll(/^capacity +(\d+)$/gm)].map(([, bytes]) =>
-      Number(bytes),
+    const capacities = [...printed.matchAll(/^capacity +(.+)$/gm)].map(([, size = '']) =>
+      parseByteSize(size),
     )
     // The promotion ends one day.
     expect(capacities.at(-1)).toBeGreaterThanOrEqual(21 * 2 ** 30)

@@ -1,3 +1,4 @@
+import { formatByteSize } from '../../core/byte-size.ts'
 import {
   type Command,
   type CommandCall,
@@ -5,6 +6,7 @@ import {
   type StandaloneCommand,
   type Transfer,
 } from '../command.ts'
+import { Bytes, type Row } from '../render.ts'
 
 export const BACKUP: Command = {
   words: ['backup'],
@@ -13,12 +15,12 @@ export const BACKUP: Command = {
   run: async (services, call) => {
     const { operands, copies, interruption } = call
     const [file = ''] = operands
-    if (!file.startsWith('s3://')) return { file, ...(await services.backup(file)) }
+    if (!file.startsWith('s3://')) return resultOf({ file }, await services.backup(file))
     using transfer = showTransfer(call)
     const { onProgress } = transfer
     const copyTo = (path: string): Promise<unknown> => services.backup(path)
     const options = { target: file, copyTo, onProgress, signal: interruption() }
-    return { file, ...(await copies.send(options)) }
+    return resultOf({ file }, await copies.send(options))
   },
 }
 
@@ -33,19 +35,24 @@ export const RESTORE: StandaloneCommand = {
     const { onProgress } = transfer
     const restored = await copies.restore({ source, onProgress, signal: interruption() })
     printError(NEXT_STEP)
-    return { source, ...restored }
+    return resultOf({ source, database: restored.database }, restored)
   },
 }
 
 /** Otherwise, when an upload that was finished after the copy was made expires, its object is removed. */
 const NEXT_STEP = 'Run "cloud-repo uploads release --finished" before you start the service.'
 
+function resultOf(places: Row, { bytes }: { readonly bytes: number }): Row {
+  return { ...places, bytes: new Bytes(bytes) }
+}
+
 const BAR_WIDTH = 30
 
 /** Draws a bar on a terminal; elsewhere prints every 10 s. Disposal clears the bar. */
 export function showTransfer(call: Pick<CommandCall, 'printError' | 'drawLine'>) {
   const { drawLine } = call
-  const describe = ({ moved, total }: Transfer): string => `${moved} of ${total} bytes`
+  const describe = ({ moved, total }: Transfer): string =>
+    `${formatByteSize(moved)} of ${formatByteSize(total)}`
   const say = showProgress(call, describe)
   const onProgress = (transfer: Transfer): void => {
     if (drawLine === undefined) return say(transfer)

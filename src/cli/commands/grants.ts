@@ -2,7 +2,7 @@ import { parseByteSize } from '../../core/byte-size.ts'
 import { formatTimestamp, parseTimestamp } from '../../core/timestamp.ts'
 import type { Grant } from '../../core/users/user-store.ts'
 import { userIdOf, type Command } from '../command.ts'
-import type { Row } from '../render.ts'
+import { Bytes, type Row } from '../render.ts'
 
 export const GRANTS: readonly Command[] = [
   {
@@ -48,7 +48,13 @@ function timeFlag(text: string | undefined, parameter: string): number | undefin
 
 function grantRow({ source, reference, bytes, startsAt, endsAt, createdAt }: Grant): Row {
   const times = { starts_at: formatTimestamp(startsAt), ends_at: formatTimestamp(endsAt) }
-  return { source, reference, bytes, ...times, created_at: formatTimestamp(createdAt) }
+  return {
+    source,
+    reference,
+    bytes: new Bytes(bytes),
+    ...times,
+    created_at: formatTimestamp(createdAt),
+  }
 }
 
 export const DEVICES: readonly Command[] = [
@@ -89,7 +95,7 @@ function deviceRow({ reference, model, bytes, createdAt }: Grant): Row {
   return {
     device_id: reference,
     model: model ?? null,
-    bytes,
+    bytes: new Bytes(bytes),
     created_at: formatTimestamp(createdAt),
   }
 }

@@ -1,3 +1,4 @@
+import { formatByteSize } from '../../core/byte-size.ts'
 import type { Rebuilt } from '../../core/rebuild/rebuilder.ts'
 import {
   REBUILD_FINDING_KINDS,
@@ -5,7 +6,7 @@ import {
   type RebuildFinding,
 } from '../../core/rebuild/run.ts'
 import { type Command, printFinding, showProgress } from '../command.ts'
-import type { Row } from '../render.ts'
+import { Bytes, type Row } from '../render.ts'
 
 export const REBUILD: Command = {
   words: ['rebuild'],
@@ -39,7 +40,7 @@ const NOT_EMPTY =
   'The database already contains users, files, uploads or garbage. A rebuild needs an empty database.'
 
 function progressOf({ listed, readObjects, readBytes, settled }: RebuildCounts): string {
-  return `${listed} objects listed, ${readObjects} read (${readBytes} bytes), ${settled} recorded in the database`
+  return `${listed} objects listed, ${readObjects} read (${formatByteSize(readBytes)}), ${settled} recorded in the database`
 }
 
 function rowOf({ kind, userId, name, objectKey }: RebuildFinding): Row {
@@ -59,7 +60,7 @@ function summary({ counts, figures }: Done, dryRun: boolean): Row {
     objects: counts.listed,
     users: figures.users,
     files: figures.files,
-    bytes: figures.bytes,
+    bytes: new Bytes(figures.bytes),
     replaced_objects: figures.replaced,
     ...Object.fromEntries(LEFT_ALONE.map((kind) => [`${kind}s`, counts.found[kind]])),
     left_alone: leftAlone(counts),

@@ -1,5 +1,7 @@
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { AccessToken } from '../../core/users/user-store.ts'
+import { parseDuration } from '../../core/duration.ts'
+import { invalidParameter } from '../../core/errors.ts'
 import { parseCount, userIdOf, type Command } from '../command.ts'
 import type { Row } from '../render.ts'
 
@@ -8,13 +10,13 @@ export const TOKENS: readonly Command[] = [
     words: ['tokens', 'issue'],
     operands: ['<user_id>'],
     flags: ['label', 'expires-in'],
-    summary: 'issue an access token, which is shown only once (--expires-in in seconds)',
+    summary: 'issue an access token, which is shown only once (--expires-in 90min, 24h, 7d)',
     run: async ({ accessTokens }, { operands, flags }) => {
       const expiresIn = flags['expires-in']
       const issued = await accessTokens.issue({
         userId: userIdOf(operands),
         label: flags['label'] ?? '',
-        expiresInSeconds: expiresIn === undefined ? undefined : parseCount(expiresIn),
+        expiresInSeconds: expiresIn === undefined ? undefined : secondsOf(expiresIn),
       })
       return { access_token: issued.secret, ...tokenRow(issued) }
     },
@@ -36,6 +38,15 @@ export const TOKENS: readonly Command[] = [
     },
   },
 ]
+
+/** Digits alone are seconds, as in the admin API. */
+function secondsOf(text: string): number {
+  const durationMs = parseDuration(text)
+  const seconds = Number.isNaN(durationMs) ? parseCount(text) : durationMs / 1000
+  if (!Number.isNaN(seconds)) return seconds
+  const rule = 'must be a duration such as 90min, 24h or 7d, or a number of seconds'
+  throw invalidParameter('expires_in', `expires_in ${rule}.`)
+}
 
 function tokenRow(token: AccessToken): Row {
   return {

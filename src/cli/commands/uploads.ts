@@ -6,7 +6,7 @@ import type { ResumableUpload } from '../../core/uploads/resumable/resumable-led
 import type { ReleasedUpload } from '../../core/uploads/resumable/upload-administration.ts'
 import { unfinishedState } from '../../core/uploads/resumable/upload-state.ts'
 import { userIdOf, type Command } from '../command.ts'
-import type { Row } from '../render.ts'
+import { Bytes, type Row } from '../render.ts'
 
 export const UPLOADS: readonly Command[] = [
   {
@@ -71,8 +71,8 @@ function uploadRow(upload: ResumableUpload): Row {
     upload_id: upload.version,
     file_name: upload.name,
     state: unfinishedState(upload),
-    offset: upload.offset,
-    length: upload.length ?? null,
+    offset: new Bytes(upload.offset),
+    length: upload.length === undefined ? null : new Bytes(upload.length),
     refusal: upload.refusal ?? null,
     created_at: formatTimestamp(upload.createdAt),
     updated_at: formatTimestamp(upload.updatedAt),
@@ -86,6 +86,6 @@ function releasedRow({ userId, version, name, objectKey, size }: ReleasedUpload)
     upload_id: version,
     file_name: name,
     object_key: objectKey,
-    size,
+    size: new Bytes(size),
   }
 }

@@ -1,10 +1,10 @@
 import { capacityFigures } from '../../core/quota/capacity.ts'
 import { cutPage, parsePageLimit } from '../../core/pagination.ts'
-import type { Account } from '../../core/ledger/ledger.ts'
+import type { Account, Usage } from '../../core/ledger/ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'
 import { userIdOf, type Command } from '../command.ts'
-import type { Row } from '../render.ts'
+import { Bytes, type Row } from '../render.ts'
 
 export const USERS: readonly Command[] = [
   {
@@ -38,7 +38,11 @@ export const USERS: readonly Command[] = [
     run: async ({ users, uploadAdministration }, { operands }) => {
       const account = await users.find(userIdOf(operands))
       const { count, bytes } = await uploadAdministration.measure(account.user.userId)
-      return { ...accountRow(account), unfinished_uploads: count, unfinished_bytes: bytes }
+      return {
+        ...accountRow(account),
+        unfinished_uploads: count,
+        unfinished_bytes: new Bytes(bytes),
+      }
     },
   },
   {
@@ -71,6 +75,17 @@ function accountRow({ user, usage }: Account): Row {
     user_id: user.userId,
     status: user.status,
     created_at: formatTimestamp(user.createdAt),
-    ...capacityFigures(usage),
+    ...figuresOf(usage),
+  }
+}
+
+function figuresOf(usage: Usage): Row {
+  const { capacity, used, reserved, available, ...others } = capacityFigures(usage)
+  return {
+    capacity: new Bytes(capacity),
+    used: new Bytes(used),
+    reserved: new Bytes(reserved),
+    available: new Bytes(available),
+    ...others,
   }
 }

@@ -13,7 +13,7 @@ import {
   showProgress,
   userIdOf,
 } from '../command.ts'
-import type { Row } from '../render.ts'
+import { Bytes, type Row } from '../render.ts'
 
 /** Prints each finding immediately, because all findings may not fit into memory. */
 export const VERIFY: Command = {
@@ -77,7 +77,7 @@ function summary(verification: Verification, kinds: readonly FindingKind[]): Row
     objects: verification.objects,
     uploads: verification.uploads,
     read_files: verification.readFiles,
-    read_bytes: verification.readBytes,
+    read_bytes: new Bytes(verification.readBytes),
     ...Object.fromEntries(kinds.map((kind) => [kind, verification.remaining[kind]])),
     repaired: verification.repaired,
     remaining: remaining(verification),

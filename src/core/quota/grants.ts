@@ -5,8 +5,9 @@ import type { Grant, GrantPage, UserStore } from '../users/user-store.ts'
 
 export interface GrantsOptions {
   readonly users: UserStore
-  /** Bytes for a device whose model is not in `deviceModels`. */
+  /** Bytes for a device without a model. */
   readonly deviceCapacity: number
+  /** If empty, every model is accepted and adds `deviceCapacity`. Else a device of another model is refused. */
   readonly deviceModels: ReadonlyMap<string, number>
 }
 
@@ -57,7 +58,7 @@ export function createGrants({ users, deviceCapacity, deviceModels }: GrantsOpti
   return {
     async putDevice({ userId, deviceId, model, bytes }) {
       assertReference(deviceId, 'device_id')
-      if (model !== undefined) assertModel(model)
+      if (model !== undefined) assertModel(model, deviceModels)
       const granted = bytes ?? deviceModels.get(model ?? '') ?? deviceCapacity
       assertBytes(granted)
       const terms = { bytes: granted, model, startsAt: undefined, endsAt: undefined }
@@ -119,8 +120,11 @@ function assertReference(reference: string, parameter: string): void {
   )
 }
 
-function assertModel(model: string): void {
+/** A misspelt model would otherwise silently add the capacity of a device without a model. */
+function assertModel(model: string, known: ReadonlyMap<string, number>): void {
   assert(MODEL.test(model), 'model', 'must be 1 to 128 printable ASCII characters')
+  const isKnown = known.size === 0 || known.has(model)
+  assert(isKnown, 'model', `must be in DEVICE_MODELS, which has: ${[...known.keys()].join(', ')}`)
 }
 
 function assertBytes(bytes: number): void {

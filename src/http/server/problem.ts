@@ -202,7 +202,10 @@ function parameterFault(error: unknown): AppError {
   return invalidParameter(parameter, detail, error)
 }
 
-type Fault = FastifySchemaValidationError & { readonly parentSchema?: JsonSchema }
+type Fault = FastifySchemaValidationError & {
+  readonly parentSchema?: JsonSchema
+  readonly data?: unknown
+}
 
 function detailOf(parameter: string, fault: Fault): string {
   const { keyword, message = 'is not valid', parentSchema = {} } = fault
@@ -217,7 +220,7 @@ function detailOf(parameter: string, fault: Fault): string {
   if (format === 'date-time') return `${parameter} must be a time such as 2027-01-31T00:00:00Z.`
   if (keyword === 'type') return `${parameter} must be ${type === 'object' ? 'an' : 'a'} ${type}.`
   if (description === undefined) return `${parameter} ${message}.`
-  return `${parameter} is not valid. ${description}`
+  return `${parameter} is ${fault.data === '' ? 'empty' : 'not valid'}. ${description}`
 }
 
 interface JsonSchema {

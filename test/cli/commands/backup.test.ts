@@ -10,8 +10,8 @@ it('draws a bar on a terminal, and clears it at the end', () => {
     transfer.onProgress({ moved: 0, total: 0 })
   }
   expect(drawn).toEqual([
-    `[${'#'.repeat(15)}${'.'.repeat(15)}] 50 %  1 of 2 bytes`,
-    `[${'.'.repeat(30)}] 0 %  0 of 0 bytes`,
+    `[${'#'.repeat(15)}${'.'.repeat(15)}] 50 %  1 B of 2 B`,
+    `[${'.'.repeat(30)}] 0 %  0 B of 0 B`,
     '',
   ])
 })
@@ -26,5 +26,5 @@ it('says a line every 10 s where there is no terminal', () => {
     transfer.onProgress({ moved, total: 25 })
     vi.advanceTimersByTime(1000)
   }
-  expect(lines).toEqual(['Progress: 10 of 25 bytes', 'Progress: 20 of 25 bytes'])
+  expect(lines).toEqual(['Progress: 10 B of 25 B', 'Progress: 20 B of 25 B'])
 })

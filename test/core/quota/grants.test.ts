@@ -9,9 +9,11 @@ import { readUsage } from '../../support/read-usage.ts'
 const alice = parseUserId('alice')
 
 /** The user `alice` with a base of 1000 bytes, 100 for a device, 200 for one of model `camera`. */
-async function openGrants(core: TestCore): Promise<Grants> {
+async function openGrants(
+  core: TestCore,
+  deviceModels: ReadonlyMap<string, number> = new Map([['camera', 200]]),
+): Promise<Grants> {
   await createTestUser(core)
-  const deviceModels = new Map([['camera', 200]])
   return createGrants({ users: core.users, deviceCapacity: 100, deviceModels })
 }
 
@@ -39,16 +41,41 @@ describe('a device', () => {
     expect(await capacity(core)).toBe(1100)
   })
 
-  it('adds what its model does, or the default when the model has none', async () => {
+  it('adds what its model does, or the default when it has none', async () => {
     await using core = await openTestCore()
     const grants = await openGrants(core)
     await grants.putDevice(device('a', { model: 'camera' }))
-    await grants.putDevice(device('b', { model: 'toaster' }))
+    await grants.putDevice(device('b'))
     expect(await capacity(core)).toBe(1300)
     expect((await grants.listDevices(alice)).map(({ model }) => model)).toEqual([
       'camera',
-      'toaster',
+      undefined,
     ])
+  })
+
+  it.each(['camera', 'constructor'])(
+    'of any model, such as %s, adds the default without models',
+    async (model) => {
+      await using core = await openTestCore()
+      const grants = await openGrants(core, new Map())
+      await grants.putDevice(device('a', { model }))
+      expect(await capacity(core)).toBe(1100)
+    },
+  )
+
+  it('of a model that is known no longer keeps what it adds, and can be removed', async () => {
+    await using core = await openTestCore()
+    const before = await openGrants(core)
+    await before.putDevice(device('a', { model: 'camera' }))
+    const deviceModels = new Map([['camera-2', 300]])
+    const grants = createGrants({ users: core.users, deviceCapacity: 100, deviceModels })
+    await expect(grants.putDevice(device('a', { model: 'camera' }))).rejects.toMatchObject({
+      message: 'model must be in DEVICE_MODELS, which has: camera-2.',
+    })
+    expect(await grants.listDevices(alice)).toMatchObject([{ model: 'camera', bytes: 200 }])
+    expect(await capacity(core)).toBe(1200)
+    await grants.removeDevice({ userId: alice, deviceId: 'a' })
+    expect(await capacity(core)).toBe(1000)
   })
 
   it('adds its own bytes rather than those of its model, also 0', async () => {
@@ -111,6 +138,9 @@ describe('a device', () => {
     ['device_id', device('a'.repeat(129))],
     ['model', device('a', { model: '' })],
     ['model', device('a', { model: 'ä' })],
+    ['model', device('a', { model: 'Camera' })],
+    ['model', device('a', { model: 'constructor' })],
+    ['model', device('a', { model: 'toaster', bytes: 7 })],
     ['model', device('a', { model: 'm'.repeat(129) })],
     ['bytes', device('a', { bytes: -1 })],
     ['bytes', device('a', { bytes: 0.5 })],
