@@ -23,24 +23,30 @@ export async function introduceDemo(
   const { secret } = showsToken ? await service.accessTokens.issue(terms) : {}
   const file = `${url}/users/me/repo/README.md`
   const curl = `curl --cookie access_token=${secret ?? '...'}`
-  const pages = [
-    hasPage
-      ? `Open the user's files in a browser: ${url}/${secret === undefined ? '' : `#access_token=${secret}`}\n`
-      : '',
-    operatorPageUrl === undefined
-      ? ''
-      : `Open the operators' page in a browser and sign in with ADMIN_TOKEN: ${operatorPageUrl}/\n`,
-  ].join('')
+  const fragment = secret === undefined ? '' : `#access_token=${secret}`
+  const pages = hasPage
+    ? `Open the user's files in a browser: ${url}/${fragment}\n${operatorPage(operatorPageUrl)}\n`
+    : ''
   return `
 Cloud Repository listens on ${url}
 ${secret === undefined ? WITHOUT_TOKEN : `Access token of the user "demo", valid for one day: ${secret}`}
 
-${pages === '' ? '' : `${pages}\n`}Upload a file and download it again:
+${pages}Upload a file and download it again:
 
   ${curl} -w '\\n' -F 'file=@${resolve('README.md')}' ${file}
   ${curl} ${file}
 `
 }
+
+function operatorPage(url: string | undefined): string {
+  return url === undefined
+    ? `To get the operators' page too, stop this with Ctrl-C and run:\n\n  ${WITH_ADMIN_TOKEN}\n`
+    : `Open the operators' page in a browser and sign in with ADMIN_TOKEN: ${url}/\n`
+}
+
+/** The reader's own shell makes and shows the token, since the service never prints it. */
+const WITH_ADMIN_TOKEN =
+  'export ADMIN_TOKEN=$(openssl rand -hex 20); echo "ADMIN_TOKEN is $ADMIN_TOKEN"; npm start'
 
 const WITHOUT_TOKEN = `No access token is printed because the output is not a terminal.
 "npm start -- --print-token" prints one.

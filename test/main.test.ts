@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildOperatorPage } from './support/http/page.ts'
 import { exitOf, type Started, startProgram, temporaryFolder } from './support/service/program.ts'
@@ -58,15 +60,27 @@ describe('the process', () => {
     expect(output()).not.toContain(ADMIN_TOKEN)
   })
 
-  it.each([
-    ['has no token', {}],
-    [
-      'shows no page',
-      { ADMIN_TOKEN: 'a-token-that-the-operator-has-set', ADMIN_PORT: '0', WEB_PAGE: 'false' },
-    ],
-  ])('prints no link to the operator’s page where the deployment %s', async (_why, environment) => {
-    const { output } = await startDemo(environment)
+  it('prints the line that opens the operator’s page where there is no token yet', async () => {
+    await buildOperatorPage()
+    const { output } = await startDemo()
+    const [, line = ''] = /the operators' page.*:\n\n {2}(.*)\n/.exec(output()) ?? []
+    expect(line).toMatch(/; npm start$/)
+    // What a shell makes of it, with a program in the place of npm.
+    const program = 'npm() { echo "$1 with $ADMIN_TOKEN"; }'
+    const { stdout } = await promisify(execFile)('bash', ['-c', `${program}\n${line}`])
+    const [, token = ''] = /^ADMIN_TOKEN is (\S{40})$/m.exec(stdout) ?? []
+    expect(stdout).toContain(`start with ${token}`)
+    const again = await startDemo({ ADMIN_TOKEN: token, ADMIN_PORT: '0' })
+    expect(again.output()).toMatch(/the operators' page .*: http/)
+    expect(again.output()).not.toContain('npm start')
+  })
+
+  it('prints nothing about the operator’s page where the deployment shows no page', async () => {
+    const { output } = await startDemo({ WEB_PAGE: 'false' })
     expect(output()).not.toContain("operators' page")
+    const ADMIN_TOKEN = 'a-token-that-the-operator-has-set'
+    const other = await startDemo({ ADMIN_TOKEN, ADMIN_PORT: '0', WEB_PAGE: 'false' })
+    expect(other.output()).not.toContain("operators' page")
   })
 
   it('records at its end when access tokens were used', async () => {
