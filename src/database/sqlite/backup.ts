@@ -13,8 +13,7 @@ export async function backUp(
   if (copyTo === undefined) throw new Error('Back up a PostgreSQL database with pg_dump.')
   await assertAbsent(file)
   const temporary = `${file}.tmp`
-  // Sets the permissions, and excludes a concurrent call.
-  await (await open(temporary, 'wx', 0o600)).close()
+  await createAlone(temporary)
   try {
     await copyTo(temporary)
     const bytes = await synchronise(temporary)
@@ -31,6 +30,17 @@ export async function assertAbsent(file: string, hint = ''): Promise<void> {
   const found = await lstat(file).catch(() => undefined)
   if (found !== undefined) throw new Error(`${file} already exists.${hint}`)
 }
+
+/**
+ * Creates an empty file for its owner only. Rejects if it exists: another call may be writing to it, and only the
+ * operator knows whether that call was killed.
+ */
+export async function createAlone(temporary: string): Promise<void> {
+  await assertAbsent(temporary, ABANDONED)
+  await (await open(temporary, 'wx', 0o600)).close()
+}
+
+const ABANDONED = ' Another command may be writing it. If that command was killed, delete the file.'
 
 /** Guarantees that a file, or the entries of a folder, are on disk; resolves to its size in bytes. */
 export async function synchronise(path: string): Promise<number> {

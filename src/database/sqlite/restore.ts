@@ -1,9 +1,9 @@
-import { link, open, rm, stat } from 'node:fs/promises'
+import { link, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../core/errors.ts'
 import { assertMigrated } from '../migrate.ts'
-import { assertAbsent, synchronise } from './backup.ts'
+import { assertAbsent, createAlone, synchronise } from './backup.ts'
 import { openSqlite } from './sqlite.ts'
 
 export interface RestoreDatabase {
@@ -14,7 +14,7 @@ export interface RestoreDatabase {
 
 /**
  * Guarantees that `file` is a complete, durable database of this version or an older one, readable by its owner only.
- * Rejects, without changes, if a database exists, if the copy is damaged or foreign, and as `fetch` does.
+ * Rejects, without changes, if a database or `<file>.restore` exists, if the copy is damaged or foreign, and as `fetch` does.
  */
 export async function restore({
   file,
@@ -23,7 +23,7 @@ export async function restore({
   // SQLite would take an old database's log for that of the new one.
   for (const path of [file, `${file}-wal`, `${file}-shm`]) await assertAbsent(path, HINT)
   const temporary = `${file}.restore`
-  await (await open(temporary, 'wx', 0o600)).close()
+  await createAlone(temporary)
   try {
     await fetch(temporary)
     await assertSound(temporary)

@@ -125,7 +125,10 @@ class Appending {
       await removeTemporaryFile(path, copyTo)
       throw error
     }
-    if (handle === undefined) return undefined
+    if (handle === undefined) {
+      await removeTemporaryFile(path, copyTo)
+      return undefined
+    }
     this.#state = { file: copyTo, hasOlder: true }
     this.#append.onDurable(this.#durable())
     return { handle, newIn: undefined }

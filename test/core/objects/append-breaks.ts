@@ -155,7 +155,7 @@ export function testTakeovers(current: Current): void {
     }
   })
 
-  it('leaves nothing of one that wakes when the upload is finished, or before (I8)', async () => {
+  it('leaves nothing of one that wakes when the upload is finished, or before (R41)', async () => {
     const subject = current()
     const { store, partSize } = subject
     for (const offset of [0, 100, partSize + 100]) {

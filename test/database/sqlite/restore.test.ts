@@ -65,6 +65,14 @@ describe('a restore of the embedded database', () => {
     },
   )
 
+  it('says what to do about the file of one that was killed', async () => {
+    await writeFile(`${file}.restore`, 'half')
+    const fetch = () => Promise.reject(new Error('nothing is to be fetched'))
+    const refusal = await refusalOf(fetch)
+    expect(refusal).toContain(`${file}.restore already exists`)
+    expect(refusal).toContain('If that command was killed, delete the file.')
+  })
+
   it('never replaces a database that came to be while the copy was fetched', async () => {
     const fetch = async (temporary: string): Promise<void> => {
       await copyTo(temporary)

@@ -256,7 +256,7 @@ describe('an append that takes over a file', () => {
     await expectFinished(upload, content)
   })
 
-  it('keeps one copy at most, however often it is taken over in turn (R22)', async () => {
+  it('keeps one copy at most, however often it is taken over in turn (R40)', async () => {
     const content = randomBytes(100)
     const upload = open(content.length)
     await upload.append(content.subarray(0, 30))
@@ -276,7 +276,7 @@ describe('an append that takes over a file', () => {
     await expectFinished(upload, content)
   })
 
-  it('needs room for its copy, and may not be fenced before it has made it', async () => {
+  it('needs room for its copy, and may not be fenced before it has made it (R22, R40)', async () => {
     const append = { partSize: 8 * MIB, offset: 30, length: 100, bodySize: 70 }
     const plan = (storeState: string, isTakeover: boolean) =>
       store.planAppend({ ...append, storeState, isTakeover })

@@ -114,7 +114,7 @@ describe('a small content in one append', () => {
     await appending
   })
 
-  it('may not be fenced until it is known whether it was sent', async () => {
+  it('may not be fenced until it is known whether it was sent (R40)', async () => {
     const upload = open(SMALL.length)
     const { body, give } = heldBody()
     const states: string[] = []

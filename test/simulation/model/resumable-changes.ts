@@ -121,11 +121,13 @@ function assertClaim({ upload, old, now, clock }: Changed, call: AppliedCall): v
   const isClaim =
     CLAIMS.has(call.method) && (call.argument as RecordAppend).version === upload.version
   demand(isClaim && now.epoch === old.epoch + 1, 'I13', `an epoch was changed by ${call.method}`)
+  const isHeld = old.holder !== null && old.holder_until > clock()
   if (call.method === 'fence') {
     demand(old.sealed_at === null, 'I13', 'a sealed upload was fenced')
+    const isPut = isHeld && isInSinglePut(old)
+    demand(!isPut, 'I11', 'an upload was given up whose append may still store it')
     return
   }
-  const isHeld = old.holder !== null && old.holder_until > clock()
   demand(!isHeld, 'I13', 'a claim beside another')
   const isLive = old.state === 'pending' && old.lease_until > clock()
   demand(isLive, 'I13', `a claim of an upload that is ${old.state}`)
@@ -178,8 +180,11 @@ function assertEnd(change: Changed, call: AppliedCall): void {
 
 /** Nothing was ever confirmed of it, or its store holds something else than was confirmed. */
 function mayBeLost({ upload, old, model }: Changed): boolean {
-  const wasInSinglePut = old.received_bytes === 0 && old.store_state.includes('"intended"')
-  return wasInSinglePut || isUnsafe(upload, model.damagedKeys)
+  return isInSinglePut(old) || isUnsafe(upload, model.damagedKeys)
+}
+
+function isInSinglePut({ received_bytes: received, store_state: state }: ResumableRow): boolean {
+  return received === 0 && state.includes('"intended"')
 }
 
 /** Whether the store may hold other bytes of it than the ledger recorded. */

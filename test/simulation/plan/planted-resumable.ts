@@ -84,6 +84,10 @@ export const PLANTED_RESUMABLE_BUGS: Readonly<Record<string, Variant>> = {
     }),
   },
 
+  'fences an append that stores the whole content': {
+    objects: () => ({ isFenceable: () => true }),
+  },
+
   'moves the offset back to what the store confirms': {
     sharedLedger: ({ ledger, database }) => ({
       async fence(named) {

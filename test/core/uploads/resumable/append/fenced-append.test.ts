@@ -35,7 +35,7 @@ async function fence(version: Version): Promise<void> {
 }
 
 describe('an append that was fenced', () => {
-  it('removes a part that it stores after the finish (I8)', async () => {
+  it('removes a part that it stores after the finish (R41)', async () => {
     const { caller, s3 } = opened
     const [here, there] = [opened.open(), opened.open()]
     const { version } = await createIn(here, caller, 5)
@@ -49,7 +49,7 @@ describe('an append that was fenced', () => {
     expect([...s3.objects.keys()]).toEqual([expect.stringContaining(version)])
   })
 
-  it('removes a tail that it stores after the finish (I8)', async () => {
+  it('removes a tail that it stores after the finish (R41)', async () => {
     const { caller, s3 } = opened
     const [here, there] = [opened.open(), opened.open()]
     const { version } = await createIn(here, caller, 5)
@@ -79,7 +79,7 @@ describe('an append that was fenced', () => {
     await appendIn(opened.open(), caller, { version, offset: 3, content: 'ht' })
   })
 
-  it('removes the file that it opens after the finish (I8)', async () => {
+  it('removes the file that it opens after the finish (R41)', async () => {
     const { caller } = opened
     const suspended = Promise.withResolvers<void>()
     const append: ObjectStore['append'] = async (asked) => {

@@ -35,7 +35,7 @@ async function createSmall() {
 }
 
 describe('an upload outlives a slow database', () => {
-  it('that answers the claim late (R13)', async () => {
+  it('that answers the claim late (R39)', async () => {
     const { here, append } = await createSmall()
     vi.useFakeTimers({ toFake: ['performance'] })
     nextClaim(async (claim) => {
@@ -48,7 +48,7 @@ describe('an upload outlives a slow database', () => {
     expect(await append()).toMatchObject({ committed: {} })
   })
 
-  it.each([true, false])('that leaves the outcome of the claim open: %s (R13)', async (isMade) => {
+  it.each([true, false])('that leaves the outcome of the claim open: %s (R39)', async (isMade) => {
     const { here, append } = await createSmall()
     nextClaim(async (claim) => {
       if (isMade) await claim()
@@ -59,7 +59,7 @@ describe('an upload outlives a slow database', () => {
   })
 
   it.each([true, false])(
-    'that answers nothing for a while after that: %s (R13)',
+    'that answers nothing for a while after that: %s (R39)',
     async (isMade) => {
       const { here, append } = await createSmall()
       const { ledger } = opened.core
@@ -75,7 +75,7 @@ describe('an upload outlives a slow database', () => {
     },
   )
 
-  it('whose claim takes effect after it was given up', async () => {
+  it('whose claim takes effect after it was given up (R39)', async () => {
     const { here, append } = await createSmall()
     const late = Promise.withResolvers<void>()
     nextClaim(async (claim) => {
@@ -88,7 +88,7 @@ describe('an upload outlives a slow database', () => {
     expect(await appending).toMatchObject({ committed: {} })
   })
 
-  it('that does not record its release at first', async () => {
+  it('that does not record its release at first (R39)', async () => {
     const { here, append } = await createSmall()
     const { ledger } = opened.core
     opened.space = () => Promise.reject(outage())
@@ -101,7 +101,7 @@ describe('an upload outlives a slow database', () => {
 })
 
 describe('an upload outlives a slow store', () => {
-  it('that writes a small content for longer than others wait (R17)', async () => {
+  it('that writes a small content for longer than others wait (R40)', async () => {
     const { s3, caller } = opened
     const minute = { callMs: 60_000, putMs: 60_000, partMs: 60_000 }
     const deadlines = { ...s3.options().deadlines, ...minute }
