@@ -42,6 +42,16 @@ describeInBrowser('signing in', (browser) => {
     await context.close()
   })
 
+  it('is not needed where the product has set the cookie', async () => {
+    const { page, context } = await open('/livez')
+    const [name = '', value = ''] = user.cookie.split('=')
+    await context.addCookies([{ name, value, url: service.url, httpOnly: true, sameSite: 'Lax' }])
+    await page.goto(service.url)
+    await page.getByText('Nothing here yet').waitFor()
+    expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0)
+    await context.close()
+  })
+
   it('says what is wrong with a token, and takes another', async () => {
     const { page, context } = await open()
     await page.getByRole('button', { name: 'Sign in' }).click()
