@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { OnePerTurn } from './one-per-turn.ts'
 
 /** A smaller chunk costs as much work as kilobytes of large ones. */
 const SMALL_BYTES = 256
@@ -10,7 +11,7 @@ export function isSmall({ length }: Buffer): boolean {
 /** Small chunks per connection and event-loop turn that are not throttled. */
 const FREE_CHUNKS = 16
 
-/** Shared by all connections. Node's parser takes about 1 us per chunk, so this is about 2 % of a core. */
+/** Of all throttled connections together. Node's parser takes about 1 us per chunk, so this is about 2 % of a core. */
 const CHUNKS_PER_SECOND = 20_000
 
 export interface Intake {
@@ -19,14 +20,33 @@ export interface Intake {
   count(chunk: Buffer): void
   /** Stops reading until `resume`. Up to 64 KiB already read from the connection still arrive. */
   pause(): void
-  resume(): void
+  /** Calls `read`, now or in a later event-loop turn; it may then read what has arrived. */
+  resume(read: () => void): void
   isPaused(): boolean
 }
 
-/** Shares `CHUNKS_PER_SECOND` evenly: one read of 1-byte chunks blocks the event loop for 15 ms. */
+/**
+ * Limits what all connections together may cost: one read of 1-byte chunks blocks the event loop for 15 ms. Throttled
+ * connections are released one after the other, each when its chunks are paid for. Reads that cannot be throttled yet,
+ * the first of a connection and the first for a body, are spread over event-loop turns, so that other requests are
+ * served in between.
+ */
 export class ChunkThrottle {
   readonly #intakes = new WeakMap<Socket, Intake>()
-  #throttled = 0
+  readonly #firstReads = new OnePerTurn()
+  /** The releases of throttled connections, and how many chunks each has sent. */
+  readonly #throttled = new Map<() => void, number>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** Holds back the first read of a new connection if others have come in the same turn. */
+  admit(socket: Socket): void {
+    const hold = (): void => void socket.pause()
+    const read = (): void => void socket.off('resume', hold).resume()
+    // Node resumes a new connection after this; pausing it before has no effect.
+    socket.on('resume', hold)
+    socket.once('close', () => this.#firstReads.cancel(read))
+    this.#firstReads.run(read)
+  }
 
   /** One per connection: the next request waits for what the previous one owes. */
   intakeOf(socket: Socket): Intake {
@@ -37,35 +57,61 @@ export class ChunkThrottle {
     return intake
   }
 
+  #releaseNext(): void {
+    const [next] = this.#throttled
+    if (this.#timer !== undefined || next === undefined) return
+    const [release, chunks] = next
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined
+        release()
+        this.#releaseNext()
+      },
+      (chunks * 1000) / CHUNKS_PER_SECOND,
+    )
+  }
+
   #createIntake(socket: Socket): Intake {
     let isWanted = true
+    let isAdmitted = false
     let isThrottled = false
     let chunks = 0
-    let timer: NodeJS.Timeout | undefined
+    let reader = (): void => {}
 
-    const isPaused = (): boolean => !isWanted || isThrottled
+    const isPaused = (): boolean => !isWanted || !isAdmitted || isThrottled
     const update = (): void => {
       if (isPaused()) socket.pause()
       else socket.resume()
     }
     const release = (): void => {
-      clearTimeout(timer)
+      this.#throttled.delete(release)
       if (!isThrottled) return
       isThrottled = false
-      this.#throttled -= 1
       update()
+    }
+    const admit = (): void => {
+      isAdmitted = true
+      if (isWanted) start()
+    }
+    const start = (): void => {
+      update()
+      reader()
     }
     const endTurn = (): void => {
       const count = chunks
       chunks = 0
       if (!isThrottled || socket.destroyed) return release()
-      timer = setTimeout(release, (count * this.#throttled * 1000) / CHUNKS_PER_SECOND)
+      this.#throttled.set(release, count)
+      this.#releaseNext()
     }
     // A request resumes its connection whenever its buffer has room.
     socket.on('resume', () => {
       if (isPaused()) socket.pause()
     })
-    socket.once('close', release)
+    socket.once('close', () => {
+      this.#firstReads.cancel(admit)
+      release()
+    })
 
     return {
       readAheadBytes: 64 * 1024,
@@ -75,7 +121,6 @@ export class ChunkThrottle {
         if (chunks === 1) setImmediate(endTurn)
         if (chunks <= FREE_CHUNKS || isThrottled) return
         isThrottled = true
-        this.#throttled += 1
         socket.pause()
       },
       pause: () => {
@@ -83,10 +128,11 @@ export class ChunkThrottle {
         isWanted = false
         socket.pause()
       },
-      resume: () => {
-        if (isWanted) return
+      resume: (read) => {
         isWanted = true
-        update()
+        reader = read
+        if (isAdmitted) start()
+        else this.#firstReads.run(admit)
       },
       isPaused,
     }

@@ -106,6 +106,8 @@ export class RequestBody {
         ),
     })
     this.#abort = addAbortListener(signal, () => this.fail(stoppedBy(signal)))
+    // Chunks that have arrived wait for the intake too.
+    if (intake !== undefined) raw.pause()
     raw.on('data', this.#onData).on('end', this.#onEnd)
     raw.on('error', this.#onGone).on('close', this.#onGone)
     if (raw.destroyed) this.#onGone()
@@ -156,8 +158,12 @@ export class RequestBody {
 
   readonly #resume = (): void => {
     if (this.#settled) return
-    this.#intake?.resume()
-    this.#raw.resume()
+    if (this.#intake === undefined) this.#raw.resume()
+    else this.#intake.resume(this.#read)
+  }
+
+  readonly #read = (): void => {
+    if (!this.#settled) this.#raw.resume()
   }
 
   // Bound to the request's async context (its trace): chunks arrive in the connection's.

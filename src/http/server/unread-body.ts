@@ -13,6 +13,7 @@ declare module 'fastify' {
 
 export function shareIntake(app: FastifyInstance): void {
   const throttle = new ChunkThrottle()
+  app.server.on('connection', (socket) => throttle.admit(socket))
   app.decorateRequest('intake', {
     getter() {
       const { headers, socket } = this.raw
@@ -33,7 +34,7 @@ export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
   if (intake !== undefined) {
     // Node would otherwise buffer up to 64 KiB, in any number of chunks.
     intake.pause()
-    reply.raw.once('close', () => intake.resume())
+    reply.raw.once('close', () => intake.resume(() => {}))
   }
   if (headers.expect !== undefined && !isContinue(headers.expect)) {
     throw formatError('The only supported Expect value is 100-continue.')
@@ -115,8 +116,9 @@ function drain({ request: { raw, intake }, maxMs }: EarlyAnswer): Promise<void> 
       if (!raw.complete) (intake ?? raw).pause()
       resolve()
     }
-    raw.unpipe()
-    intake?.resume()
-    raw.on('data', count).once('end', finish).once('close', finish).resume()
+    raw.unpipe().pause()
+    raw.on('data', count).once('end', finish).once('close', finish)
+    if (intake === undefined) raw.resume()
+    else intake.resume(() => raw.resume())
   })
 }
