@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Config, JwtConfig, ObjectStoreConfig } from './config/config.ts'
 import type { DatabaseConfig } from './config/parsers.ts'
@@ -48,11 +48,10 @@ export async function openJwt(
 }
 
 /** Covers local disks only; those of servers are not visible. */
-export function openFreeSpace({
-  database,
-  objectStore,
-  minFreeSpace,
-}: Config): FreeSpace | undefined {
+export function openFreeSpace(
+  { database, objectStore, minFreeSpace }: Config,
+  { measureFreePages }: Pick<Database, 'measureFreePages'>,
+): FreeSpace | undefined {
   const folders = [
     ...(database.kind === 'sqlite' ? [{ path: dirname(database.file), holdsObjects: false }] : []),
     ...(objectStore.kind === 'file' ? [{ path: objectStore.directory, holdsObjects: true }] : []),
@@ -61,5 +60,10 @@ export function openFreeSpace({
     const { bavail, bsize } = await statfs(folder)
     return bavail * bsize
   }
-  return createFreeSpace({ folders, minBytes: minFreeSpace, measure })
+  const measurePages = async (folder: string): Promise<number> => {
+    if (database.kind !== 'sqlite' || measureFreePages === undefined) return 0
+    const [disk, ofDatabase] = await Promise.all([stat(folder), stat(dirname(database.file))])
+    return disk.dev === ofDatabase.dev ? await measureFreePages() : 0
+  }
+  return createFreeSpace({ folders, minBytes: minFreeSpace, measure, measurePages })
 }

@@ -121,7 +121,7 @@ function createUseCases(config: Config, opened: Opened) {
   const jwtUsers = jwt && createJwtUsers({ ...jwt, users })
   const verified = { users, jwtUsers, failedAttempts }
   const accessTokens = createAccessTokens({ ...verified, ...overrides.accessTokens })
-  const space = overrides.space ?? openFreeSpace(config)
+  const space = overrides.space ?? openFreeSpace(config, database)
   const repository = createRepository({ ...settings, ledger, objects, memory, space })
   const journal = createRebuildJournal(database)
   const inventory = createInventory(database)

@@ -79,6 +79,8 @@ interface EngineParts extends Fragments {
     | undefined
   /** `undefined` if the engine has no pool. */
   readonly connections: (() => Connections) | undefined
+  /** Bytes of free pages inside the file, which never shrinks; `undefined` if a server stores the data. */
+  readonly measureFreePages: (() => Promise<number>) | undefined
   /** Writes a consistent copy to an existing empty file; `undefined` if the engine has its own backup tools. */
   readonly copyTo: ((file: string) => Promise<void>) | undefined
 }

@@ -57,7 +57,7 @@ export interface QuotaRow {
   readonly used_bytes: number
   readonly reserved_bytes: number
   readonly file_count: number
-  /** Bytes of `garbage` that count for the user. Triggers maintain this column. */
+  /** Bytes of `garbage` and of ended uploads that count for the user. Triggers subtract deleted rows. */
   readonly garbage_bytes: number
 }
 
@@ -87,6 +87,8 @@ export interface UploadRow {
   readonly remove_at: number
   /** JSON result of the commit, so that a repeated commit returns the same. */
   readonly outcome: string | null
+  /** What an aborted upload counts as its user's garbage. */
+  readonly garbage_bytes: Generated<number>
 }
 
 /** An upload that consists of several requests. `uploads` has its reservation, lease and outcome. */
@@ -110,6 +112,7 @@ export interface ResumableUploadRow {
   /** Journaled in `garbage` by the current claim. */
   readonly tail_key: ObjectKey | null
   readonly store_state: string
+  /** Empty once the upload is aborted, as is `precondition`. */
   readonly metadata: string
   readonly visibility: Visibility | null
   /** JSON of a `Precondition`. */

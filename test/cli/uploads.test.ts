@@ -92,7 +92,13 @@ describe('uploads list', () => {
     await sealed.append(upload, 4)
     const { epoch = 0 } = (await sealed.finish(upload)) ?? {}
     const { version } = upload
-    await core.ledger.endFinish({ userId: ALICE, version, epoch, refusal: 'capacity_exceeded' })
+    await core.ledger.endFinish({
+      userId: ALICE,
+      version,
+      epoch,
+      refusal: 'capacity_exceeded',
+      sha256: undefined,
+    })
     expect(await json('uploads list alice')).toMatchObject([
       { upload_id: version, state: 'complete', offset: 4, refusal: 'capacity_exceeded' },
     ])

@@ -49,7 +49,10 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
     garbageBytes: async (userId) => {
       const { rows } = await sql<{ readonly recorded: number; readonly counted: number }>`
         SELECT garbage_bytes AS recorded, (
-          SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM garbage WHERE user_id = ${userId}
+          SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (
+            SELECT bytes FROM garbage WHERE user_id = ${userId}
+            UNION ALL SELECT garbage_bytes FROM uploads WHERE user_id = ${userId}
+          ) AS counted
         ) AS counted
         FROM quotas WHERE user_id = ${userId}`.execute(database.kysely)
       const [bytes] = rows

@@ -82,6 +82,34 @@ export function migrateSuite(name: string, openBed: () => Promise<MigrateBed>): 
       await database.close()
     })
 
+    it('F10 counts ended uploads beside a release that knows nothing of that', async () => {
+      const database = await bed.open()
+      await runMigrations(database, before(database, '2026-11-24-uploads-as-garbage'))
+      const run = async (statement: string): Promise<void> => {
+        await sql.raw(statement).execute(database.kysely)
+      }
+      await run(`INSERT INTO users VALUES ('alice', 'active', 1)`)
+      await run(`INSERT INTO quotas VALUES ('alice', 0, 0, 0, 0)`)
+      const begin = (version: string, state = `'pending', 9, NULL`): Promise<void> =>
+        run(`INSERT INTO uploads (version, user_id, name, object_key, reserved_bytes, state,
+          lease_until, settled_at) VALUES ('${version}', 'alice', 'a', 'a', 0, ${state})`)
+      await begin('before', `'aborted', 9, 1`)
+      await migrate(database)
+      await begin('older', `'aborted', 9, 1`)
+      for (const version of ['one', 'two']) await begin(version)
+      const ledger = createLedger(database, { baseCapacity: 100 })
+      const userId = parseUserId('alice')
+      const version = (text: string) => text as Parameters<typeof ledger.abort>[0]['version']
+      for (const each of ['one', 'two']) await ledger.abort({ userId, version: version(each) })
+      expect(await countedGarbage(database)).toBe(2 * 4096)
+      // As an older instance forgets them, and as the purge of a user does.
+      await run(`DELETE FROM uploads WHERE version IN ('before', 'older', 'one')`)
+      expect(await countedGarbage(database)).toBe(4096)
+      await run(`DELETE FROM users WHERE id = 'alice'`)
+      expect((await sql`SELECT version FROM uploads`.execute(database.kysely)).rows).toEqual([])
+      await database.close()
+    })
+
     it('R35 keeps resumable uploads beside a release that knows nothing of them', async () => {
       const database = await bed.open()
       await runMigrations(database, before(database, '2026-11-23-resumable-uploads'))

@@ -25,8 +25,8 @@ type AppendOptions = Partial<Pick<AppendObject, 'signal' | 'memory' | 'bodySize'
 }
 
 /** What the port allows an adapter. */
-const MAX_NOTES_BYTES = 1024
-const MAX_RECEIPT_BYTES = 256
+export const MAX_STATE_BYTES = 1024
+export const MAX_RECEIPT_BYTES = 256
 const MAX_TAIL_OBJECTS = 96
 
 /** An upload as the ledger records it: under the claim of the last append, and with what the port promises of it. */
@@ -67,6 +67,12 @@ export class RecordedUpload {
     if (tailKey !== undefined) this.tailKeys.push(tailKey)
     const { storeState, tail } = this
     const claimed = { key, offset, length, partSize, storeState, tail, tailKey }
+    let sentTailBytes: number | undefined
+    const assertTailSent = ({ pieces }: Durable): void => {
+      const stored = pieces.find(({ objectKey }) => objectKey !== undefined)
+      assert.equal(stored?.objectKey, stored && tailKey)
+      if (stored !== undefined) assert.equal(stored.size, sentTailBytes)
+    }
     try {
       const appended = await store.append({
         ...claimed,
@@ -75,7 +81,9 @@ export class RecordedUpload {
         bodySize,
         metadata,
         signal,
+        onTail: (bytes) => (sentTailBytes = bytes),
         onDurable: (durable) => {
+          assertTailSent(durable)
           if (isDiscarded === false) this.#record(epoch, durable)
           if (isDiscarded === 'pieces' && epoch === this.#epoch)
             this.storeState = durable.storeState
@@ -103,7 +111,7 @@ export class RecordedUpload {
       wake: async () => {
         let last = storeState
         const onDurable = (durable: Durable): void => void (last = durable.storeState)
-        const rest = { body: chunked(content), onDurable, signal: never() }
+        const rest = { body: chunked(content), onTail: () => {}, onDurable, signal: never() }
         await store.append({ ...claimed, ...rest }).catch(() => undefined)
         const recorded = this.storeState
         await store.removeFenced({ key, storeState: last, recorded, signal: never() })
@@ -146,7 +154,7 @@ export class RecordedUpload {
     if (epoch !== this.#epoch) return
     const { offset, replacedFrom, pieces, storeState } = durable
     assert(offset >= this.offset, 'The offset has shrunk')
-    assert(Buffer.byteLength(storeState) <= MAX_NOTES_BYTES)
+    assert(Buffer.byteLength(storeState) <= MAX_STATE_BYTES)
     const kept = this.pieces.filter(({ firstByte }) => firstByte < replacedFrom)
     this.offset = offset
     this.storeState = storeState

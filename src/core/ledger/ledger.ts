@@ -122,7 +122,8 @@ export interface ListFiles {
   readonly limit: number
 }
 
-export type UploadOutcome = 'aborted' | 'committed'
+/** `forgotten`: as `aborted`, but nothing was sent to the store, so nothing is kept or has to be removed. */
+export type UploadOutcome = 'aborted' | 'forgotten' | 'committed'
 
 /**
  * PORT: all operations that must be atomic. Each method is one short transaction or statement. Uploads may share a
@@ -175,8 +176,9 @@ export interface Ledger extends SweepLedger, ResumableLedger {
 
   /**
    * Guarantees a final outcome, after any running commit: `committed` if the commit won, otherwise `aborted` (also for
-   * an unknown upload). The reservation is released exactly once. Resolves to `undefined` if `expiredOnly` is set and
-   * the lease is still running.
+   * an unknown upload), or `forgotten` for an untouched upload and a resumable one that no append has claimed. The
+   * reservation is released exactly once. An aborted upload counts as the user's garbage until its row is deleted.
+   * Resolves to `undefined` if `expiredOnly` is set and the lease is still running.
    */
   abort(upload: AbortUpload): Promise<UploadOutcome | undefined>
 

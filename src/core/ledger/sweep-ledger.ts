@@ -15,6 +15,7 @@ export interface PendingUpload {
 }
 
 export interface AbortedUpload {
+  readonly userId: UserId
   readonly version: Version
   readonly objectKey: ObjectKey
   readonly removeAt: number
@@ -95,10 +96,12 @@ export interface SweepLedger {
   /**
    * Deletes the rows of uploads whose last removal succeeded, and returns how many it deleted. Every other upload is
    * due again after as much time as has passed since its abort, or right after its retention if that is sooner, but not
-   * before `recheckMs` have passed.
+   * before `recheckMs` have passed. The removals that are last must all be of `userId`, whose garbage they no longer
+   * are; if it is unset, none may be last.
    */
   noteAbortedRemovals(
     removals: Removals<AbortedUpload> & {
+      readonly userId: UserId | undefined
       readonly retentionMs: number
       readonly recheckMs: number
     },

@@ -20,16 +20,22 @@ export interface RemovalRun {
 /** `gave_up`: a whole page failed, so the object store is considered down. */
 export type Progress = 'more' | 'done' | 'gave_up'
 
-export function abortedRemover(run: RemovalRun): () => Promise<Progress> {
+/** Each call removes a page of objects of aborted uploads. If the rows can't be changed, the next sweep repeats it. */
+export function abortedRemover(run: RemovalRun, failures: Failures): () => Promise<Progress> {
   const { ledger, retentionMs } = run
   let after: AbortedUpload | undefined
+
+  async function note(removals: UserRemovals<AbortedUpload>): Promise<void> {
+    const times = { recheckMs: RECHECK_MS, retentionMs }
+    run.onForgotten(await ledger.noteAbortedRemovals({ ...removals, ...times }))
+  }
+
   return async () => {
     const page = await ledger.listAbortedUploads({ after, limit: PAGE, retentionMs })
     const { progress, ...removals } = await removePage(page, run)
-    const times = { retryMs: RETRY_MS, recheckMs: RECHECK_MS, retentionMs }
-    if (page.length > 0) {
-      run.onForgotten(await ledger.noteAbortedRemovals({ ...removals, ...times }))
-    }
+    // Only a row that is deleted changes its user's figures.
+    const userOf = ({ isLast, userId }: AbortedUpload) => (isLast ? userId : undefined)
+    await noteByUser(removals, { failures, userOf, note })
     after = page.at(-1)
     return progress
   }
@@ -40,25 +46,41 @@ export function garbageRemover(run: RemovalRun, failures: Failures): () => Promi
   const { ledger } = run
   let after: Garbage | undefined
 
-  async function note(removals: Removals<Garbage>, userId: UserId | undefined): Promise<void> {
-    const work = () => ledger.noteGarbageRemovals({ ...removals, userId }).catch(passWhenFull)
-    if (userId === undefined) return await work()
-    // Each attempt may wait for a lock until its timeout.
-    if (!failures.users().includes(userId)) await failures.attemptFor(userId, work)
+  async function note(removals: UserRemovals<Garbage>): Promise<void> {
+    await ledger.noteGarbageRemovals(removals).catch(passWhenFull)
   }
 
   return async () => {
     const page = await ledger.listGarbage({ after, limit: PAGE })
-    const { progress, removed, failed } = await removePage(page, run)
-    const users = new Set([...removed, ...failed].map(({ userId }) => userId))
-    await forEachConcurrent([...users], PARALLEL_NOTES, (userId) => {
-      const isTheirs = (garbage: Garbage): boolean => garbage.userId === userId
-      const [gone, left] = [removed.filter(isTheirs), failed.filter(isTheirs)]
-      return note({ removed: gone, failed: left, retryMs: RETRY_MS }, userId)
-    })
+    const { progress, ...removals } = await removePage(page, run)
+    await noteByUser(removals, { failures, userOf: ({ userId }) => userId, note })
     after = page.at(-1)
     return progress
   }
+}
+
+type UserRemovals<T> = Removals<T> & { readonly userId: UserId | undefined }
+
+interface NoteOptions<T> {
+  readonly failures: Failures
+  /** The user whose figures the note changes, if any. */
+  readonly userOf: (item: T) => UserId | undefined
+  readonly note: (removals: UserRemovals<T>) => Promise<void>
+}
+
+async function noteByUser<T>(
+  { removed, failed }: Omit<Removals<T>, 'retryMs'>,
+  { failures, userOf, note }: NoteOptions<T>,
+): Promise<void> {
+  const users = new Set([...removed, ...failed].map(userOf))
+  await forEachConcurrent([...users], PARALLEL_NOTES, async (userId) => {
+    const isTheirs = (item: T): boolean => userOf(item) === userId
+    const [gone, left] = [removed.filter(isTheirs), failed.filter(isTheirs)]
+    const work = () => note({ userId, removed: gone, failed: left, retryMs: RETRY_MS })
+    if (userId === undefined) return await work()
+    // Each attempt may wait for a lock until its timeout.
+    if (!failures.users().includes(userId)) await failures.attemptFor(userId, work)
+  })
 }
 
 /** Enough users to share one write to the disk, and few enough to leave most connections to requests. */

@@ -148,7 +148,7 @@ async function sweepAlone(
   const steps = [
     purge(run, failures),
     forgetCommitted(run),
-    abortedRemover(run),
+    abortedRemover(run, failures),
     garbageRemover(run, failures),
   ]
   const ends: (Progress | undefined)[] = []
@@ -193,7 +193,7 @@ function expiry(
       if (failures.users().includes(userId)) continue
       const abort = { userId, version, expiredOnly: true }
       const settled = await failures.attemptFor(userId, () => ledger.abort(abort))
-      if (settled === 'aborted') aborted += 1
+      if (settled === 'aborted' || settled === 'forgotten') aborted += 1
       await sleep(1, signal)
     }
     onExpired(aborted)

@@ -26,16 +26,20 @@ export interface FreeSpaceOptions {
   /** The floor; 0 disables the check. */
   readonly minBytes: number
   readonly measure: (path: string) => Promise<number>
+  /** Bytes of free pages inside the embedded database, if it is on the file system of the folder; else 0. */
+  readonly measurePages?: (path: string) => Promise<number>
 }
 
 const MAX_AGE_MS = 1_000
 
 /**
- * Reserves space in which the database can still delete, suspend and sweep. Returns `undefined` if no folder has to be
+ * Reserves space in which the database can still delete, suspend and sweep. SQLite's file never shrinks, so free pages
+ * inside it count as reserved space; otherwise, rows that are long gone would refuse uploads for good. They count for
+ * at most half the floor: objects and the write-ahead log cannot use them. Returns `undefined` if no folder has to be
  * checked.
  */
 export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefined {
-  const { folders, minBytes, measure } = options
+  const { folders, minBytes, measure, measurePages = async () => 0 } = options
   if (folders.length === 0 || minBytes === 0) return undefined
   let measured = { free: Number.POSITIVE_INFINITY, forObjects: Number.POSITIVE_INFINITY }
   let claimed = 0
@@ -46,7 +50,9 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
     const sizes = await Promise.all(
       folders.map(async ({ path, holdsObjects }) => {
         // The store reports a missing folder.
-        const free = await measure(path).catch(() => Number.POSITIVE_INFINITY)
+        const onDisk = await measure(path).catch(() => Number.POSITIVE_INFINITY)
+        const inPages = await measurePages(path).catch(() => 0)
+        const free = onDisk + Math.min(inPages, minBytes / 2)
         return { free, forObjects: holdsObjects ? free : Number.POSITIVE_INFINITY }
       }),
     )

@@ -48,6 +48,6 @@ async function reportBroken(run: VerifyRun, upload: ResumableUpload): Promise<vo
     ? await run.ledger.abort({ userId, version, endedAs: 'lost' })
     : undefined
   if (outcome === 'committed') return
-  const repaired = outcome === 'aborted'
+  const repaired = outcome !== undefined
   run.report({ kind: 'broken_upload', userId, name, objectKey, recorded, repaired })
 }

@@ -33,9 +33,9 @@ import {
 } from './ledger-sql.ts'
 import { listFiles } from './list.ts'
 import { findUserToPurge, purgeDeletedUsers } from './purge.ts'
-import { growthOver, hasRoom, refusalReason } from './quota-rule.ts'
+import { garbageBytes, growthOver, hasRoom, refusalReason } from './quota-rule.ts'
 import { createResumable } from './resumable/create.ts'
-import { endResumable } from './resumable/end.ts'
+import { endResumable, isUnclaimed } from './resumable/end.ts'
 import { createResumableLedger } from './resumable/resumable.ts'
 import * as sweep from './sweep.ts'
 import { deleteFile, updateFile } from './update-file.ts'
@@ -152,9 +152,11 @@ async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome |
   const { db, now } = tx
   const { userId, version, expiredOnly = false, isUntouched = false } = upload
   await lockUser(tx, userId)
-  const settle = isUntouched
+  const isForgotten = isUntouched || (await isUnclaimed(tx, upload))
+  const settle = isForgotten
     ? sql`DELETE FROM uploads`
-    : sql`UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}`
+    : sql`UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now},
+        garbage_bytes = ${garbageBytes(sql`0`)}`
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     ${settle}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
@@ -164,11 +166,13 @@ async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome |
   if (rows[0] === undefined) return await settledAs(tx, upload)
 
   await sql`
-    UPDATE quotas SET reserved_bytes = reserved_bytes - ${rows[0].reserved_bytes}
+    UPDATE quotas
+    SET reserved_bytes = reserved_bytes - ${rows[0].reserved_bytes},
+        garbage_bytes = garbage_bytes + ${isForgotten ? sql`0` : garbageBytes(sql`0`)}
     WHERE user_id = ${userId}
   `.execute(db)
-  if (!isUntouched) await endResumable(tx, upload)
-  return 'aborted'
+  if (!isForgotten) await endResumable(tx, upload)
+  return isForgotten ? 'forgotten' : 'aborted'
 }
 
 async function settledAs(

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { type LedgerTx, lockUser } from './ledger-sql.ts'
-import { endResumablesOfUser } from './resumable/end.ts'
+import { endResumablesOfUser, forgetUnclaimedOfUser } from './resumable/end.ts'
 
 /** Works on one user per call, so that it holds one user's lock, and only briefly. */
 export async function purgeDeletedUsers(
@@ -73,17 +73,19 @@ async function discardFiles({ db, now }: LedgerTx, purge: Purge): Promise<number
 async function abortUploads(tx: LedgerTx, purge: Purge): Promise<number> {
   const { db, now } = tx
   const { userId } = purge
+  const forgotten = await forgetUnclaimedOfUser(tx, userId)
   const { rows } = await sql<{ readonly reserved_bytes: number }>`
     UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now}
     WHERE user_id = ${userId} AND state = 'pending'
     RETURNING reserved_bytes
   `.execute(db)
-  const bytes = rows.reduce((sum, row) => sum + row.reserved_bytes, 0)
+  const ended = [...forgotten, ...rows]
+  const bytes = ended.reduce((sum, row) => sum + row.reserved_bytes, 0)
   await sql`
     UPDATE quotas SET reserved_bytes = reserved_bytes - ${bytes} WHERE user_id = ${userId}
   `.execute(db)
   if (rows.length > 0) await endResumablesOfUser(tx, purge)
-  return rows.length
+  return ended.length
 }
 
 /** Works in pages, because there may be as many rows as commits in a quarter of an hour. */

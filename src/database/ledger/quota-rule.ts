@@ -5,7 +5,14 @@ import type { AppError } from '../../core/errors.ts'
 import type { CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { File } from '../../core/files/file.ts'
 import type { UserRow } from '../schema.ts'
-import { bigint, isActive, type LedgerTx, type Rule, runningUploads } from './ledger-sql.ts'
+import {
+  bigint,
+  isActive,
+  type LedgerTx,
+  type Rule,
+  runningUploads,
+  TAIL_RETENTION_MS,
+} from './ledger-sql.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
@@ -109,6 +116,7 @@ interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'>
   readonly size: Sql
 }
 
+// Ended uploads count as garbage until they are forgotten, because their rows and remains are kept as long.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
 function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
@@ -120,7 +128,7 @@ function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
   )`
 }
 
-/** The minimum overhead of an object. Without it, the number of empty objects would be unlimited. */
+/** The minimum overhead of an object or an ended upload. Without it, the number of empty ones would be unlimited. */
 const OBJECT_OVERHEAD_BYTES = 4096
 
 export function garbageBytes(size: Sql): RawBuilder<number> {
@@ -208,9 +216,7 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
   const { rows } = await sql<StateRow>`
     SELECT status, users.created_at, ${USAGE_COLUMNS}, ${capacity} AS capacity,
       ${runningUploads(now)} AS uploads,
-      CASE WHEN NOT ${isBounded} THEN COALESCE(
-        (SELECT MIN(not_before) FROM garbage WHERE garbage.user_id = quotas.user_id), 0) - ${now}
-      END AS garbage_wait_ms,
+      CASE WHEN NOT ${isBounded} THEN COALESCE(${garbageDueAt}, 0) - ${now} END AS garbage_wait_ms,
       CASE WHEN ${hasItsRoom} THEN 1 ELSE 0 END AS has_room,
       ${unfinished.count} AS unfinished_count, ${unfinished.bytes} AS unfinished_bytes
     FROM quotas JOIN users ON users.id = quotas.user_id
@@ -218,6 +224,16 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
   `.execute(db)
   return refusalOf(refused, rows[0] && toState(rows[0]))
 }
+
+/** When the first of the user's garbage may be removed, or the first of the ended uploads forgotten. */
+const garbageDueAt = sql<number | null>`(
+  SELECT MIN(due) FROM (
+    SELECT MIN(not_before) AS due FROM garbage WHERE garbage.user_id = quotas.user_id
+    UNION ALL
+    SELECT MIN(settled_at) + ${sql.lit(TAIL_RETENTION_MS)} FROM uploads
+    WHERE uploads.user_id = quotas.user_id AND uploads.state = 'aborted'
+  ) AS counted
+)`
 
 function toState(row: StateRow): QuotaState {
   return {

@@ -63,14 +63,15 @@ export async function listAbortedUploads(
   { after, limit, retentionMs }: Parameters<Ledger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
   const { rows } = await sql<Omit<AbortedUpload, 'isLast'> & { readonly is_last: number }>`
-    SELECT version, object_key AS "objectKey", remove_at AS "removeAt",
+    SELECT user_id AS "userId", version, object_key AS "objectKey", remove_at AS "removeAt",
       CASE WHEN settled_at < ${now} - ${retentionMs} THEN 1 ELSE 0 END AS is_last
     FROM uploads
     WHERE state = 'aborted' AND remove_at <= ${now}
       AND (remove_at, version) > (${after?.removeAt ?? -1}, ${after?.version ?? ''})
     ORDER BY remove_at, version LIMIT ${limit}
   `.execute(db)
-  return rows.map(({ version, objectKey, removeAt, is_last: isLast }) => ({
+  return rows.map(({ userId, version, objectKey, removeAt, is_last: isLast }) => ({
+    userId,
     version,
     objectKey,
     removeAt,
@@ -78,11 +79,14 @@ export async function listAbortedUploads(
   }))
 }
 
+/** As for garbage: a trigger on the deleted rows changes their user's figures. */
 export async function noteAbortedRemovals(
-  { db, now }: LedgerTx,
+  tx: LedgerTx,
   removals: Parameters<Ledger['noteAbortedRemovals']>[0],
 ): Promise<number> {
-  const { removed, failed, retryMs, recheckMs, retentionMs } = removals
+  const { db, now } = tx
+  const { userId, removed, failed, retryMs, recheckMs, retentionMs } = removals
+  if (userId !== undefined) await lockUser(tx, userId)
   const age = sql`(${now} - settled_at)`
   const left = sql`(settled_at + ${retentionMs} + 1 - ${now})`
   const soonest = sql`(CASE WHEN ${age} < ${left} THEN ${age} ELSE ${left} END)`

@@ -27,13 +27,7 @@ import {
   toResumable,
   UPLOAD_COLUMNS,
 } from '../ledger/resumable/rows.ts'
-import {
-  journalTail,
-  recordedTails,
-  renewal,
-  renewalDue,
-  TAIL_RETENTION_MS,
-} from '../ledger/resumable/tails.ts'
+import { journalTail, recordedTails, renewal, renewalDue } from '../ledger/resumable/tails.ts'
 import type { Tables } from '../schema.ts'
 
 /**
@@ -73,13 +67,20 @@ export function appendStatements(db: Kysely<Tables>, rule: Rule): AppendStatemen
       return epoch === undefined ? undefined : claim({ ...append, epoch })
     },
     record(record) {
-      const { holderMs, sealed, discardedTailBytes = 0 } = record
+      const { holderMs, sealed } = record
       // Garbage of the user is counted under the user's lock.
-      if (discardedTailBytes > 0 || (sealed && holderMs === undefined)) return undefined
+      if (leavesTail(record) || (sealed && holderMs === undefined)) return undefined
       const statement = sealed ? seal : holderMs === undefined ? release : renew
       return statement(recordValues(record))
     },
   }
+}
+
+/** Whether it ends an append that has sent a tail and does not record it. */
+function leavesTail(record: RecordAppend): boolean {
+  const { sentTailBytes, pieces } = record
+  const isRecorded = pieces.some(({ objectKey }) => objectKey !== undefined)
+  return endsAppend(record) && sentTailBytes !== undefined && !isRecorded
 }
 
 type ClaimValues = ClaimAppend & { readonly epoch: number }
@@ -173,16 +174,16 @@ function recordStatement({ now }: Rule, slot: Slot<RecordValues>, kind: RecordKi
         isInUse: sql`${isDue} AND ${isInUse}`,
         from: sql`FROM prolonged`,
       })}
-    )${endsAppend(kind) ? sql`, ${leftKey(now, tailKeys)}` : sql``}
+    )${endsAppend(kind) ? sql`, ${unusedKey(tailKeys)}` : sql``}
     SELECT version FROM advanced
   `
 }
 
-/** Releases the tail key of an append that has ended without using it. */
-function leftKey(now: LedgerTx['now'], tailKeys: RawBuilder<unknown>) {
+/** Forgets the tail key of an append that has ended without using it. */
+function unusedKey(tailKeys: RawBuilder<unknown>) {
   return sql`
-    released AS (
-      UPDATE garbage SET not_before = ${now} + ${sql.lit(TAIL_RETENTION_MS)} FROM advanced
+    forgotten AS (
+      DELETE FROM garbage USING advanced
       WHERE garbage.object_key = advanced.left_key AND garbage.user_id IS NULL
         AND advanced.left_key <> ALL(${tailKeys})
         AND NOT EXISTS (

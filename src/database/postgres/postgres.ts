@@ -49,6 +49,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
+    measureFreePages: undefined,
     copyTo: undefined,
     classify,
     lockTimeoutMs: options.timeoutMs,

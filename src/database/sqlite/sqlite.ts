@@ -44,6 +44,14 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     // Enough to share a disk write.
     changesPerUser: 16,
     connections: undefined,
+    measureFreePages: async () => {
+      const row = connection
+        .prepare(
+          'SELECT freelist_count * page_size AS bytes FROM pragma_freelist_count, pragma_page_size',
+        )
+        .get()
+      return Number(row?.['bytes'] ?? 0)
+    },
     // One statement is one snapshot. SQLite's backup API would restart whenever another process writes.
     copyTo: (target) =>
       withRepeats(async () => {

@@ -75,7 +75,11 @@ function countedFigures(id: RawBuilder<unknown>) {
       WHERE user_id = ${id} AND state = 'pending'
     )`,
     garbage: sql`(
-      SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM garbage WHERE user_id = ${id}
+      SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (
+        SELECT bytes FROM garbage WHERE user_id = ${id}
+        UNION ALL
+        SELECT garbage_bytes FROM uploads WHERE user_id = ${id} AND state = 'aborted'
+      ) AS counted
     )`,
   }
 }

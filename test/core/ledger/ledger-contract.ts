@@ -342,7 +342,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
         const { file } = await account.put('b', 20)
         const { userId } = account
         const untouched = { userId, isUntouched: true }
-        expect(await ledger.abort({ ...untouched, version })).toBe('aborted')
+        expect(await ledger.abort({ ...untouched, version })).toBe('forgotten')
         expect(await ledger.abort({ ...untouched, version })).toBe('aborted')
         expect(await ledger.abort({ ...untouched, version: file.version })).toBe('committed')
         expect(await account.usage()).toMatchObject({ used: 20, reserved: 0 })

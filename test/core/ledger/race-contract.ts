@@ -94,7 +94,7 @@ export function ledgerRaceContract(name: string, open: () => Promise<LedgerHarne
 
     it('lets exactly one of commit and abort win', async () => {
       await account.begin('bystander', 7)
-      const wins = { committed: 0, aborted: 0 }
+      const wins = { committed: 0, aborted: 0, forgotten: 0 }
       for (let round = 0; round < ROUNDS; round++) {
         const name = `f${round}`
         const version = await account.begin(name, 1)

@@ -50,7 +50,8 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
       all.filter(({ objectKey }) => objectKey.includes(account.userId))
     /** Says that the objects of all that are due were removed, and how many were forgotten for that. */
     const removeDue = async (retentionMs: number): Promise<number> => {
-      const removals = { removed: await due(retentionMs), failed: [], ...TIMES }
+      const { userId } = account
+      const removals = { userId, removed: await due(retentionMs), failed: [], ...TIMES }
       return await harness.ledger.noteAbortedRemovals({ ...removals, retentionMs })
     }
     const dueGarbage = async (): Promise<readonly Garbage[]> =>
@@ -171,7 +172,8 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         await account.abort(dropped)
         await harness.advance(8 * SOON_MS)
         const removals = { removed: await due(retentionMs), failed: [], ...TIMES, retentionMs }
-        await harness.ledger.noteAbortedRemovals({ ...removals, recheckMs: 1 })
+        const { userId } = account
+        await harness.ledger.noteAbortedRemovals({ ...removals, userId, recheckMs: 1 })
         await harness.advance(2 * SOON_MS + 20)
         expect(await due(retentionMs)).toMatchObject([{ version: dropped, isLast: true }])
       })
@@ -183,7 +185,8 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const early = await due(retentionMs)
         await harness.advance(retentionMs + 20)
         const late = { removed: early, failed: [], ...TIMES, retentionMs }
-        expect(await harness.ledger.noteAbortedRemovals(late)).toBe(0)
+        const { userId } = account
+        expect(await harness.ledger.noteAbortedRemovals({ ...late, userId })).toBe(0)
         expect(await harness.journal(account.userId)).toEqual([dropped])
         await harness.advance(TIMES.recheckMs + 20)
         expect(await removeDue(retentionMs)).toBe(1)
@@ -198,7 +201,8 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const failed = await due(0)
         expect(failed).toMatchObject([{ isLast: true }])
         const removals = { removed: [], failed, ...TIMES, retentionMs: 0 }
-        expect(await harness.ledger.noteAbortedRemovals(removals)).toBe(0)
+        const { userId } = account
+        expect(await harness.ledger.noteAbortedRemovals({ ...removals, userId })).toBe(0)
         expect(await aborted()).toEqual([])
         await harness.advance(TIMES.retryMs + 20)
         expect(await aborted()).toEqual([dropped])
@@ -209,7 +213,7 @@ export function ledgerSweepContract(name: string, open: () => Promise<LedgerHarn
         const pending = await account.begin('b', 5)
         const told = { ...committed, removeAt: 0, isLast: true }
         const removals = { removed: [told, { ...told, version: pending }], failed: [told] }
-        const times = { ...TIMES, retentionMs: LONG_MS }
+        const times = { ...TIMES, retentionMs: LONG_MS, userId: account.userId }
         expect(await harness.ledger.noteAbortedRemovals({ ...removals, ...times })).toBe(0)
         const kept = [committed.version, pending].toSorted()
         expect(await harness.journal(account.userId)).toEqual(kept)

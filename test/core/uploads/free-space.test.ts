@@ -56,6 +56,25 @@ describe('the floor of free space', () => {
     await expect(space.request(0)).rejects.toMatchObject(REFUSED)
   })
 
+  it('is made up to a half of free pages inside the database, where the database is', async () => {
+    let pages = 40
+    const measure = async (path: string): Promise<number> => disks[path] ?? 0
+    const measurePages = async (path: string): Promise<number> => (path === 'objects' ? pages : 0)
+    const folders = FOLDERS.slice(0, 2)
+    space = freeSpace({ folders, minBytes: 100, measure, measurePages })
+    disks['objects'] = 60
+    await space.assertRoom(0)
+    await expect(space.assertRoom(1)).rejects.toMatchObject(REFUSED)
+    // Objects and the log of the database need the other half.
+    pages = 1_000
+    vi.advanceTimersByTime(1_001)
+    await space.assertRoom(10)
+    await expect(space.assertRoom(11)).rejects.toMatchObject(REFUSED)
+    disks['database'] = 99
+    vi.advanceTimersByTime(1_001)
+    await expect(space.assertRoom(0)).rejects.toMatchObject(REFUSED)
+  })
+
   it('is not spent twice between two measurements', async () => {
     const asked = await Promise.allSettled([
       space.request(500),

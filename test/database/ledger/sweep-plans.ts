@@ -18,7 +18,7 @@ const FUTURE = 2 ** 50
 /** The plans of what a sweep lists and a scrape counts, among many rows of which few are due. */
 export async function explainSweeps(database: Database, explain: string): Promise<SweepPlan[]> {
   const place = { objectKey: objectKey(USER, createVersion()), version: createVersion() }
-  const aborted = { ...place, removeAt: 5, isLast: false }
+  const aborted = { ...place, userId: USER, removeAt: 5, isLast: false }
   const plans: SweepPlan[] = []
   for (const [index, read] of [
     [/uploads_to_remove/, (l) => l.listAbortedUploads({ ...FIRST, retentionMs: 1 })],

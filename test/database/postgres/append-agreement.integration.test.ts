@@ -59,7 +59,7 @@ const operation = fc.oneof(
       piece: fc.constantFrom('none', 'part', 'tail', 'tail'),
       isAdded: usually,
       end: fc.constantFrom('renew', 'release', 'release', 'seal', 'sealed'),
-      discarded: fc.constantFrom(0, 0, 0, 3),
+      sent: fc.constantFrom(undefined, undefined, 0, 3),
       lifetimeMs: fc.constantFrom(LONG_MS, DAY_MS),
     }),
   },
@@ -239,7 +239,12 @@ async function change(side: Side, { kind, target: at }: Change): Promise<unknown
   if (version === undefined) return undefined
   const named = { userId: uploads.userId, version }
   if (kind === 'fence') return await side.ledger.fence(await uploads.find(named))
-  if (kind === 'abort') return await uploads.abort(named, { endedAs: 'cancelled' })
+  if (kind === 'abort') {
+    const outcome = await uploads.abort(named, { endedAs: 'cancelled' })
+    // Nothing is told of it any more.
+    if (outcome === 'forgotten') versions.splice(versions.indexOf(version), 1)
+    return outcome
+  }
   return await uploads.prepare(named, { bytes: 20 })
 }
 
@@ -288,6 +293,6 @@ async function record(
     storeState: `{"record":"${end}"}`,
     holderMs: end === 'renew' || end === 'seal' ? 15_000 : undefined,
     sealed: isSealed ? { sha256: undefined } : undefined,
-    discardedTailBytes: operation.discarded,
+    sentTailBytes: operation.sent,
   })
 }

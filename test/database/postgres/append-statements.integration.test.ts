@@ -228,7 +228,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
 
     it('but not if it discards a tail, seals without a holder, or is of another user', async () => {
       const before = await rows()
-      expect(await record({ discardedTailBytes: 1 })).toBe(0)
+      expect(await record({ pieces: [], sentTailBytes: 1 })).toBe(0)
       expect(await record({ offset: 40, sealed: { sha256: undefined } })).toBe(0)
       expect(
         await record({

@@ -75,9 +75,9 @@ async function runHotReads(database: Database): Promise<void> {
   await users.listAccessTokens(userId)
   await ledger.listExpiredUploads({ limit: 10 })
   const place = { objectKey: objectKey(userId, createVersion()), version: createVersion() }
-  const aborted = { ...place, removeAt: 0, isLast: false }
+  const aborted = { ...place, userId, removeAt: 0, isLast: false }
   await ledger.listAbortedUploads({ after: aborted, limit: 10, retentionMs: 1 })
-  const times = { retentionMs: 1, recheckMs: 1, retryMs: 1 }
+  const times = { userId, retentionMs: 1, recheckMs: 1, retryMs: 1 }
   const removals = { removed: [aborted, { ...aborted, isLast: true }], failed: [aborted] }
   await ledger.noteAbortedRemovals({ ...removals, ...times })
   await ledger.forgetUploads({ retentionMs: 1, limit: 10 })

@@ -228,7 +228,8 @@ export function draftProtocolSuite(open: OpenService): void {
           const reply = await send(service, upload, { body: '12345' })
           const type = 'inconsistent-upload-length'
           expectRefused(reply, { status: 400, code: 'invalid_parameter', type })
-          expect((await head(service, upload)).status).toBe(410)
+          // The head of a request of known size is refused before an append claims the upload.
+          expect((await head(service, upload)).status).toBe(size === 'known' ? 404 : 410)
           expect(await usageOf(service, user)).toMatchObject({ reserved: 0 })
         },
       )

@@ -121,6 +121,19 @@ export function badUploadInputSuite(open: OpenService): void {
       expectRefusal(reply, ['invalid_parameter', 'format_error'])
     })
 
+    it.each(['If-Match', 'If-None-Match'])('an %s too long to be stored is 400', async (name) => {
+      // As JSON, each takes 39 bytes.
+      const tags = (count: number): string =>
+        Array.from({ length: count }, () => `"${'x'.repeat(36)}"`).join(', ')
+      const refused = await post([[name, tags(27)]])
+      expectRefusal(refused, ['invalid_parameter'])
+      expect(jsonOf(refused)).toMatchObject({ parameter: name })
+      const short = await post([[name, tags(25)]])
+      expect(short.status).toBe(name === 'If-Match' ? 412 : 201)
+      const made = short.headers['location'] ?? UPLOADS
+      await raw(`DELETE ${made}`, [['Tus-Resumable', '1.0.0']])
+    })
+
     it('the largest numbers are refused for what they mean', async () => {
       const most = `${Number.MAX_SAFE_INTEGER}`
       expectRefusal(await post([['Upload-Length', most]]), ['file_too_large'])

@@ -51,6 +51,7 @@ function claimOf(upload: RecordedUpload, content: Buffer): AppendObject {
     tailKey: undefined,
     metadata: {},
     onDurable: () => undefined,
+    onTail: () => undefined,
     signal: never(),
   }
 }

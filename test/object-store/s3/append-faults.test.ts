@@ -287,7 +287,8 @@ describe('finish', () => {
     const claim = { key: upload.key, body, storeState: '', partSize: P, offset: 0, tail: [] }
     const rest = { length: undefined, tailKey: undefined, metadata: {} }
     const signal = AbortSignal.timeout(10_000)
-    const appending = store.append({ ...claim, ...rest, signal, onDurable: () => undefined })
+    const told = { onDurable: () => undefined, onTail: () => undefined }
+    const appending = store.append({ ...claim, ...rest, ...told, signal })
     await expect(appending).rejects.toMatchObject({ code: 'unavailable' })
     expect(body.destroyed).toBe(true)
   })

@@ -347,6 +347,7 @@ describe('the tail', () => {
       tailKey: undefined,
       metadata: {},
       onDurable: () => undefined,
+      onTail: () => undefined,
       signal: AbortSignal.timeout(1000),
     })
     await expect(appending).rejects.toMatchObject({ code: 'unavailable' })

@@ -28,7 +28,12 @@ export function assertLedger(state: LedgerState, model: Model): void {
     assertEqual('file count', quota.file_count, files.length)
     assertEqual('reserved', quota.reserved_bytes, sum(pending.map((row) => row.reserved_bytes)))
     const garbage = state.garbage.filter((row) => row.user_id === quota.user_id)
-    assertEqual('garbage', quota.garbage_bytes, sum(garbage.map((row) => Number(row.bytes))))
+    const ended = state.uploads.filter((row) => row.user_id === quota.user_id)
+    const counted = [
+      ...garbage.map((row) => Number(row.bytes)),
+      ...ended.map((row) => Number(row.garbage_bytes)),
+    ]
+    assertEqual('garbage', quota.garbage_bytes, sum(counted))
   }
 }
 

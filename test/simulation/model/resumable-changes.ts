@@ -78,6 +78,11 @@ type AppliedChange = Applied & Change
 function assertChange(change: AppliedChange, call: AppliedCall): void {
   const { old, now, upload } = change
   if (old === now || call.method === 'createResumable') return
+  // An upload that no append has claimed is deleted where another one is aborted.
+  if (old?.state === 'pending' && old.epoch === 0 && now === undefined && call.method === 'abort') {
+    assertEnd({ ...change, old, now: { ...old, state: 'aborted' } }, call)
+    return
+  }
   if (old === undefined || now === undefined) {
     const isEnded = old?.state !== 'pending' || call.method === 'purgeDeletedUsers'
     demand(isEnded, 'I11', `${upload.version} was forgotten while it was pending`)

@@ -49,6 +49,8 @@ export interface AppendObject extends StoredUpload {
   readonly memory?: BodyMemory | undefined
   /** Called whenever a longer prefix has become durable, including the last one, or `storeState` has changed. */
   readonly onDurable: (durable: Durable) => void
+  /** Called before anything is sent under `tailKey`, with the number of bytes. */
+  readonly onTail: (bytes: number) => void
 }
 
 export interface AppendToPlan extends Pick<StoredUpload, 'partSize' | 'storeState'> {

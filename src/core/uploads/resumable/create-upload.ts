@@ -1,5 +1,6 @@
 import type { FileName } from '../../files/file-name.ts'
 import type { Visibility } from '../../files/file.ts'
+import { invalidParameter } from '../../errors.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../files/precondition.ts'
 import { createVersion, objectKey } from '../../objects/object-key.ts'
 import type { AuthorizedCaller } from '../../users/caller.ts'
@@ -22,8 +23,8 @@ export interface CreateUpload extends AuthorizedCaller {
 }
 
 /**
- * See `Ledger.createResumable`. Also rejects with `file_too_large` and `insufficient_storage`. Sends nothing to the
- * store.
+ * See `Ledger.createResumable`. Also rejects with `invalid_parameter` for a precondition above
+ * `MAX_PRECONDITION_BYTES`, and with `file_too_large` and `insufficient_storage`. Sends nothing to the store.
  */
 export async function createUpload(
   options: ResumableOptions,
@@ -57,6 +58,18 @@ const EMPTY_LIFETIME_MS = 10 * 60_000
 
 const MAX_LIFETIME_MS = 7 * 24 * 60 * 60_000
 
+/** As JSON. The ledger keeps it until the upload ends; the precondition of any other upload is not stored. */
+export const MAX_PRECONDITION_BYTES = 1024
+
+function assertStorable(precondition: Precondition): void {
+  if (Buffer.byteLength(JSON.stringify(precondition)) <= MAX_PRECONDITION_BYTES) return
+  const header = precondition.ifMatch === undefined ? 'If-None-Match' : 'If-Match'
+  throw invalidParameter(
+    header,
+    `A resumable upload can store preconditions of at most ${MAX_PRECONDITION_BYTES} bytes.`,
+  )
+}
+
 /** Reports a failed precondition before the other refusals, as the ledger does. */
 async function assertAcceptable(
   { ledger, maxFileSize, space }: ResumableOptions,
@@ -64,6 +77,7 @@ async function assertAcceptable(
 ): Promise<void> {
   const { precondition, length = 0 } = request
   if (precondition !== undefined) {
+    assertStorable(precondition)
     const file = await ledger.findFile({ ...request, audience: 'owner' })
     if (!isMet(precondition, file)) throw preconditionFailed()
   }

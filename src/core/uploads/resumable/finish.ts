@@ -69,9 +69,10 @@ export async function finishHeld(
   const { userId, userCreatedAt } = caller
   const named = { userId, userCreatedAt, version: upload.version }
   using claim = keepClaim(options, upload)
+  let stored: Stored | undefined
   try {
     const signal = AbortSignal.any([claim.lost, caller.shutdown])
-    const stored = await storeObject(options, upload, signal)
+    stored = await storeObject(options, upload, signal)
     await caller.reverify()
     const { file } = await commit(options, { ...named, ...stored, ...termsOf(options, upload) })
     options.onStored?.(file.size)
@@ -81,7 +82,8 @@ export async function finishHeld(
     const code = isAppError(error) ? error.code : undefined
     const refusal = code !== undefined && REFUSALS.has(code) ? code : undefined
     const { version, epoch } = upload
-    await ledger.endFinish({ userId, version, epoch, refusal }).catch(() => undefined)
+    const end = { userId, version, epoch, refusal, sha256: stored?.sha256 }
+    await ledger.endFinish(end).catch(() => undefined)
     throw FAILURES.has(code) ? ((await endedSince(options, named)) ?? error) : error
   }
 }
@@ -213,12 +215,15 @@ export async function abortLost(
   options: Pick<ResumableOptions, 'ledger' | 'objects' | 'onLost'>,
   upload: ResumableUpload,
 ): Promise<AppError> {
-  if ((await discard(options, upload, 'lost')) !== 'aborted') return uploadBusy()
+  if ((await discard(options, upload, 'lost')) === 'committed') return uploadBusy()
   options.onLost?.()
   return uploadGone('lost')
 }
 
-/** Ends an upload and removes its object, unless a commit came first. The sweeper removes what this call cannot. */
+/**
+ * Ends an upload, unless a commit came first, and removes its object if there can be one. The sweeper removes what this
+ * call cannot.
+ */
 export async function discard(
   { ledger, objects }: Pick<ResumableOptions, 'ledger' | 'objects'>,
   { userId, version, objectKey: key }: ResumableUpload,

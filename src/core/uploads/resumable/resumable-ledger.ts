@@ -38,7 +38,7 @@ export interface ResumableUpload {
   readonly precondition: Precondition | undefined
   /** Digest that the client announced: 64 lower-case hexadecimal digits. */
   readonly expectedSha256: string | undefined
-  /** Digest of the content, if it was known when the upload was sealed. */
+  /** Digest of the content, if it was known when the upload was sealed, or has been read since. */
   readonly sha256: string | undefined
   /** The code of the last refusal to commit a sealed upload. */
   readonly refusal: ErrorCode | undefined
@@ -123,8 +123,8 @@ export interface RecordAppend {
   readonly lifetimeMs: number
   /** The lease of the append from now; `undefined` releases it. */
   readonly holderMs: number | undefined
-  /** Bytes that are stored under the tail key but in no piece, because their append was discarded. For a release. */
-  readonly discardedTailBytes?: number | undefined
+  /** At the end of the append: bytes that may be stored under the tail key; `undefined` if nothing was sent. */
+  readonly sentTailBytes?: number | undefined
   /**
    * Seals the upload, because all bytes are recorded. No append can be claimed afterwards. With `holderMs`, its holder
    * keeps it for the finish.
@@ -142,6 +142,8 @@ export interface NamedClaim {
 export interface EndFinish extends NamedClaim {
   /** Recorded for clients; `undefined` clears it. */
   readonly refusal: ErrorCode | undefined
+  /** Recorded, so that the next finish need not read the object. */
+  readonly sha256: string | undefined
 }
 
 export interface ResumablePage {
@@ -172,7 +174,7 @@ export interface ResumableLedger {
    */
   createResumable(upload: CreateResumable): Promise<ResumableUpload>
 
-  /** An upload in any state, until its row is deleted 15 min after its end. */
+  /** An upload in any state, until its row is deleted 15 min after its end, or at its end if it was never claimed. */
   findResumable(upload: NamedResumable): Promise<ResumableUpload | undefined>
 
   /** The current file of that version, under any name; `undefined` if it was replaced or deleted. */
@@ -205,8 +207,9 @@ export interface ResumableLedger {
   /**
    * Guarantees that offset, pieces and `storeState` are durable under the epoch and resolves to `true`; or changes
    * nothing and resolves to `false`: the append was fenced or has released the upload, or the upload has ended.
-   * Postpones the removal of tail objects in use, and releases those that were replaced. A finish renews its claim with
-   * it: same offset, no pieces, `sealed` set.
+   * Postpones the removal of tail objects in use, and releases those that were replaced. At the end of the append, its
+   * tail key is forgotten unless something was sent under it. A finish renews its claim with it: same offset, no
+   * pieces, `sealed` set.
    */
   recordAppend(record: RecordAppend): Promise<boolean>
 

@@ -47,7 +47,7 @@ export interface UploadAdministration {
 
   /**
    * Guarantees that the upload accepts no more bytes, becomes no file, and has released its reservation. Can be
-   * repeated. Rejects with `not_found`, also from 15 min after its end on, and with `upload_gone` if it is finished.
+   * repeated. Rejects with `not_found`, also once its end is no longer told, and with `upload_gone` if it is finished.
    */
   cancel(upload: { readonly userId: UserId; readonly version: Version }): Promise<void>
 
@@ -75,7 +75,7 @@ export function createUploadAdministration({
     if (!isWhole) return undefined
     if (upload.isRunning) return 'running'
     const outcome = await ledger.abort({ userId, version, isUntouched: true })
-    if (outcome !== 'aborted') return undefined
+    if (outcome === 'committed') return undefined
     onReleased({ ...upload, size: found.size })
     return 'released'
   }

@@ -11,28 +11,38 @@ import type {
 } from '../../../core/uploads/resumable/resumable-ledger.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUploadRow, UploadPieceRow } from '../../schema.ts'
-import { bigint, inactiveReason, isActive, type LedgerTx } from '../ledger-sql.ts'
+import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger-sql.ts'
 import { findRow, RESUMABLE_COLUMNS, type ResumableRow, toPiece, toResumable } from './rows.ts'
-import { isRenewalDue, journalTail, leaveTailKey, renewTails } from './tails.ts'
+import { isRenewalDue, journalTail, leaveTailKey, mostTailBytes, renewTails } from './tails.ts'
 
 export async function claimAppend(tx: LedgerTx, claim: ClaimAppend): Promise<Claim | undefined> {
   const { userId, version, offset, epoch = null, tailKey = null, storeState = null } = claim
   const values = { offset, epoch, tailKey, storeState }
-  const claimed = await claimUpload(
-    tx,
-    claim,
-    appendClaim((member) => sql`${values[member]}`),
-  )
+  const rowClaim = appendClaim((member) => sql`${values[member]}`)
+  const mayLeave = await lockIfTailIsLeft(tx, claim)
+  const where = mayLeave ? rowClaim.where : sql`${rowClaim.where} AND tail_key IS NULL`
+  const claimed = await claimUpload(tx, claim, { ...rowClaim, where })
   if (claimed === undefined) return undefined
   const { before, after } = claimed
   // Pieces hold the bytes below the offset, so there are none at first.
   const tail = offset === 0 ? [] : await findTail(tx, after)
   const left = before.tail_key
-  if (left !== null) await leaveTailKey(tx, { userId, version, key: left, bytes: 0 })
+  if (left !== null) {
+    await leaveTailKey(tx, { userId, version, key: left, bytes: mostTailBytes(before) })
+  }
   if (tailKey !== null) {
     await journalTail(sql`${tailKey}`, bigint(after.lease_until)).execute(tx.db)
   }
   return { upload: toResumable(after), tail }
+}
+
+/** The tail key of an append that did not release the upload is counted, under the user's lock. */
+async function lockIfTailIsLeft(tx: LedgerTx, claim: ClaimAppend): Promise<boolean> {
+  if (tx.forUpdate === undefined) return true
+  const found = await findRow(tx, claim)
+  if ((found?.tail_key ?? null) === null) return false
+  await lockUser(tx, claim.userId)
+  return true
 }
 
 export async function claimFinish(
@@ -205,10 +215,10 @@ export function selectTail(
 }
 
 export async function endFinish({ db }: LedgerTx, finish: EndFinish): Promise<void> {
-  const { userId, version, epoch, refusal } = finish
+  const { userId, version, epoch, refusal, sha256 } = finish
   await sql`
     UPDATE resumable_uploads
-    SET refusal = ${refusal ?? null}, holder = NULL, holder_until = 0, stop_asked = 0
+    SET sha256 = COALESCE(sha256, ${sha256 ?? null}), refusal = ${refusal ?? null}, holder = NULL, holder_until = 0, stop_asked = 0
     WHERE version = ${version} AND user_id = ${userId} AND epoch = ${epoch}
       AND sealed_at IS NOT NULL
   `.execute(db)

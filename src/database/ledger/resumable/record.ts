@@ -4,17 +4,18 @@ import type { RecordAppend } from '../../../core/uploads/resumable/resumable-led
 import type { ResumableUploadRow, UploadPieceRow } from '../../schema.ts'
 import { type LedgerTx, lockUser } from '../ledger-sql.ts'
 import { lockUpload, prolong } from './claim.ts'
-import { leaveTailKey, leaveTails } from './tails.ts'
+import { forgetTailKey, leaveTailKey, leaveTails } from './tails.ts'
 
 /**
  * Takes constant time, regardless of the number of recorded parts, and the user's lock only if tails become garbage.
  */
 export async function recordAppend(tx: LedgerTx, record: RecordAppend): Promise<boolean> {
-  const { userId, version, replacedFrom, discardedTailBytes = 0 } = record
+  const { userId, version, replacedFrom, sentTailBytes: bytes } = record
   const before = await findAppend(tx, record)
   if (before === undefined) return false
   const { left, kept, leftKey } = tailsAfter(record, before)
-  if (left.length > 0 || discardedTailBytes > 0) await lockUser(tx, userId)
+  const isKeyLeft = leftKey !== undefined && bytes !== undefined
+  if (left.length > 0 || isKeyLeft) await lockUser(tx, userId)
   const leaseUntil = await lockUpload(tx, record)
   if (leaseUntil === undefined || !(await advance(tx, record))) return false
 
@@ -22,9 +23,8 @@ export async function recordAppend(tx: LedgerTx, record: RecordAppend): Promise<
   // Recorded pieces hold the bytes below the offset.
   if (replacedFrom < before.received_bytes) await deletePieces(tx, record)
   await insertPieces(tx, record)
-  if (leftKey !== undefined) {
-    await leaveTailKey(tx, { userId, version, key: leftKey, bytes: discardedTailBytes })
-  }
+  if (isKeyLeft) await leaveTailKey(tx, { userId, version, key: leftKey, bytes })
+  else if (leftKey !== undefined) await forgetTailKey(tx, { version, key: leftKey })
   const isProgress = record.offset > before.received_bytes
   const ms = isProgress ? record.lifetimeMs : (record.holderMs ?? 0)
   await prolong(tx, { version, endsAt: before.ends_at, leaseUntil, ms })

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { ObjectKey, Version } from '../../../core/objects/object-key.ts'
 import type { UserId } from '../../../core/users/user-id.ts'
-import { bigint, type Clocked, type LedgerTx } from '../ledger-sql.ts'
+import type { ResumableUploadRow } from '../../schema.ts'
+import { bigint, type Clocked, type LedgerTx, TAIL_RETENTION_MS } from '../ledger-sql.ts'
 import { garbageBytes } from '../quota-rule.ts'
 
 // A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper,
@@ -11,11 +12,8 @@ import { garbageBytes } from '../quota-rule.ts'
 // garbage: the reservation and the limit on announced bytes cover its bytes. Once it is replaced, discarded because of
 // a checksum, or left by an aborted upload, it counts like any replaced object. Otherwise a user could fill the store
 // with tails, which are kept for a while, by appending and cancelling repeatedly. The count is changed under the user's
-// lock. A tail whose append crashed or was fenced is never counted: its size is unknown, and a user cannot make an
-// instance fail to record what it has stored.
-
-/** No write of an ended append can take effect later. Also the retention of aborted uploads (`compose.ts`). */
-export const TAIL_RETENTION_MS = 15 * 60_000
+// lock. If the append did not tell what it has sent, because it crashed, was fenced or is still running when its upload
+// is aborted, its key counts as much as the object can hold. A key under which nothing was sent is forgotten.
 
 /** How much longer removals are postponed, so that most records of an append need not renew them. */
 const RENEWAL_MS = 60 * 60_000
@@ -126,22 +124,46 @@ interface LeftKey {
   readonly userId: UserId
   readonly version: Version
   readonly key: ObjectKey
-  /** Bytes known to be stored under the key. Unless it is 0, call this under the user's lock. */
+  /** Bytes that may be stored under the key. */
   readonly bytes: number
 }
 
-/** Releases a journaled key, unless it holds a recorded piece. */
+/** Releases a journaled key, and counts it as the user's garbage. Call this under the user's lock. */
 export async function leaveTailKey(tx: LedgerTx, left: LeftKey): Promise<void> {
   const { db, now } = tx
-  const { userId, version, key, bytes } = left
-  const counted = sql`, user_id = ${userId}, bytes = ${garbageBytes(bigint(bytes))}`
+  const { userId, bytes } = left
   const { rows } = await sql<{ readonly bytes: number }>`
-    UPDATE garbage SET not_before = ${now} + ${TAIL_RETENTION_MS} ${bytes > 0 ? counted : sql``}
-    WHERE object_key = ${key} AND user_id IS NULL
-      AND object_key NOT IN (${recordedTails(sql`${version}`)})
+    UPDATE garbage
+    SET not_before = ${now} + ${TAIL_RETENTION_MS}, user_id = ${userId},
+        bytes = ${garbageBytes(bigint(bytes))}
+    WHERE ${isUnrecorded(left)}
     RETURNING bytes
   `.execute(db)
-  if (bytes > 0) await countGarbage(tx, { userId, bytes: rows[0]?.bytes ?? 0 })
+  await countGarbage(tx, { userId, bytes: rows[0]?.bytes ?? 0 })
+}
+
+/** Forgets a journaled key under which nothing was or will be sent. */
+export async function forgetTailKey(
+  { db }: LedgerTx,
+  key: Pick<LeftKey, 'version' | 'key'>,
+): Promise<void> {
+  await sql`DELETE FROM garbage WHERE ${isUnrecorded(key)}`.execute(db)
+}
+
+/** SQL for whether the row of `garbage` is that journaled key, and holds no recorded piece. */
+function isUnrecorded({ version, key }: Pick<LeftKey, 'version' | 'key'>): RawBuilder<boolean> {
+  return sql<boolean>`
+    object_key = ${key} AND user_id IS NULL
+    AND object_key NOT IN (${recordedTails(sql`${version}`)})
+  `
+}
+
+/** A tail object holds less than a part. */
+export function mostTailBytes({
+  part_size: partSize,
+  length_bytes: length,
+}: Pick<ResumableUploadRow, 'part_size' | 'length_bytes'>): number {
+  return Math.min(partSize, length ?? partSize)
 }
 
 /** The triggers of `garbage` count only inserted and deleted rows. */

@@ -195,7 +195,7 @@ class Appending {
 
   /** Adds an object to the tail, or replaces its small objects by one if memory is free. */
   async #storeTail(rest: PartContent, signal: AbortSignal): Promise<void> {
-    const { tailKey, tail, memory } = this.#options.append
+    const { tailKey, tail, memory, onTail } = this.#options.append
     if (tailKey === undefined) throw new TypeError('An append needs a key for its tail')
     const end = this.progress.durable().offset
     const merged = this.progress.isEmpty ? piecesToMerge(tail) : []
@@ -205,6 +205,7 @@ class Appending {
     const read = await readTail(this.#bucket, { ...this.#options, pieces, memory, signal })
     const content = joinContents([read, rest])
     const size = content.byteLength
+    onTail(size)
     const etag = await this.#put({ key: tailKey, metadata: TAIL, content, signal })
     content.giveBack()
     const receipt = formatReceipt({ etag, crc32: undefined })

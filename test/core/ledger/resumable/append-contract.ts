@@ -61,12 +61,17 @@ export function resumableAppendContract(name: string, open: () => Promise<Ledger
         await uploads.append(sealed, 5)
         const expired = await uploads.create('b', 5, { emptyLifetimeMs: 0 })
         const over = await uploads.create('c', 5, { maxLifetimeMs: 0 })
-        const cancelled = await uploads.create('d', 5)
+        const [cancelled, forgotten] = [await uploads.create('d', 5), await uploads.create('e', 5)]
+        const { upload: claimed } = await uploads.hold(cancelled)
+        await uploads.record(claimed)
         await uploads.abort(cancelled, { endedAs: 'cancelled' })
+        await uploads.abort(forgotten, { endedAs: 'cancelled' })
+        expect(await uploads.claim(forgotten)).toBeUndefined()
         expect(await uploads.claim(sealed, { offset: 5 })).toBeUndefined()
         for (const upload of [expired, over, cancelled]) {
           expect(await uploads.claim(upload)).toBeUndefined()
-          expect(await uploads.find(upload)).toMatchObject({ epoch: 0, isHeld: false })
+          const epoch = upload === cancelled ? 1 : 0
+          expect(await uploads.find(upload)).toMatchObject({ epoch, isHeld: false })
         }
       })
 

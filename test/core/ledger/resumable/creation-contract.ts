@@ -322,6 +322,7 @@ export function resumableCreationContract(name: string, open: () => Promise<Ledg
           await uploads.create('d', 1, { emptyLifetimeMs: 0 }),
         ]
         await account.commit(finished.version, 0)
+        for (const each of [cancelled, lost]) await uploads.hold(each)
         await uploads.abort(cancelled, { endedAs: 'cancelled' })
         await uploads.abort(lost, { endedAs: 'lost' })
         const outcome = async (upload: typeof finished): Promise<unknown> =>

@@ -1,8 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PendingUpload } from '../../../../src/core/ledger/sweep-ledger.ts'
 import { createVersion, objectKey, type Version } from '../../../../src/core/objects/object-key.ts'
-import { type Account, accountOf, type LedgerHarness, openAccount, outcomeOf } from '../fixture.ts'
+import {
+  type Account,
+  accountOf,
+  type LedgerHarness,
+  openAccount,
+  outcomeOf,
+  refusalOf,
+} from '../fixture.ts'
 import { part, type Resumables, resumablesOf, tailPiece } from './fixture.ts'
+
+/** What an ended upload counts as garbage. */
+const OVERHEAD = 4096
+
+/** The garbage that is always allowed. */
+const LEAST_GARBAGE = 64 * 2 ** 20
+
+const SOON_MS = 500
 
 /** The rules of the port `ResumableLedger` on what is told of uploads, and on how they end. */
 export function resumableEndContract(name: string, open: () => Promise<LedgerHarness>): void {
@@ -23,6 +38,15 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
     const measureUnfinished = () => harness.ledger.measureUnfinished(account.userId)
     const listResumables = (limit = 10) =>
       harness.ledger.listResumables({ userId: account.userId, after: undefined, limit })
+    const expectGarbage = async (bytes: number): Promise<void> => {
+      const figures = { recorded: bytes, counted: bytes }
+      expect(await harness.garbageBytes(account.userId)).toEqual(figures)
+    }
+    const expectForgotten = async ({ version }: { readonly version: Version }): Promise<void> => {
+      const { userId } = account
+      expect(await harness.ledger.findResumable({ userId, version })).toBeUndefined()
+      expect(await harness.audit(userId)).toMatchObject({ reserved: 0 })
+    }
     const sums = async (): Promise<void> => {
       expect(await account.usage()).toMatchObject(await harness.audit(account.userId))
     }
@@ -105,7 +129,7 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         const claim = await uploads.hold(upload, { tailKey })
         const pieces = [tailPiece(0, { size: 5, key: tailKey })]
         await uploads.record(claim.upload, { offset: 5, pieces })
-        expect(await uploads.abort(upload, { isUntouched: true })).toBe('aborted')
+        expect(await uploads.abort(upload, { isUntouched: true })).toBe('forgotten')
         const { userId } = account
         const { version } = upload
         expect(await harness.ledger.findResumable({ userId, version })).toBeUndefined()
@@ -161,7 +185,8 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
         await harness.advance(5)
         const page = { after: undefined, limit: 1000, retentionMs: 0 }
         const removed = await harness.ledger.listAbortedUploads(page)
-        const times = { retentionMs: 0, recheckMs: 1, retryMs: 1 }
+        const { userId } = account
+        const times = { userId, retentionMs: 0, recheckMs: 1, retryMs: 1 }
         await harness.ledger.noteAbortedRemovals({ removed, failed: [], ...times })
         const named = { userId: account.userId, version: upload.version }
         expect(await harness.ledger.findResumable(named)).toBeUndefined()
@@ -183,15 +208,83 @@ export function resumableEndContract(name: string, open: () => Promise<LedgerHar
       })
 
       it('comes with the lease, and then the sweeper aborts what has expired', async () => {
-        const upload = await uploads.create('a', 8, { emptyLifetimeMs: 0 })
+        const created = await uploads.create('a', 8, { emptyLifetimeMs: 0 })
+        expect(await uploads.find(created)).toMatchObject({ state: 'expired' })
+        const upload = await uploads.create('b', 8, { maxLifetimeMs: SOON_MS })
+        await uploads.hold(upload)
+        await harness.advance(SOON_MS)
         expect(await uploads.find(upload)).toMatchObject({ state: 'expired' })
-        expect(await account.usage()).toMatchObject({ reserved: 8 })
+        expect(await account.usage()).toMatchObject({ reserved: 16 })
+        await uploads.abort(created)
         const expired = await harness.ledger.listExpiredUploads({ limit: 1000 })
         expect(expired).toContainEqual({ userId: account.userId, version: upload.version })
         expect(await uploads.abort(upload, { expiredOnly: true })).toBe('aborted')
         expect(await uploads.find(upload)).toMatchObject({ state: 'expired' })
         expect(await account.usage()).toMatchObject({ reserved: 0 })
         await sums()
+      })
+
+      it.each([
+        ['cancelled', { endedAs: 'cancelled' }],
+        ['expired', { expiredOnly: true }],
+      ] as const)('forgets a %s upload that no append has claimed', async (_end, options) => {
+        const upload = await uploads.create('a', 20, { emptyLifetimeMs: 0 })
+        expect(await uploads.abort(upload, options)).toBe('forgotten')
+        await expectForgotten(upload)
+        expect(await uploads.abort(upload, options)).toBe('aborted')
+      })
+
+      it('forgets the uploads of a deleted user that no append has claimed', async () => {
+        const [upload, claimed] = [await uploads.create('a', 20), await uploads.create('b', 20)]
+        await uploads.hold(claimed)
+        await harness.users.deleteUser(account.userId)
+        const purge = { userId: account.userId, limit: 100, garbageDelayMs: 0 }
+        expect(await harness.ledger.purgeDeletedUsers(purge)).toBe(2)
+        expect(await harness.journal(account.userId)).toEqual([claimed.version])
+        await expectForgotten(upload)
+      })
+
+      it('keeps small rows of other uploads, which count as garbage until they are forgotten', async () => {
+        const precondition = { ifNoneMatch: ['x'.repeat(100)] }
+        const upload = await uploads.create('a', 20, { precondition })
+        const { upload: claimed } = await uploads.hold(upload)
+        await uploads.record(claimed, { offset: 8, replacedFrom: 0, pieces: [part(0)] })
+        const plain = await account.begin('b', 5)
+        await uploads.abort(upload, { endedAs: 'cancelled' })
+        await account.abort(plain)
+        await expectGarbage(2 * OVERHEAD)
+        expect(await uploads.find(upload)).toMatchObject({
+          state: 'cancelled',
+          metadata: '',
+          precondition: undefined,
+        })
+        expect(await harness.ledger.listPieces(upload.version)).toEqual([])
+        await harness.advance(5)
+        const page = { after: undefined, limit: 1000, retentionMs: 0 }
+        const due = await harness.ledger.listAbortedUploads(page)
+        const { userId } = account
+        const removed = due.filter((each) => each.userId === userId)
+        expect(removed).toHaveLength(2)
+        const times = { retentionMs: 0, recheckMs: 1, retryMs: 1 }
+        await harness.ledger.noteAbortedRemovals({ userId, removed, failed: [], ...times })
+        await expectGarbage(0)
+      })
+
+      it('leaves less room for later uploads until the ended ones are forgotten', async () => {
+        await account.grant('whole', LEAST_GARBAGE)
+        await account.put('a', LEAST_GARBAGE)
+        await account.remove('a')
+        await account.grant('whole', 0)
+        const refusal = await refusalOf(account.begin('b', 1))
+        expect(refusal.facts['retry_after']).toBeGreaterThan(15 * 60)
+        await account.grant('whole', LEAST_GARBAGE)
+        await account.abort(await account.begin('a', 1))
+        await account.grant('whole', 0)
+        // The removed file is kept for an hour, but the aborted upload for a quarter of one.
+        const sooner = await refusalOf(account.begin('b', 1))
+        expect(sooner).toMatchObject({ code: 'too_many_requests' })
+        expect(sooner.facts['retry_after']).toBeLessThanOrEqual(15 * 60)
+        expect(sooner.facts['retry_after']).toBeGreaterThan(14 * 60)
       })
 
       it('G02 is not brought about by a restart, which releases it for the next append', async () => {

@@ -271,7 +271,13 @@ async function endFinish(world: World, { target }: Operation): Promise<undefined
   if (claim === undefined) return
   const { version, epoch } = claim
   const { userId } = world.account
-  await world.harness.ledger.endFinish({ userId, version, epoch, refusal: undefined })
+  await world.harness.ledger.endFinish({
+    userId,
+    version,
+    epoch,
+    refusal: undefined,
+    sha256: undefined,
+  })
   world.model.endFinish(claim.model, epoch)
 }
 
@@ -308,7 +314,10 @@ async function compare(world: World): Promise<void> {
   const { garbage } = await harness.keys(userId)
   const due = new Map(garbage.map(({ key, notBefore }) => [key, notBefore]))
   for (const { version, model: upload } of world.uploads) {
-    const found = await world.resumables.find({ userId, version })
+    const isForgotten = upload.state === 'forgotten'
+    const found = await harness.ledger.findResumable({ userId, version })
+    expect(found === undefined).toBe(isForgotten)
+    if (found === undefined) continue
     expect(shown(found)).toEqual(shown({ ...upload, state: model.stateOf(upload) }))
     const { leaseUntil } = upload
     expect(isClockOurs ? found.expiresAt : leaseUntil).toBe(leaseUntil)
@@ -322,6 +331,7 @@ async function compare(world: World): Promise<void> {
       expect(due.get(key)).toBeGreaterThanOrEqual(found.expiresAt + TAIL_RETENTION_MS)
     }
   }
+  for (const key of model.forgottenKeys) expect(due.has(key)).toBe(false)
   const lateMs = isClockOurs ? 0 : 60_000
   for (const [key, until] of model.leftUntil) {
     expect(due.get(key)).toBeLessThanOrEqual(until + lateMs)

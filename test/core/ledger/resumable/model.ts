@@ -1,4 +1,4 @@
-import { TAIL_RETENTION_MS } from './fixture.ts'
+import { PART_SIZE, TAIL_RETENTION_MS } from './fixture.ts'
 
 /** What an object counts beside its content. */
 const OVERHEAD = 4096
@@ -22,7 +22,8 @@ export interface ModelUpload {
   heldUntil: number
   leaseUntil: number
   isSealed: boolean
-  state: 'pending' | 'finished' | 'cancelled' | 'expired' | 'lost'
+  /** `forgotten`: nothing is told of it. */
+  state: 'pending' | 'finished' | 'cancelled' | 'expired' | 'lost' | 'forgotten'
   tailKey: string | undefined
   pieces: readonly ModelPiece[]
 }
@@ -42,6 +43,8 @@ export class ResumableModel {
   garbageBytes = 0
   /** Latest times at which tails that were left may be removed. */
   readonly leftUntil = new Map<string, number>()
+  /** Keys of tails under which nothing was sent. */
+  readonly forgottenKeys = new Set<string>()
   readonly #limits: Limits
   readonly #files = new Map<string, number>()
   readonly #uploads: ModelUpload[] = []
@@ -88,6 +91,7 @@ export class ResumableModel {
   }
 
   prepare(upload: ModelUpload, bytes: number, length: number | undefined): string {
+    if (upload.state === 'forgotten') return 'not_found'
     if (!this.#isUnfinished(upload)) return 'upload_gone'
     const isRight =
       upload.length === undefined ? (length ?? 0) >= upload.offset : length === upload.length
@@ -149,7 +153,7 @@ export class ResumableModel {
   }
 
   fence(upload: ModelUpload): void {
-    if (upload.isSealed) return
+    if (upload.isSealed || upload.state === 'forgotten') return
     upload.epoch += 1
     upload.heldUntil = 0
   }
@@ -163,10 +167,16 @@ export class ResumableModel {
   abort(upload: ModelUpload, endedAs: 'cancelled' | 'expired' | 'lost'): string {
     if (upload.state === 'finished') return 'committed'
     if (upload.state !== 'pending') return 'aborted'
-    upload.state = endedAs
     upload.reserved = 0
+    if (upload.epoch === 0) {
+      upload.state = 'forgotten'
+      return 'forgotten'
+    }
+    upload.state = endedAs
+    this.garbageBytes += OVERHEAD
     this.#leave(upload.pieces)
     this.#leaveUnused(upload)
+    upload.pieces = []
     return 'aborted'
   }
 
@@ -257,8 +267,9 @@ export class ResumableModel {
     upload.heldUntil = 0
   }
 
+  /** Nothing was sent under a key that holds no piece. */
   #endTail(upload: ModelUpload): void {
-    this.#leaveUnused(upload)
+    if (this.#isTailUnused(upload)) this.forgottenKeys.add(upload.tailKey ?? '')
     upload.tailKey = undefined
   }
 
@@ -275,9 +286,16 @@ export class ResumableModel {
     }
   }
 
-  #leaveUnused({ tailKey, pieces }: ModelUpload): void {
-    if (tailKey === undefined || pieces.some(({ key }) => key === tailKey)) return
-    if (!this.leftUntil.has(tailKey)) this.leftUntil.set(tailKey, this.now + TAIL_RETENTION_MS)
+  #leaveUnused(upload: ModelUpload): void {
+    const { tailKey, length = PART_SIZE } = upload
+    if (tailKey === undefined || !this.#isTailUnused(upload)) return
+    this.garbageBytes += Math.min(PART_SIZE, length) + OVERHEAD
+    this.leftUntil.set(tailKey, this.now + TAIL_RETENTION_MS)
+  }
+
+  #isTailUnused({ tailKey, pieces }: ModelUpload): boolean {
+    if (tailKey === undefined || this.leftUntil.has(tailKey)) return false
+    return !pieces.some(({ key }) => key === tailKey)
   }
 }
 

@@ -62,5 +62,6 @@ export const ALL_OUTCOMES = [
   'renew true',
   'renew false',
   'abort aborted',
+  'abort forgotten',
   'expire undefined',
 ]

@@ -13,13 +13,14 @@ import {
 import {
   DAY_MS,
   part,
+  PART_SIZE,
   type Resumables,
   resumablesOf,
   TAIL_RETENTION_MS,
   tailPiece,
 } from './fixture.ts'
 
-/** What an object counts beside its content. */
+/** What an object counts beside its content, and an ended upload. */
 const OVERHEAD = 4096
 
 /** How much later than it was asked for something happens, on a busy machine. */
@@ -186,7 +187,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       const { upload: claimed } = await uploads.hold(upload, { tailKey })
       const seal = { offset: 8, sealed: { sha256: undefined }, holderMs: LONG_MS }
       await uploads.record(claimed, { ...seal, replacedFrom: 0, pieces: [part(0)] })
-      await expectLeft(tailKey)
+      expect(await notBefore(tailKey)).toBeUndefined()
     })
 
     it('go when they are replaced, though their append goes on', async () => {
@@ -227,24 +228,24 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await uploads.record(claimed)
       const pieces = [tailPiece(0, { size: 5, key: tailKey })]
       expect(await uploads.record(claimed, { offset: 5, replacedFrom: 0, pieces })).toBe(false)
-      await expectLeft(tailKey)
+      expect(await notBefore(tailKey)).toBeUndefined()
       expect(await uploads.find(upload)).toMatchObject({ offset: 0 })
     })
 
-    it('go when the append ends without one, and count if a checksum refused their bytes', async () => {
+    it('are forgotten if nothing was sent, and count if what was sent is not recorded', async () => {
       const upload = await uploads.create('a', 40)
       const [unused, refused] = [uploads.tailKey(), uploads.tailKey()]
       const one = await uploads.hold(upload, { tailKey: unused })
       await uploads.record(one.upload, { offset: 8, replacedFrom: 0, pieces: [part(0)] })
-      await expectLeft(unused)
+      expect(await notBefore(unused)).toBeUndefined()
       await expectCounted(0)
       const two = await uploads.hold(upload, { offset: 8, tailKey: refused })
-      await uploads.record(two.upload, { discardedTailBytes: 7 })
+      await uploads.record(two.upload, { sentTailBytes: 7 })
       await expectLeft(refused)
       await expectCounted(7 + OVERHEAD)
     })
 
-    it('of an append that was taken over go, unless they were recorded', async () => {
+    it('of an append that was taken over go and count, unless they were recorded', async () => {
       const upload = await uploads.create('a', 40)
       const [crashed, recorded] = [uploads.tailKey(), uploads.tailKey()]
       await uploads.hold(upload, { tailKey: crashed, holderMs: 0 })
@@ -255,7 +256,18 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       const third = await uploads.hold(upload, { offset: 5 })
       expect(third).toMatchObject({ tail: pieces })
       await expectKept(upload, recorded)
-      await expectCounted(0)
+      await expectCounted(PART_SIZE + OVERHEAD)
+    })
+
+    it('of appends that are fenced over and over count no more than their content can hold', async () => {
+      const upload = await uploads.create('a', 5)
+      for (let round = 1; round <= 3; round += 1) {
+        const { upload: claimed } = await uploads.hold(upload, { tailKey: uploads.tailKey() })
+        expect(await harness.ledger.fence({ ...claimed })).toBe(true)
+        await expectCounted((round - 1) * (5 + OVERHEAD))
+      }
+      await uploads.abort(upload)
+      await expectCounted(3 * (5 + OVERHEAD) + OVERHEAD)
     })
 
     it('of an append that was taken over stay if they end where a part does', async () => {
@@ -268,16 +280,17 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await expectKept(upload, tailKey)
     })
 
-    it('of an aborted upload go and count, the one of a running append without a size', async () => {
+    it('of an aborted upload go and count, the one of a running append as what it can hold', async () => {
       const upload = await uploads.create('a', 40)
       const tail = await appendTail(upload, { size: 3, before: [part(0)] })
       const running = uploads.tailKey()
       await uploads.hold(upload, { offset: 11, tailKey: running })
       await uploads.abort(upload, { endedAs: 'cancelled' })
       await expectLeft(tail, running)
-      await expectCounted(3 + OVERHEAD)
+      const counted = 3 + PART_SIZE + 3 * OVERHEAD
+      await expectCounted(counted)
       expect(await uploads.abort(upload)).toBe('aborted')
-      await expectCounted(3 + OVERHEAD)
+      await expectCounted(counted)
     })
 
     it('of a deleted user go with the rest, and count for nobody', async () => {
@@ -296,7 +309,7 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
       await appendTail(upload, { size: 3 })
       await appendTail(upload, { size: 2 })
       await uploads.abort(upload)
-      await expectCounted(5 + 2 * OVERHEAD)
+      await expectCounted(5 + 3 * OVERHEAD)
       const { garbage } = await harness.keys(account.userId)
       const { userId } = account
       const removed = garbage.map(({ key, notBefore: due }) => ({
@@ -305,7 +318,8 @@ export function resumableTailsContract(name: string, open: () => Promise<LedgerH
         userId,
       }))
       await harness.ledger.noteGarbageRemovals({ userId, removed, failed: [], retryMs: 1 })
-      await expectCounted(0)
+      // The ended upload itself.
+      await expectCounted(OVERHEAD)
       expect((await harness.keys(userId)).garbage).toEqual([])
     })
 

@@ -33,10 +33,7 @@ it('an upload that is cancelled before its append has claimed it is gone, not bu
     return await claimAppend(claim)
   })
   const append = appendIn(uploads, caller, { version, content: 'hello' })
-  await expect(append).rejects.toMatchObject({
-    code: 'upload_gone',
-    facts: { outcome: 'cancelled' },
-  })
+  await expect(append).rejects.toMatchObject({ code: 'not_found' })
 })
 
 it('an append that learns of its claim when it may have been fenced leaves the store alone', async () => {

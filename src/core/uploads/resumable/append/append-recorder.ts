@@ -42,6 +42,7 @@ export class AppendRecorder implements Disposable {
   #latest: Durable
   #recorded: number
   #isReleased = false
+  #sentTailBytes: number | undefined
   #heldUntil = performance.now() + HOLDER_MS
   #last: Promise<boolean> = Promise.resolve(true)
 
@@ -70,13 +71,19 @@ export class AppendRecorder implements Disposable {
     this.#latest = durable
   }
 
+  /** Called before anything is sent under the tail key. */
+  noteTail(bytes: number): void {
+    this.#sentTailBytes = bytes
+  }
+
   /**
    * Records the end of the append and releases the upload or, if it is sealed, holds it for its finish. `false` if
    * another append took over.
    */
   async end(durable: Durable, sealed: RecordAppend['sealed']): Promise<boolean> {
     clearInterval(this.#timer)
-    return await this.#record(durable, { holderMs: sealed && HOLDER_MS, sealed })
+    const sentTailBytes = this.#sentTailBytes
+    return await this.#record(durable, { holderMs: sealed && HOLDER_MS, sealed, sentTailBytes })
   }
 
   /** Records what counts so far and releases the upload, later if that fails. Never rejects. */
@@ -88,14 +95,14 @@ export class AppendRecorder implements Disposable {
   /** Releases the upload with what was recorded before, as `release`. */
   async discard(): Promise<void> {
     await this.#last.catch(() => undefined)
-    await this.#release(this.#recordedBefore(), tailBytes(this.#latest))
+    await this.#release(this.#recordedBefore())
   }
 
-  async #release(durable: Durable, discardedTailBytes?: number): Promise<void> {
+  async #release(durable: Durable): Promise<void> {
     clearInterval(this.#timer)
     if (this.isFenced || this.#isReleased) return
     this.#isReleased = true
-    const release = { holderMs: undefined, discardedTailBytes }
+    const release = { holderMs: undefined, sentTailBytes: this.#sentTailBytes }
     const run = () => this.#record(durable, release)
     await this.#options.running.releases.settle(this.#upload, run)
   }
@@ -159,8 +166,4 @@ export class AppendRecorder implements Disposable {
 
 const FENCED = 'superseded'
 
-type Lease = Pick<RecordAppend, 'holderMs' | 'sealed' | 'discardedTailBytes'>
-
-function tailBytes({ pieces }: Durable): number {
-  return pieces.reduce((sum, piece) => sum + (piece.objectKey === undefined ? 0 : piece.size), 0)
-}
+type Lease = Pick<RecordAppend, 'holderMs' | 'sealed' | 'sentTailBytes'>

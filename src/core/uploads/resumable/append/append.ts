@@ -82,6 +82,10 @@ export async function appendBytes(
   const covered = upload.length ?? upload.offset + (request.bodySize ?? 0)
   const { length, sha256 } = request
   await ledger.prepareAppend({ ...terms, bytes: covered, length, sha256 })
+  if (isIdle(request, upload)) {
+    assertChecksum(request, request.checksum && createHash(request.checksum.algorithm))
+    return { offset: upload.offset, sealed: undefined, cut: undefined }
+  }
   using allocation = await options.memory.admit({ userId, signal })
   using running = options.running.start({ version, epoch: claimedEpoch(upload) })
   const claimed = await claimUpload(options, request, upload)
@@ -105,6 +109,14 @@ export async function appendBytes(
   } finally {
     if (recorder.isFenced) await removeFenced(options, append)
   }
+}
+
+/** Whether the append neither adds a byte nor seals the upload, so that it need not claim it. */
+function isIdle(
+  { bodySize, sealedBy }: AppendToUpload,
+  { offset, length }: Pick<ResumableUpload, 'offset' | 'length'>,
+): boolean {
+  return bodySize === 0 && (offset !== length || sealedBy === 'later')
 }
 
 interface Append extends Claimed {
@@ -140,8 +152,6 @@ async function receive(
     options.onTail?.(tailBytes(append.tail, stored.durable))
     // `incoming.end` of a body that was not read to its end reports only that.
     const failure = stored.failure ?? (await refusalOf(flow)) ?? (await failureOf(incoming.end()))
-    // Bytes that are discarded as a whole count as garbage.
-    if (recorder.isAtomic || isTooLong(failure)) recorder.note(stored.durable)
     if (access.lost.aborted) throw access.lost.reason
     if (failure === undefined) assertChecksum(request, checksum)
     return await record(append, { ...stored, failure, digest, digests: options.digests })
@@ -192,6 +202,7 @@ async function storeBytes(
       metadata: objectMetadata(name),
       memory: allocation,
       onDurable: (durable) => recorder.note(durable),
+      onTail: (bytes) => recorder.noteTail(bytes),
       signal,
     })
   } catch (failure) {

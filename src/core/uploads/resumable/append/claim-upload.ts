@@ -4,7 +4,13 @@ import type { Caller } from '../../../users/caller.ts'
 import { fileTooLarge } from '../../store-content.ts'
 import { HOLDER_MS } from './append-recorder.ts'
 import { abortLost } from '../finish.ts'
-import { endedAlready, lengthExceeded, offsetMismatch, uploadBusy } from '../refusals.ts'
+import {
+  endedAlready,
+  lengthExceeded,
+  offsetMismatch,
+  uploadBusy,
+  uploadNotFound,
+} from '../refusals.ts'
 import type { Claim, ClaimAppend, NamedResumable, ResumableUpload } from '../resumable-ledger.ts'
 import type { PlannedAppend } from '../append-store.ts'
 import type { ResumableOptions } from '../resumable-options.ts'
@@ -56,7 +62,7 @@ export async function claimUpload(
   if (claim !== undefined && !isLate) return { ...claim, tailKey, plan }
   if (claim !== undefined) await settle(options, asked, () => release(options, asked, plan))
   const found = await ledger.findResumable(request)
-  if (found === undefined) throw uploadBusy()
+  if (found === undefined) throw uploadNotFound()
   throw (
     endedAlready(found) ?? (found.offset === offset ? uploadBusy() : offsetMismatch(found, offset))
   )

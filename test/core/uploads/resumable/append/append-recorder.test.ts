@@ -33,6 +33,7 @@ async function release(
   const part = { firstByte: 8, size: 8, receipt: 'p', objectKey: undefined }
   const tail = { firstByte: 16, size: 5, receipt: 't', objectKey: freshKey() }
   recorder.note({ offset: 21, replacedFrom: 8, pieces: [part, tail], storeState: '{"id":1}' })
+  recorder.noteTail(tail.size)
   await end(recorder)
   return records
 }
@@ -83,13 +84,12 @@ describe('an append that ends before its time', () => {
     const [record, ...others] = await release(false)
     expect(record).toMatchObject({ epoch: 3, offset: 21, replacedFrom: 8, holderMs: undefined })
     expect(record?.pieces).toHaveLength(2)
-    expect(record?.discardedTailBytes).toBeUndefined()
     expect(others).toEqual([])
   })
 
   it('R31 records nothing if a checksum covers all of it, and says what its tail holds', async () => {
     const [record, ...others] = await release(true)
-    expect(record).toMatchObject({ offset: 8, pieces: [], discardedTailBytes: 5 })
+    expect(record).toMatchObject({ offset: 8, pieces: [], sentTailBytes: 5 })
     expect(record?.holderMs).toBeUndefined()
     expect(record?.sealed).toBeUndefined()
     expect(others).toEqual([])

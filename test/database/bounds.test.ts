@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MAX_LABEL_LENGTH } from '../../src/core/auth/access-tokens.ts'
+import { parseClientAddress } from '../../src/core/auth/client-address.ts'
+import { ERROR_CODES } from '../../src/core/errors.ts'
+import { type File, VISIBILITIES } from '../../src/core/files/file.ts'
+import { parseFileName } from '../../src/core/files/file-name.ts'
+import { createVersion, objectKey } from '../../src/core/objects/object-key.ts'
+import { MODEL_PATTERN, REFERENCE_PATTERN, SOURCE_PATTERN } from '../../src/core/quota/grants.ts'
+import { MAX_PRECONDITION_BYTES } from '../../src/core/uploads/resumable/create-upload.ts'
+import { parseUserId } from '../../src/core/users/user-id.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { openSqlite } from '../../src/database/sqlite/sqlite.ts'
+import type { Database } from '../../src/database/database.ts'
+import { parseMetadata } from '../../src/http/public/resumable/tus-headers.ts'
+import { MAX_RECEIPT_BYTES, MAX_STATE_BYTES } from '../support/recorded-upload.ts'
+
+describe('the bounds that the README of the database states', () => {
+  let folder: string
+  let database: Database
+  let bounds: Bounds
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bounds-'))
+    database = await openSqlite({ file: join(folder, 'database.sqlite') })
+    await migrate(database)
+    bounds = readBounds(await readFile('src/database/README.md', 'utf8'))
+  })
+  afterAll(async () => {
+    await database.close()
+    await rm(folder, { recursive: true })
+  })
+
+  it('are of every table, and of no other', async () => {
+    const tables = [...(await textColumns(database)).keys()]
+    expect(sorted(bounds.tables.keys())).toEqual(sorted(tables))
+    for (const [table, { rows }] of bounds.tables) expect([table, rows]).not.toEqual([table, ''])
+  })
+
+  it('are of every text column, and of no other', async () => {
+    for (const [table, columns] of await textColumns(database)) {
+      const named = bounds.tables.get(table)?.columns ?? new Map<string, number>()
+      const own = columns.filter((column) => !bounds.common.has(column))
+      expect([table, ...sorted(own)]).toEqual([table, ...sorted(named.keys())])
+    }
+  })
+
+  it('are enforced before a value reaches the database', () => {
+    const ofTables = [...bounds.tables].map(([table, { columns }]) => ({ table, columns }))
+    const all = [{ table: '', columns: bounds.common }, ...ofTables]
+    const found = all.flatMap(({ table, columns }) =>
+      [...columns].map(([column, bytes]) => ({ column: `${table}.${column}`, bytes })),
+    )
+    const enforced = found.map(({ column }) => ({ column, bytes: longest(column) }))
+    expect(found).toEqual(enforced)
+  })
+})
+
+interface Bounds {
+  /** Of columns of these names in any table. */
+  readonly common: ReadonlyMap<string, number>
+  readonly tables: ReadonlyMap<
+    string,
+    { readonly rows: string; readonly columns: ReadonlyMap<string, number> }
+  >
+}
+
+function readBounds(page: string): Bounds {
+  const [, section = ''] = page.split('## What bounds each table')
+  const [, , ...lines] = section.split('\n## ')[0]?.match(/^\|.*\|$/gm) ?? []
+  const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()))
+  const parsed = rows.map(([, table = '', about = '', bytes = '']) => {
+    const columns = [...bytes.matchAll(/`(\w+)` (\d+)/g)]
+    const sizes = columns.map(([, column = '', size]) => [column, Number(size)] as const)
+    return [table.replaceAll('`', ''), { rows: about, columns: new Map(sizes) }] as const
+  })
+  const [[, common] = ['', { columns: new Map<string, number>() }], ...tables] = parsed
+  return { common: common.columns, tables: new Map(tables) }
+}
+
+async function textColumns({ kysely }: Database): Promise<ReadonlyMap<string, readonly string[]>> {
+  const tables = await kysely.introspection.getTables()
+  return new Map(
+    tables.map(({ name, columns }) => {
+      const texts = columns.filter(({ dataType }) => !/^(bigint|integer)$/i.test(dataType))
+      return [name, texts.map((column) => column.name)]
+    }),
+  )
+}
+
+function sorted(names: Iterable<string>): readonly string[] {
+  return [...names].toSorted((a, b) => a.localeCompare(b))
+}
+
+/** The bytes of the longest value that reaches the column. */
+function longest(column: string): number | undefined {
+  return LONGEST[column]?.()
+}
+
+const USER = parseUserId('u'.repeat(64))
+const KEY = objectKey(USER, createVersion())
+
+const LONGEST: Readonly<Record<string, () => number>> = {
+  '.user_id': () => longestAccepted((text) => parseUserId(text)),
+  '.version': () => createVersion().length,
+  '.object_key': () => KEY.length,
+  '.sha256': () => 'f'.repeat(64).length,
+  '.visibility': () => longestOf(VISIBILITIES),
+  'users.id': () => longestAccepted((text) => parseUserId(text)),
+  'users.status': () => longestOf(['active', 'suspended', 'deleted']),
+  'access_tokens.token_id': () => randomUUID().length,
+  'access_tokens.label': () => 3 * MAX_LABEL_LENGTH,
+  'grants.source': () => longestAccepted(matches(SOURCE_PATTERN)),
+  'grants.reference': () => longestAccepted(matches(REFERENCE_PATTERN)),
+  'grants.model': () => longestAccepted(matches(MODEL_PATTERN)),
+  'files.name': () => longestAccepted((text) => parseFileName(text)),
+  'uploads.name': () => longestAccepted((text) => parseFileName(text)),
+  'uploads.state': () => longestOf(['pending', 'committed', 'aborted']),
+  // PostgreSQL writes spaces between the members. No more is known than that the bound suffices.
+  'uploads.outcome': () => Math.max(1280, JSON.stringify(OUTCOME).length + 64),
+  'resumable_uploads.holder': () => randomUUID().length,
+  'resumable_uploads.tail_key': () => KEY.length,
+  'resumable_uploads.store_state': () => MAX_STATE_BYTES,
+  'resumable_uploads.metadata': () => longestAccepted(parseAsMetadata),
+  'resumable_uploads.precondition': () => MAX_PRECONDITION_BYTES,
+  'resumable_uploads.expected_sha256': () => 'f'.repeat(64).length,
+  'resumable_uploads.refusal': () => longestOf(ERROR_CODES),
+  'resumable_uploads.ended_as': () => longestOf(['cancelled', 'lost']),
+  'upload_pieces.receipt': () => MAX_RECEIPT_BYTES,
+  'chores.name': () => longestOf(['sweep', 'write_probe']),
+  'chores.holder': () => 32 * 1024,
+  'guesses.address': () => parseClientAddress('ffff:ffff:ffff:ffff::1').length,
+}
+
+/** The JSON of a name doubles each quotation mark. */
+const OUTCOME: { readonly file: File; readonly replaced: boolean } = {
+  file: {
+    userId: USER,
+    name: parseFileName('"'.repeat(255)),
+    version: createVersion(),
+    objectKey: KEY,
+    size: Number.MAX_SAFE_INTEGER,
+    sha256: 'f'.repeat(64),
+    visibility: 'private',
+    createdAt: Number.MAX_SAFE_INTEGER,
+    updatedAt: Number.MAX_SAFE_INTEGER,
+  },
+  replaced: false,
+}
+
+function parseAsMetadata(text: string): void {
+  const required = 'filename YQ==,'
+  parseMetadata({ 'upload-metadata': (required + text).slice(0, text.length) || required })
+}
+
+function matches(pattern: string): (text: string) => void {
+  return (text) => expect(text).toMatch(new RegExp(pattern))
+}
+
+function longestOf(values: readonly string[]): number {
+  return Math.max(...values.map((value) => value.length))
+}
+
+/** Of texts of that many equal letters. */
+function longestAccepted(parse: (text: string) => unknown): number {
+  const isAccepted = (bytes: number): boolean => {
+    try {
+      parse('a'.repeat(bytes))
+      return true
+    } catch {
+      return false
+    }
+  }
+  const sizes = Array.from({ length: 8192 }, (_, at) => 8192 - at)
+  return sizes.find(isAccepted) ?? 0
+}
