@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type RawBuilder, sql } from 'kysely'
 import { parseFileNamePrefix } from '../src/core/files/file-name.ts'
-import { type FileOrder, type FilePosition, positionOf } from '../src/core/files/listing.ts'
+import {
+  type FileOrder,
+  type FilePosition,
+  MAX_SCANNED_FILES,
+  positionOf,
+} from '../src/core/files/listing.ts'
 import type { Ledger } from '../src/core/ledger/ledger.ts'
 import { parseUserId, type UserId } from '../src/core/users/user-id.ts'
 import type { Database } from '../src/database/database.ts'
@@ -138,13 +143,14 @@ interface Page {
 
 async function page(ledger: Ledger, { userId, order, after, limit = PAGE }: Page) {
   const prefix = parseFileNamePrefix('')
-  const files = await ledger.listFiles({
+  const { files } = await ledger.listFiles({
     userId,
     order,
     after,
     limit,
     prefix,
     audience: 'owner',
+    maxScanned: MAX_SCANNED_FILES,
   })
   if (files.length !== limit) throw new Error(`${files.length} files instead of ${limit}`)
   return files

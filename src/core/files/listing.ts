@@ -13,6 +13,18 @@ export interface FilePosition {
   readonly value: number
 }
 
+/**
+ * What a listing found. It can end before the page is full, and even without a file, if it has looked at as many files
+ * as it may: `scannedTo` is then the position of the last one, after which the next page continues.
+ */
+export interface ListedFiles {
+  readonly files: readonly File[]
+  readonly scannedTo: FilePosition | undefined
+}
+
+/** Bounds what one request costs. Only a prefix in an order other than by name makes a listing skip files. */
+export const MAX_SCANNED_FILES = 2_000
+
 /** The owner sees all files, other viewers those that they may download. */
 export type Audience = 'owner' | 'users' | 'anyone'
 

@@ -4,7 +4,7 @@ import { cutPage } from '../pagination.ts'
 import { AppError } from '../errors.ts'
 import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
-import { type FilePosition, positionOf } from './listing.ts'
+import { type FilePosition, MAX_SCANNED_FILES, positionOf } from './listing.ts'
 import type {
   CapacityReport,
   DeleteFile,
@@ -19,12 +19,16 @@ import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upl
 import type { UserId } from '../users/user-id.ts'
 import type { Version } from '../objects/object-key.ts'
 
-export interface ListRepository extends Omit<ListFiles, 'audience' | 'userCreatedAt'> {
+export interface ListRepository extends Omit<
+  ListFiles,
+  'audience' | 'userCreatedAt' | 'maxScanned'
+> {
   /** `undefined` without an access token. */
   readonly viewer: Caller | undefined
 }
 
 export interface FilePage {
+  /** Can be fewer than the limit, or none, before the last page. */
   readonly files: readonly File[]
   /** `undefined` on the last page. */
   readonly next: FilePosition | undefined
@@ -136,10 +140,11 @@ export function createRepository(options: RepositoryOptions): Repository {
 
   async function list({ viewer, ...page }: ListRepository): Promise<FilePage> {
     const seenBy = audienceOf(page.userId, viewer)
-    const found = await ledger.listFiles({ ...page, ...seenBy, limit: page.limit + 1 })
-    const { page: files, last } = cutPage(found, page.limit)
+    const bounds = { limit: page.limit + 1, maxScanned: MAX_SCANNED_FILES }
+    const found = await ledger.listFiles({ ...page, ...seenBy, ...bounds })
+    const { page: files, last } = cutPage(found.files, page.limit)
     if (files.length === 0) await requireActive(page.userId, seenBy)
-    return { files, next: last && positionOf(last, page.order) }
+    return { files, next: last === undefined ? found.scannedTo : positionOf(last, page.order) }
   }
 
   return {

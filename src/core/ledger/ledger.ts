@@ -1,7 +1,7 @@
 import type { File, Visibility } from '../files/file.ts'
 import type { Caller } from '../users/caller.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
-import type { Audience, FileOrder, FilePosition } from '../files/listing.ts'
+import type { Audience, FileOrder, FilePosition, ListedFiles } from '../files/listing.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { Precondition } from '../files/precondition.ts'
 import type { SweepLedger } from './sweep-ledger.ts'
@@ -120,6 +120,8 @@ export interface ListFiles {
   readonly order: FileOrder
   readonly after: FilePosition | undefined
   readonly limit: number
+  /** How many of the files that the audience may see are looked at, at most. */
+  readonly maxScanned: number
 }
 
 /** `forgotten`: as `aborted`, but nothing was sent to the store, so nothing is kept or has to be removed. */
@@ -197,11 +199,11 @@ export interface Ledger extends SweepLedger, ResumableLedger {
 
   /**
    * Guarantees that a file which is not created, removed or moved while a client reads page after page is listed
-   * exactly once. The cost of a page does not depend on the number of files, except that a listing with a prefix in any
-   * order other than by name scans the matching files, once for all pages. Empty for a user who is unknown, suspended
-   * or deleted.
+   * exactly once. The cost of a page does not depend on the number of files: a listing with a prefix in any order other
+   * than by name scans the files in that order, at most `maxScanned` for a page. Empty for a user who is unknown,
+   * suspended or deleted.
    */
-  listFiles(page: ListFiles): Promise<readonly File[]>
+  listFiles(page: ListFiles): Promise<ListedFiles>
 
   /**
    * The database's clock, ms since 1970. After a write has failed because the disk is full, rejects until a test write

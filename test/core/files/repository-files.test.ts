@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import { FILE_ORDERS, type FilePosition, positionOf } from '../../../src/core/files/listing.ts'
+import {
+  FILE_ORDERS,
+  type FilePosition,
+  MAX_SCANNED_FILES,
+  positionOf,
+} from '../../../src/core/files/listing.ts'
+import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import {
   GARBAGE_DELAY_MS,
@@ -113,6 +119,38 @@ describe('list', () => {
     expect([...first.files, ...second.files, ...third.files]).toEqual(whole)
     expect(first.next).toEqual(first.files[1] && positionOf(first.files[1], order))
     expect(third.next).toBeUndefined()
+  })
+})
+
+describe('a listing that has looked at as many files as it may', () => {
+  const scannedTo = { name: b, value: 7 }
+  const ALL_OF_A_SIZE = { ...ALL, order: 'size', prefix: parseFileNamePrefix('a') } as const
+
+  it('says where the next page continues, even without a file', async () => {
+    await using core = await openTestCore()
+    const { userId, caller: viewer, upload } = await openTestRepository(core)
+    const { file } = await upload('a', '1')
+    const asked: number[] = []
+    for (const files of [[], [file]]) {
+      const listFiles: Ledger['listFiles'] = async ({ maxScanned }) => {
+        asked.push(maxScanned)
+        return { files, scannedTo }
+      }
+      const { repository } = await openTestRepository(core, { ledger: { listFiles } })
+      const page = await repository.list({ userId, viewer, ...ALL_OF_A_SIZE })
+      expect(page).toEqual({ files, next: scannedTo })
+    }
+    expect(asked).toEqual([MAX_SCANNED_FILES, MAX_SCANNED_FILES])
+  })
+
+  it('continues after its last file if the page is full', async () => {
+    await using core = await openTestCore()
+    const { userId, caller: viewer, upload } = await openTestRepository(core)
+    const { file } = await upload('a', '1')
+    const listFiles = async () => ({ files: [file, file], scannedTo })
+    const { repository } = await openTestRepository(core, { ledger: { listFiles } })
+    const page = await repository.list({ userId, viewer, ...ALL_OF_A_SIZE, limit: 1 })
+    expect(page).toEqual({ files: [file], next: { name: a, value: 1 } })
   })
 })
 

@@ -8,6 +8,7 @@ import {
   parseFileNamePrefix,
 } from '../../../src/core/files/file-name.ts'
 import type { File } from '../../../src/core/files/file.ts'
+import type { ListedFiles } from '../../../src/core/files/listing.ts'
 import type { FailedAttemptStore } from '../../../src/core/auth/failed-attempt-store.ts'
 import type {
   BeginUpload,
@@ -87,6 +88,7 @@ export interface Account extends Caller {
   change(name: string, change: Change): Promise<File>
   /** All files in the order of their names, unless `listing` says another. */
   list(listing?: Listing): Promise<readonly File[]>
+  page(listing?: Listing): Promise<ListedFiles>
   size(name: string): Promise<number | undefined>
   usage(): Promise<Usage | undefined>
   grant(reference: string, bytes: number): Promise<void>
@@ -153,13 +155,15 @@ export function accountOf(parts: {
         garbageDelayMs: LONG_MS,
         ...change,
       }),
-    list: ({ prefix = '', ...listing } = {}) =>
+    list: async (listing) => (await account.page(listing)).files,
+    page: ({ prefix = '', ...listing } = {}) =>
       ledger.listFiles({
         userId,
         audience: 'owner',
         order: 'name',
         after: undefined,
         limit: 1000,
+        maxScanned: 2000,
         ...listing,
         prefix: parseFileNamePrefix(prefix),
       }),

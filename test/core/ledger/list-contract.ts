@@ -84,6 +84,43 @@ export function ledgerListContract(
         })
 
         it.each(FILE_ORDERS)(
+          'by %s come in pages that look at few files, and can be short or empty',
+          async (order) => {
+            for (const prefix of ['', 'a', 'nothing', '\u{10ffff}']) {
+              const expected = sorted(files, { audience, order, prefix })
+              for (const maxScanned of [1, 2, 7, NAMES.length, NAMES.length + 1]) {
+                for (const limit of [1, 3, 100]) {
+                  const listing = { audience, order, prefix, limit, maxScanned }
+                  expect(await readPages(account, listing)).toEqual(expected)
+                }
+              }
+            }
+          },
+        )
+
+        it.each(['updated_at', '-updated_at', 'size', '-size'] as const)(
+          'by %s look at no more files than they may, and say up to which',
+          async (order) => {
+            const all = sorted(files, { audience, order, prefix: '' })
+            for (const at of [0, 2, 6]) {
+              const [before, last] = [all[at - 1], all[at + 2]]
+              if (last === undefined) throw new Error('The audience sees too few files.')
+              const after = before && positionOf(before, order)
+              const page = await account.page({
+                audience,
+                order,
+                after,
+                prefix: 'nothing',
+                maxScanned: 3,
+              })
+              expect(page).toEqual({ files: [], scannedTo: positionOf(last, order) })
+            }
+            const rest = { audience, order, prefix: 'nothing', maxScanned: all.length + 1 }
+            expect(await account.page(rest)).toEqual({ files: [], scannedTo: undefined })
+          },
+        )
+
+        it.each(FILE_ORDERS)(
           'by %s begin after any position, also beside the prefix',
           async (order) => {
             for (const prefix of ['', 'ab', 'b']) {
@@ -97,6 +134,16 @@ export function ledgerListContract(
           },
         )
       })
+    })
+
+    it.each(FILE_ORDERS)('by %s say nothing about the files of a suspended user', async (order) => {
+      const account = await openAccount(harness)
+      for (const name of ['a', 'b', 'c']) await account.put(name, 1, { visibility: 'public' })
+      await harness.users.setUserStatus(account.userId, 'suspended')
+      for (const audience of AUDIENCES) {
+        const page = await account.page({ audience, order, prefix: 'b', maxScanned: 1 })
+        expect(page).toEqual({ files: [], scannedTo: undefined })
+      }
     })
 
     describe('while files come and go', () => {
@@ -134,6 +181,8 @@ interface Scenario {
   /** Files that stay, as sizes by their names. */
   readonly staying: readonly (readonly [string, number])[]
   readonly limit: number
+  readonly prefix: string
+  readonly maxScanned: number
   /** What happens to other files after each page: a new size, or a removal. */
   readonly changes: readonly (readonly [string, number | undefined])[]
 }
@@ -145,6 +194,8 @@ const scenarios: fc.Arbitrary<Scenario> = fc.record({
     .uniqueArray(fc.tuple(letters, size), { selector: ([name]) => name, maxLength: 8 })
     .map((files) => files.map(([name, size]) => [`${name}s`, size] as const)),
   limit: fc.integer({ min: 1, max: 3 }),
+  prefix: fc.constantFrom('', 'a', '\uff21'),
+  maxScanned: fc.integer({ min: 1, max: 4 }),
   changes: fc.array(
     fc.tuple(
       letters.map((name) => `${name}m`),
@@ -158,11 +209,11 @@ async function readWhileChanging(
   account: Account,
   scenario: Scenario & { readonly order: FileOrder },
 ): Promise<void> {
-  const { order, staying, limit, changes } = scenario
+  const { order, staying, limit, prefix, maxScanned, changes } = scenario
   for (const [name, size] of staying) await account.put(name, size)
   for (const [name, size = 0] of changes.slice(0, 4)) await account.put(name, size)
   let step = 0
-  const shown = await readPages(account, { order, limit }, async () => {
+  const shown = await readPages(account, { order, limit, prefix, maxScanned }, async () => {
     // Only so many: a reader by time of change could run after new files for ever.
     const change = step < changes.length * 2 ? changes[step++ % changes.length] : undefined
     if (change === undefined) return
@@ -171,7 +222,10 @@ async function readWhileChanging(
     else if ((await account.size(name)) !== undefined) await account.remove(name)
   })
   const names = shown.map(({ name }) => name)
-  for (const [name] of staying) expect(names.filter((each) => each === name)).toEqual([name])
+  for (const [name] of staying) {
+    const times = name.startsWith(prefix) ? 1 : 0
+    expect(names.filter((each) => each === name)).toHaveLength(times)
+  }
   expect(shown).toEqual([...shown].sort(compare(order)))
   const places = shown.map((file) => JSON.stringify(positionOf(file, order)))
   expect(new Set(places).size).toBe(places.length)
@@ -185,14 +239,15 @@ async function readPages(
   const shown: File[] = []
   let after: FilePosition | undefined
   for (;;) {
-    const page = await account.list({ ...listing, after })
-    expect(page.length).toBeLessThanOrEqual(listing.limit)
-    shown.push(...page)
+    const { files, scannedTo } = await account.page({ ...listing, after })
+    expect(files.length).toBeLessThanOrEqual(listing.limit)
+    shown.push(...files)
     // Else a page that begins where it should not would have this go on for ever.
     expect(shown.length).toBeLessThan(1000)
-    const last = page.at(-1)
-    if (last === undefined) return shown
-    after = positionOf(last, listing.order)
+    const last = files.length === listing.limit ? files.at(-1) : undefined
+    const next = last === undefined ? scannedTo : positionOf(last, listing.order)
+    if (next === undefined) return shown
+    after = next
     await between()
   }
 }

@@ -26,7 +26,14 @@ export async function explainListings(database: Database, explain: string): Prom
     for (const order of FILE_ORDERS) {
       for (const prefix of ['', 'b']) {
         for (const after of [undefined, { name, value: 5 }]) {
-          const page = { audience, order, after, prefix: parseFileNamePrefix(prefix), limit: 101 }
+          const page = {
+            audience,
+            order,
+            after,
+            prefix: parseFileNamePrefix(prefix),
+            limit: 101,
+            maxScanned: 2000,
+          }
           const listing = `${audience} by ${order}, prefix "${prefix}", after ${after?.name ?? 'nothing'}`
           const statements: CompiledQuery[] = []
           const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
@@ -38,6 +45,31 @@ export async function explainListings(database: Database, explain: string): Prom
     }
   }
   return plans
+}
+
+/** The rows of `files` that PostgreSQL reads, at most, for a page of a prefix that matches nothing. */
+export async function mostRowsRead(database: Database, maxScanned: number): Promise<number> {
+  let most = 0
+  for (const audience of AUDIENCES) {
+    for (const order of FILE_ORDERS) {
+      const statements: CompiledQuery[] = []
+      const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+      const prefix = parseFileNamePrefix('nothing')
+      const page = { audience, order, after: undefined, prefix, limit: 101, maxScanned }
+      await ledger.listFiles({ userId: MANY, ...page })
+      const explain = 'EXPLAIN (ANALYZE, TIMING OFF)'
+      const plans = await explainAll({ database, statements, explain })
+      for (const plan of plans) most = Math.max(most, rowsOf(plan))
+    }
+  }
+  return most
+}
+
+/** Of the scan of `files`: the rows that it returns, and those that its filter removes. */
+function rowsOf(plan: string): number {
+  const [, returned = 0] = / on files .*?actual rows=(\d+)/s.exec(plan) ?? []
+  const [, removed = 0] = /Rows Removed by Filter: (\d+)/.exec(plan) ?? []
+  return Number(returned) + Number(removed)
 }
 
 const MANY = parseUserId('many')

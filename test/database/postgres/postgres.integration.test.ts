@@ -39,7 +39,7 @@ import { createDatabase } from '../../support/servers/postgres.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { createHarness } from '../harness.ts'
 import { explainHotReads } from './hot-reads.ts'
-import { explainListings, fillWithFiles } from '../ledger/list-plans.ts'
+import { explainListings, fillWithFiles, mostRowsRead } from '../ledger/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
 import { explainAppend } from '../ledger/append-plans.ts'
 import { explainSweeps, fillWithLeftovers } from '../ledger/sweep-plans.ts'
@@ -360,8 +360,9 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     for (const plan of plans) expect(plan).not.toMatch(/JIT/)
     const listing = { audience: 'owner', prefix: parseFileNamePrefix(''), order: 'name' } as const
     const userId = parseUserId('hot')
-    const page = { ...listing, userId, after: undefined, limit: 10 }
-    expect(await createLedger(database, { baseCapacity: 0 }).listFiles(page)).toEqual([])
+    const page = { ...listing, userId, after: undefined, limit: 10, maxScanned: 2000 }
+    const { files } = await createLedger(database, { baseCapacity: 0 }).listFiles(page)
+    expect(files).toEqual([])
     const settings = Array.from({ length: 10 }, () =>
       sql<{ enable_sort: string }>`SHOW enable_sort`.execute(database.kysely),
     )
@@ -385,6 +386,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await expectIndexes()
     await sql`ANALYZE`.execute(listed.kysely)
     await expectIndexes()
+    // 10,000 in all, of which 200 are public.
+    expect(await mostRowsRead(listed, 100)).toBe(100)
     await listed.close()
     await fresh.drop()
   })

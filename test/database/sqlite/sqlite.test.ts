@@ -252,6 +252,16 @@ describe('SQLite', () => {
     }
   })
 
+  it('reads a page of a prefix, in another order than by name, between two positions of the index', async () => {
+    await fillWithFiles(database)
+    const plans = await explainListings(database, 'EXPLAIN QUERY PLAN')
+    const scans = plans.filter(({ listing }) =>
+      /^owner by -?(size|updated_at), prefix "b"/.test(listing),
+    )
+    expect(scans).toHaveLength(8)
+    for (const { listing, plan } of scans) expect(`${listing}: ${plan}`).toMatch(BETWEEN_TWO)
+  })
+
   it('reads a page of users from the index of their ids and no more', async () => {
     await fillWithUsers(database)
     for (const { listing, entry, plan } of await explainUserLists(database, 'EXPLAIN QUERY PLAN')) {
@@ -293,3 +303,6 @@ async function beginInThread(file: string): Promise<string[]> {
     worker.once('error', reject)
   })
 }
+
+/** How SQLite writes that it enters an index at one position and leaves it at another. */
+const BETWEEN_TWO = />(\?|\(\?,\?\)) AND \S+<(\?|\(\?,\?\))/

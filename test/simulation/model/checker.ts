@@ -126,7 +126,7 @@ function apply(options: Applied, call: AppliedCall): void {
       assertFound(seenBy(model, call.argument), call.argument.name, call.outcome.value?.version)
       break
     case 'listFiles':
-      assertListed(seenBy(model, call.argument), call.outcome.value)
+      assertListed(seenBy(model, call.argument), call.outcome.value.files)
       break
     case 'createResumable':
       assertSameUser(options, operation)

@@ -45,11 +45,18 @@ export function createFileList(api: Api): FileList {
     const mine = (reading += 1)
     isLoading.value = true
     try {
-      const page = await api.read<FilePage>(pathOfPage(after))
-      // A later read, with another order or search, has replaced this one.
-      if (mine !== reading) return
-      loaded.value = after === null ? page.files : [...loaded.value, ...page.files]
-      cursor.value = page.next_cursor
+      let next = after
+      let files: readonly FileEntry[] = []
+      // A page of a search can be empty, although later pages are not.
+      do {
+        const page = await api.read<FilePage>(pathOfPage(next))
+        // A later read, with another order or search, has replaced this one.
+        if (mine !== reading) return
+        files = page.files
+        next = page.next_cursor
+      } while (files.length === 0 && next !== null)
+      loaded.value = after === null ? files : [...loaded.value, ...files]
+      cursor.value = next
     } finally {
       if (mine === reading) isLoading.value = false
     }

@@ -6,7 +6,12 @@ import {
   parseFileName,
   parseFileNamePrefix,
 } from '../../../core/files/file-name.ts'
-import { FILE_ORDERS, type FileOrder, type FilePosition } from '../../../core/files/listing.ts'
+import {
+  FILE_ORDERS,
+  type FileOrder,
+  type FilePosition,
+  MAX_SCANNED_FILES,
+} from '../../../core/files/listing.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import type { Repository } from '../../../core/files/repository.ts'
 import { isUserId, type UserId } from '../../../core/users/user-id.ts'
@@ -115,7 +120,10 @@ const LISTING = {
   tag: 'files',
   responses: {
     200: {
-      description: 'One page of the files that the caller may see.',
+      description:
+        'One page of the files that the caller may see. A page can have fewer files than `limit`, or none, and still a ' +
+        '`next_cursor`: with a `prefix` and an `order` other than by name, a request looks at no more than ' +
+        `${MAX_SCANNED_FILES} files. Only \`null\` ends the listing.`,
       headers: ['Cache-Control'],
     },
   },
