@@ -13,6 +13,8 @@ import type { UserId } from '../users/user-id.ts'
 import type { VerifyRun } from './run.ts'
 
 const OBJECTS_PER_BATCH = 500
+/** A discard compares its keys with every file, whatever their number. */
+const ORPHANS_PER_DISCARD = 5_000
 const PARALLEL_HEADS = 8
 
 /** Reports unreferenced objects; returns the number of complete objects of files that the balance counted. */
@@ -21,6 +23,7 @@ export async function verifyObjects(
   { userId, readAt }: Pick<Balance, 'userId' | 'readAt'>,
 ): Promise<number> {
   let sound = 0
+  let orphans: ObjectKey[] = []
   for await (const batch of batchesOf(run, `${OBJECT_KEY_PREFIX}${userId}/`)) {
     const traced = await trace(run, batch)
     sound += batch.filter(({ key, size }) => {
@@ -28,11 +31,16 @@ export async function verifyObjects(
       return file !== undefined && file.size === size && file.updatedAt <= readAt
     }).length
     const lost = await findLost(run, { batch, traced })
-    await reportOrphans(run, { userId, keys: lost.filter((key) => isVersion(versionOf(key))) })
+    orphans.push(...lost.filter((key) => isVersion(versionOf(key))))
+    if (orphans.length >= ORPHANS_PER_DISCARD) {
+      await reportOrphans(run, { userId, keys: orphans })
+      orphans = []
+    }
     reportForeign(run, { userId, keys: lost.filter((key) => !isVersion(versionOf(key))) })
     run.verification.objects += batch.length
     run.onProgress?.(run.verification)
   }
+  await reportOrphans(run, { userId, keys: orphans })
   return sound
 }
 

@@ -9,7 +9,7 @@ export async function discardObjects(
   { keys, garbageDelayMs }: Parameters<Inventory['discardObjects']>[0],
 ): Promise<readonly ObjectKey[]> {
   if (keys.length === 0) return []
-  const named = await findFiledKeys(database, keys)
+  const named = await findNamedKeys(database, keys)
   return await database.transaction(async (db) => {
     // An object that a rebuild has not yet settled looks like an orphan, but is a file.
     if (await isRebuilding(db)) return []
@@ -17,17 +17,18 @@ export async function discardObjects(
     const { rows } = await sql<{ readonly object_key: ObjectKey; readonly version: string }>`
       SELECT object_key, version FROM files WHERE version IN (${versions})
       UNION
-      SELECT object_key, version FROM uploads
-      WHERE object_key IN (${sql.join(keys)}) OR version IN (${versions})
+      SELECT object_key, version FROM uploads WHERE version IN (${versions})
     `.execute(db)
     const held = new Set<string>(rows.flatMap(({ object_key, version }) => [object_key, version]))
     const discarded = keys.filter(
       (key) => !named.has(key) && !held.has(key) && !held.has(versionOf(key)),
     )
-    for (const key of discarded) {
+    for (let first = 0; first < discarded.length; first += KEYS_PER_INSERT) {
+      const rows = discarded
+        .slice(first, first + KEYS_PER_INSERT)
+        .map((key) => sql`(${key}, ${database.now} + ${garbageDelayMs})`)
       await sql`
-        INSERT INTO garbage (object_key, not_before)
-        VALUES (${key}, ${database.now} + ${garbageDelayMs})
+        INSERT INTO garbage (object_key, not_before) VALUES ${sql.join(rows)}
         ON CONFLICT (object_key) DO NOTHING
       `.execute(db)
     }
@@ -35,16 +36,23 @@ export async function discardObjects(
   })
 }
 
+const KEYS_PER_INSERT = 500
+
 /** A statement over so many files takes a fraction of a second. */
 const FILES_PER_PAGE = 50_000
 
-// Keys have no index, so this reads all files, in pages: orphans are rare, and a mistake would destroy data. A file
-// added meanwhile has the version of its key, by which the transaction finds it.
-async function findFiledKeys(
+// Keys have no index, so this reads all uploads, and all files in pages: orphans are rare, and a mistake would destroy
+// data. A file or upload added meanwhile has the version of its key, by which the transaction finds it.
+async function findNamedKeys(
   database: Database,
   keys: readonly ObjectKey[],
 ): Promise<ReadonlySet<ObjectKey>> {
-  const found = new Set<ObjectKey>()
+  const { rows: uploads } = await database.query((db) =>
+    sql<Pick<FileRow, 'object_key'>>`
+      SELECT object_key FROM uploads WHERE object_key IN (${sql.join(keys)})
+    `.execute(db),
+  )
+  const found = new Set<ObjectKey>(uploads.map(({ object_key: key }) => key))
   let after: FilePlace | undefined
   do {
     const page = sql`(user_id, name) > (${after?.user_id ?? ''}, ${after?.name ?? ''})`

@@ -226,6 +226,19 @@ it('verify comes to every user, page by page', async () => {
   expect(verification).toMatchObject({ users: 27, remaining: { orphaned_object: 25 } })
 })
 
+it('verify --repair compares many orphans with the files at once', async () => {
+  await using bed = await openStillBed()
+  const keys = Array.from({ length: 1_201 }, () => strayKey(ALICE))
+  for (const key of keys) await bed.stray(key)
+  const real = createInventory(bed.database)
+  const discardObjects = vi.fn<Inventory['discardObjects']>((asked) => real.discardObjects(asked))
+  const inventory = { ...real, discardObjects }
+  const { findings } = await verify({ ...bed, inventory }, { repair: true })
+  expect(findings).toHaveLength(keys.length)
+  expect(findings.filter(({ repaired }) => !repaired)).toEqual([])
+  expect(discardObjects).toHaveBeenCalledTimes(1)
+})
+
 describe('verify of 20,000 files', () => {
   it('asks in pages, for each object only when one is missing, and for few at once', async () => {
     await using bed = await openStillBed()

@@ -74,8 +74,12 @@ describe('what a resumable upload holds', () => {
     const keys = [left, live, running, upload.objectKey]
     const traced = await inventory.traceObjects([...keys, freshKey(userId)])
     expect(traced.map(({ objectKey }) => objectKey).toSorted()).toEqual(keys.toSorted())
-    // An orphan would be garbage at once.
-    await inventory.discardObjects({ keys: [live, running], garbageDelayMs: 0 })
+    // An orphan would be garbage at once. Uploads are found by their version and by their key.
+    const named = freshKey(userId)
+    await sql`UPDATE uploads SET object_key = ${named}`.execute(database.kysely)
+    for (const asked of [[live, running], [upload.objectKey], [named]]) {
+      await inventory.discardObjects({ keys: asked, garbageDelayMs: 0 })
+    }
     expect(await ledger.listGarbage({ after: undefined, limit: 10 })).toEqual([])
   })
 })
