@@ -124,14 +124,20 @@ function peerMarks(): readonly Mark[] {
   return [
     {
       ...embedded,
-      title: 'embedded: 4 KiB form uploads per second / PocketBase',
+      title: 'embedded: 4 KiB form uploads per second / PocketBase, both with a token',
       scenario: 'pocketbase-upload-4k',
       bound: { atLeast: 0.5 },
     },
     {
       ...embedded,
-      title: 'embedded: 4 KiB downloads per second / PocketBase',
+      title: 'embedded: 4 KiB downloads per second, with a token / PocketBase, without',
       scenario: 'pocketbase-download-4k',
+      bound: { atLeast: 0.7 },
+    },
+    {
+      ...embedded,
+      title: 'embedded: 4 KiB public downloads per second / PocketBase, both without a token',
+      scenario: 'pocketbase-public-download-4k',
       bound: { atLeast: 0.7 },
     },
   ]

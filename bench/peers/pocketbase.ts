@@ -11,8 +11,8 @@ import { runProgram } from '../setup/run-program.ts'
 import { type Peer, request, type RunningPeer } from './peer.ts'
 
 /**
- * A record with one file for each upload, created by a user with an access token. Downloads need no token, as is its
- * default.
+ * A record with one file for each upload, created by a user with an access token. Downloads need and check no token, as
+ * is its default.
  */
 export const pocketbase: Peer = {
   title: 'PocketBase',
@@ -29,7 +29,7 @@ export const pocketbase: Peer = {
     const origin = `http://127.0.0.1:${port}`
     const server = await runServer({
       program,
-      args: ['serve', '--http', `127.0.0.1:${port}`, ...place],
+      args: serveArgs(port, place),
       cwd: folder.path,
       isReady: () => answers(`${origin}/api/health`),
       stopSignal: 'SIGTERM',
@@ -37,6 +37,14 @@ export const pocketbase: Peer = {
     opened.defer(() => server.stop())
     return describe({ pid: server.pid, origin, token: await prepare(origin, account) })
   },
+}
+
+/**
+ * Below the temporary folder, GOCACHE or `~/.cache`, PocketBase switches its development mode on by itself, and then
+ * prints every SQL statement.
+ */
+export function serveArgs(port: number, place: readonly string[]): readonly string[] {
+  return ['serve', '--dev=false', '--http', `127.0.0.1:${port}`, ...place]
 }
 
 const CREATE_TIMEOUT_MS = 60_000

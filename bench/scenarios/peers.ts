@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Peer } from '../peers/peer.ts'
-import type { Scenario, Setting } from '../scenario.ts'
+import type { Contest, Scenario, Setting } from '../scenario.ts'
 import { serviceDownloads } from '../sides/downloads.ts'
 import { peerDownloads, type PeerLoad, peerUploads } from '../sides/peer.ts'
 import { serviceUploads } from '../sides/uploads.ts'
@@ -25,7 +25,7 @@ export function peerScenarios({ name, peer, program }: PeerProgram): readonly Sc
   return [
     {
       name: `${name}-upload-4k`,
-      title: `4 KiB ${kind} uploads, each to a name of its own; against ${title}`,
+      title: `4 KiB ${kind} uploads, each to a name of its own, with a token on both sides; against ${title}`,
       stacks: ['sqlite-files'],
       async open(setting) {
         const { stack, content, seconds, ...load } = await prepare(setting)
@@ -38,16 +38,26 @@ export function peerScenarios({ name, peer, program }: PeerProgram): readonly Sc
     },
     {
       name: `${name}-download-4k`,
-      title: `4 KiB downloads of local files; against ${title}`,
+      title: `4 KiB downloads of private files with a token; against ${title}, which checks none`,
       stacks: ['sqlite-files'],
-      async open(setting) {
-        const { stack, content, seconds, ...load } = await prepare(setting)
-        const downloads = { stack, content, seconds }
-        return {
-          subject: await serviceDownloads(downloads),
-          baseline: await peerDownloads({ ...downloads, ...load }),
-        }
-      },
+      open: async (setting) => openDownloads(await prepare(setting), { isPublic: false }),
+    },
+    {
+      name: `${name}-public-download-4k`,
+      title: `4 KiB downloads of public files, without a token on either side; against ${title}`,
+      stacks: ['sqlite-files'],
+      open: async (setting) => openDownloads(await prepare(setting), { isPublic: true }),
     },
   ]
+}
+
+async function openDownloads(
+  { stack, content, seconds, ...load }: PeerLoad,
+  { isPublic }: { readonly isPublic: boolean },
+): Promise<Contest> {
+  const downloads = { stack, content, seconds }
+  return {
+    subject: await serviceDownloads({ ...downloads, isPublic }),
+    baseline: await peerDownloads({ ...downloads, ...load }),
+  }
 }

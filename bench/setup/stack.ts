@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config/config.ts'
 import type { DatabaseConfig } from '../../src/config/parsers.ts'
-import { parseUserId } from '../../src/core/users/user-id.ts'
+import { parseUserId, type UserId } from '../../src/core/users/user-id.ts'
 import { openService } from '../../src/compose.ts'
 import { createFolder } from '../../test/support/servers/local-server.ts'
 import { createDatabase, type RunningPostgres } from '../../test/support/servers/postgres.ts'
@@ -117,6 +117,13 @@ async function databaseSettings({ url }: RunningPostgres, opened: AsyncDisposabl
 }
 
 /** Makes tables, bucket and users, and returns the users' cookies. */
+function userIdOf(at: number): UserId {
+  return parseUserId(`user-${at}`)
+}
+
+/** The user of the first of a stack's cookies. */
+export const FIRST_USER = userIdOf(0)
+
 async function prepare(
   environment: Readonly<Record<string, string>>,
   { users = 1, plant }: StackOptions,
@@ -127,7 +134,7 @@ async function prepare(
   opened.defer(() => service.close())
   const cookies: string[] = []
   for (let at = 0; at < users; at += 1) {
-    const userId = parseUserId(`user-${at}`)
+    const userId = userIdOf(at)
     await service.users.create(userId)
     const { secret } = await service.accessTokens.issue({
       userId,

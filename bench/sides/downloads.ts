@@ -3,7 +3,7 @@ import { expectContent, numbered } from '../setup/content.ts'
 import { measure, type Processes } from '../measure/measure.ts'
 import type { Side } from '../scenario.ts'
 import type { ServiceProcess } from '../setup/service-process.ts'
-import type { Stack } from '../setup/stack.ts'
+import { FIRST_USER, type Stack } from '../setup/stack.ts'
 import { runWrk } from '../measure/wrk.ts'
 
 /** How many files are read in turn, so that none is in some cache alone. */
@@ -26,20 +26,27 @@ export async function serviceDownloads(
     readonly services?: readonly ServiceProcess[]
     /** Of what stands before them; the first instance's own when left out. */
     readonly origin?: string
+    /** The files are public and read without a token. */
+    readonly isPublic?: boolean
   },
 ): Promise<Side> {
   const { stack, content, name = 'service', services = stack.services } = downloads
   const { origin = services[0]?.url ?? '' } = downloads
-  const { cookie = stack.cookies[0] ?? '' } = downloads
-  const pathOf = (number: number): string => `/users/me/repo/read-${number}`
-  await put(content, async (number) => ({ url: `${origin}${pathOf(number)}`, headers: { cookie } }))
+  const { cookie = stack.cookies[0] ?? '', isPublic = false } = downloads
+  const visibility = isPublic ? '?visibility=public' : ''
+  await put(content, async (number) => ({
+    url: `${origin}/users/me/repo/read-${number}${visibility}`,
+    headers: { cookie },
+  }))
+  const owner = isPublic ? FIRST_USER : 'me'
+  const pathOf = (number: number): string => `/users/${owner}/repo/read-${number}`
   return readingSide({
     ...downloads,
     name,
     origin,
     processes: { ...stack.servers, service: services.map(({ pid }) => pid) },
-    target: (number) => `${pathOf(number)}\tCookie: ${cookie}`,
-    request: (number) => ({ url: `${origin}${pathOf(number)}`, cookie }),
+    target: (number) => (isPublic ? pathOf(number) : `${pathOf(number)}\tCookie: ${cookie}`),
+    request: (number) => ({ url: `${origin}${pathOf(number)}`, ...(!isPublic && { cookie }) }),
     contentOf: (number) => numbered(content, number),
   })
 }

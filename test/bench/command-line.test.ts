@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { readCommandLine } from '../../bench/command-line.ts'
 import { MARKS } from '../../bench/measure/marks.ts'
 import { PEERS } from '../../bench/peers/all.ts'
+import { serveArgs } from '../../bench/peers/pocketbase.ts'
 import { QUICK, SCENARIOS } from '../../bench/scenarios/all.ts'
 import { peerScenarios } from '../../bench/scenarios/peers.ts'
 
@@ -44,9 +45,14 @@ test('--peer measures the embedded default beside other servers instead', () => 
   expect('scenarios' in asked && asked.scenarios.map(({ name }) => name)).toEqual([
     'pocketbase-upload-4k',
     'pocketbase-download-4k',
+    'pocketbase-public-download-4k',
   ])
   const beside = read('--peer', 'pocketbase=/a', '--scenario', 'list')
-  expect('scenarios' in beside && beside.scenarios).toHaveLength(3)
+  expect('scenarios' in beside && beside.scenarios).toHaveLength(4)
+})
+
+test('PocketBase is never run in its development mode, in which it prints each statement', () => {
+  expect(serveArgs(1, ['--dir', 'a'])).toContain('--dev=false')
 })
 
 test('what there is not is refused', () => {
