@@ -1,6 +1,10 @@
 import { type ReadonlySignal, type Signal, computed, signal } from '@preact/signals'
-import type { Api } from '../../shared/api.ts'
 import type { FileEntry, FilePage, Order } from '../../shared/model.ts'
+
+/** The part of the `Api` that a list needs. */
+export interface Reader {
+  readonly read: <T>(path: string) => Promise<T>
+}
 
 export interface FileList {
   readonly order: Signal<Order>
@@ -26,7 +30,7 @@ export interface FileList {
 const PAGE_FILES = 500
 
 /** The user's files, read page by page and updated without reading them again. */
-export function createFileList(api: Api): FileList {
+export function createFileList(api: Reader): FileList {
   const order = signal<Order>('name')
   const prefix = signal('')
   const loaded = signal<readonly FileEntry[]>([])

@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals'
 import { expect, it } from 'vitest'
 import type { FileEntry, FilePage } from '../../../../web/shared/model.ts'
 import { createFileList } from '../../../../web/user/files/file-list.ts'
@@ -16,16 +15,11 @@ const FILE: FileEntry = {
 /** A list that reads these pages in their order, and the cursors that it asks with. */
 function listOf(pages: readonly FilePage[]) {
   const asked: (string | null)[] = []
-  const never = () => Promise.reject(new Error('This list only reads.'))
   const list = createFileList({
-    isConnected: signal(true),
-    urlOf: (path) => path,
     read: async <T>(path: string) => {
       asked.push(new URL(path, 'http://service').searchParams.get('cursor'))
       return pages[asked.length - 1] as T
     },
-    call: never,
-    text: never,
   })
   return { list, asked }
 }
