@@ -365,7 +365,7 @@ export function adminBadInputSuite(open: OpenService): void {
         'PUT',
         '/:id/devices/d',
         '{"model":""}',
-        'model is empty. The model of the device: 1 to 128 printable ASCII characters.',
+        'model is empty. The model of the device: 1 to 128 printable ASCII characters. If `DEVICE_MODELS` is set, one of its models.',
       ],
       [
         'PUT',

@@ -19,7 +19,8 @@ const Terms = Type.Object(
     model: Type.Optional(
       Type.String({
         pattern: MODEL_PATTERN,
-        description: 'The model of the device: 1 to 128 printable ASCII characters.',
+        description:
+          'The model of the device: 1 to 128 printable ASCII characters. If `DEVICE_MODELS` is set, one of its models.',
         examples: ['camera-2'],
       }),
     ),
