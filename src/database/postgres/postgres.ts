@@ -59,7 +59,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   })
 }
 
-/** Statements have no deadline here; TCP keep-alive detects a lost server. */
+/** Statements have no deadline here; TCP keep-alive detects a lost server, and a lost client. */
 function openPatient(options: PostgresOptions): PatientDatabase {
   const pool = createPool({ ...options, poolSize: MIGRATING_CONNECTIONS }, { isPatient: true })
   // A connection is discarded after any error.
@@ -112,6 +112,8 @@ function deadlines(timeoutMs: number): PoolConfig {
 //   an index then looks so costly that PostgreSQL would JIT-compile it, so JIT is off.
 // - Refuses a read-only server, like libpq's `target_session_attrs=read-write`. A server that becomes a standby ends
 //   its sessions first; 25006 within a session counts as a failure.
+// - Has the server notice within a minute that our machine is gone. By its system's defaults it takes two hours, and
+//   until then the session keeps its locks: that of a migration would keep every instance from starting.
 // - Forbids `synchronous_commit = off`: an acknowledged commit is on disk. Any further wait is the operator's choice.
 async function prepareSession(client: ClientBase, isPatient: boolean): Promise<void> {
   const { rows } = await client.query<{ readonly read_only: string }>(PREPARE_SESSION)
@@ -124,7 +126,9 @@ const PREPARE_SESSION = `
     CASE current_setting('synchronous_commit')
       WHEN 'off' THEN set_config('synchronous_commit', 'on', false)
     END,
-    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)`
+    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+    set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
+    set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '60000', false)`
 
 /** Set explicitly, because the server or the role may have other defaults. */
 const NO_DEADLINES = `

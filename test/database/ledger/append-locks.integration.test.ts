@@ -58,6 +58,40 @@ describe.skipIf(server === undefined)('the locks of an append on PostgreSQL', ()
     })
   })
 
+  it('are waited for by a record of which an earlier attempt commits late', async () => {
+    const upload = await uploads.create('a', 8)
+    const { upload: claimed } = await uploads.hold(upload, {})
+    let recorded: Promise<boolean> = Promise.resolve(false)
+    await database.transaction(async (db) => {
+      const { version } = upload
+      await sql`SELECT 1 FROM uploads WHERE version = ${version} FOR UPDATE`.execute(db)
+      await sql`UPDATE resumable_uploads SET received_bytes = 8 WHERE version = ${version}`.execute(
+        db,
+      )
+      for (const [at, size] of [
+        [0, 5],
+        [5, 3],
+      ]) {
+        await sql`
+          INSERT INTO upload_pieces (version, first_byte, size, receipt)
+          VALUES (${version}, ${at}, ${size}, 'early')
+        `.execute(db)
+      }
+      // No single statement does this, and the steps read the upload before they lock it.
+      const sealed = { sha256: undefined }
+      const release = { offset: 8, replacedFrom: 0, pieces: [part(0)], sealed, holderMs: undefined }
+      recorded = uploads.record(claimed, release)
+      recorded.catch(() => undefined)
+      // Sooner than the record gives up the wait, after which it would read again.
+      while (!(await isWaiting()));
+    })
+    expect(await recorded).toBe(true)
+    const { rows } = await sql`
+      SELECT first_byte, receipt FROM upload_pieces WHERE version = ${upload.version}
+    `.execute(database.kysely)
+    expect(rows).toEqual([{ first_byte: 0, receipt: part(0).receipt }])
+  })
+
   it('begin with that of its user where a tail becomes garbage, as those of an abort do', async () => {
     const upload = await uploads.create('a', 40)
     const tailKey = uploads.tailKey()

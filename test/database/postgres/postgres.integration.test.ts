@@ -370,6 +370,22 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
       expect(rows).toEqual([{ enable_sort: 'on' }])
   })
 
+  it('has the server notice within a minute that the machine of a session is gone', async () => {
+    const settings = sql<{ readonly name: string; readonly setting: string }>`
+      SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp\\_%' ORDER BY name
+    `
+    const seconds = async (kysely: Database['kysely']): Promise<readonly string[]> =>
+      (await settings.execute(kysely)).rows.map(({ name, setting }) => `${name} ${setting}`)
+    const expected = [
+      'tcp_keepalives_count 3',
+      'tcp_keepalives_idle 30',
+      'tcp_keepalives_interval 10',
+      'tcp_user_timeout 60000',
+    ]
+    expect(await seconds(database.kysely)).toEqual(expected)
+    expect(await database.migrateAlone?.(seconds)).toEqual(expected)
+  })
+
   it('reads each listing from the index of its order, and sorts nothing, whatever the statistics say', async () => {
     const fresh = await createDatabase(serverUrl())
     const listed = await openPostgres({ url: fresh.url })

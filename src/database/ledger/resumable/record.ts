@@ -20,8 +20,8 @@ export async function recordAppend(tx: LedgerTx, record: RecordAppend): Promise<
   if (leaseUntil === undefined || !(await advance(tx, record))) return false
 
   if (left.length > 0) await leaveTails(tx, { userId, version, from: replacedFrom, kept })
-  // Recorded pieces hold the bytes below the offset.
-  if (replacedFrom < before.received_bytes) await deletePieces(tx, record)
+  // Whatever `before` says: a record whose client has given up can commit until the upload is locked.
+  await deletePieces(tx, record)
   await insertPieces(tx, record)
   if (isKeyLeft) await leaveTailKey(tx, { userId, version, key: leftKey, bytes })
   else if (leftKey !== undefined) await forgetTailKey(tx, { version, key: leftKey })
