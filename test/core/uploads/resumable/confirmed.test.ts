@@ -5,7 +5,7 @@ import { outage } from '../../../support/faults/faults.ts'
 import { never } from '../../../support/objects.ts'
 import { appendIn, createIn, openS3Uploads, type S3Uploads } from './s3-uploads.ts'
 
-describe('what is told of an upload', () => {
+describe('R15 what is told of an upload', () => {
   it('is confirmed after it was read', async () => {
     await using opened = await openS3Uploads()
     const { half, whole } = await twoUploads(opened)
