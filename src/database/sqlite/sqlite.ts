@@ -80,6 +80,8 @@ function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): 
       connection.exec(`PRAGMA ${name} = ${value}`)
       assertPragma(connection, { name, value })
     }
+    // Syncs the log: what a process wrote that was killed before its own sync is visible, but not on the disk yet.
+    connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
     // A number would reach SQLite as floating point.
     connection.function('now_ms', () => BigInt(Math.trunc(clock())))
     return connection

@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
@@ -75,6 +76,19 @@ describe('SQLite', () => {
       .raw<Record<string, unknown>>(`PRAGMA ${name}`)
       .execute(database.kysely)
     expect(Object.values(rows[0] ?? {})).toEqual([value])
+  })
+
+  it('F07 has on disk what it shows, also what a process wrote that was killed before its sync', async () => {
+    const killed = join(folder.path, 'killed.db')
+    for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${killed}${end}`)
+    const restarted = await openSqlite({ file: killed })
+    onTestFinished(() => restarted.close())
+    const withoutLog = join(folder.path, 'without-log.db')
+    copyFileSync(killed, withoutLog)
+    using synced = new DatabaseSync(withoutLog)
+    expect(
+      synced.prepare("SELECT name FROM sqlite_schema WHERE name = 'files'").all(),
+    ).toHaveLength(1)
   })
 
   it('refuses a database that cannot keep what it promises', async () => {

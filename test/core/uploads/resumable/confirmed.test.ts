@@ -25,6 +25,8 @@ describe('R15 what is told of an upload', () => {
     }
     const repeated = appendIn(uploads, caller, { version: whole, offset: 5, content: '' })
     expect(await last(repeated)).toBe('confirm')
+    await appendIn(uploads, caller, { version: half, offset: 3, content: '' })
+    expect(calls.splice(0)).toContain('confirm')
     expect(await last(uploads.cancel({ ...caller, version: whole }))).toBe('confirm')
     expect(await last(uploads.cancel({ ...caller, version: createVersion() }))).toBe('confirm')
     expect(await last(uploads.outcome({ ...caller, version: half }))).toBe('confirm')

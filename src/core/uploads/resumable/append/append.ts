@@ -84,6 +84,8 @@ export async function appendBytes(
   await ledger.prepareAppend({ ...terms, bytes: covered, length, sha256 })
   if (isIdle(request, upload)) {
     assertChecksum(request, request.checksum && createHash(request.checksum.algorithm))
+    // The offset was only read, and no record follows.
+    await ledger.confirm()
     return { offset: upload.offset, sealed: undefined, cut: undefined }
   }
   using allocation = await options.memory.admit({ userId, signal })
