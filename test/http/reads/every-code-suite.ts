@@ -200,6 +200,7 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
     410,
     async ({ service, user }) => {
       const upload = await createUpload(service, { user, length: 10 })
+      await append(service, upload, { body: 'x' })
       await cancel(service, upload)
       return cancel(service, upload)
     },
