@@ -118,7 +118,7 @@ describe.skipIf(skipped)(
       ]
       expect(await statuses(asks)).toEqual(asks.map(() => 503))
       await confirmed()
-      expect(await statuses(asks)).toEqual([404, 404, 409, 410, 412, 412, 412])
+      expect(await statuses(asks)).toEqual([404, 404, 409, 404, 412, 412, 412])
     })
 
     it('is no user who exists', async () => {
