@@ -37,6 +37,7 @@ describe.skipIf(skipped)(
   { timeout: 120_000 },
   () => {
     let pair: PostgresPair
+    let folder: Awaited<ReturnType<typeof createFolder>>
     let service: TestService
     let user: TestUser
     let opened: AsyncDisposableStack
@@ -46,12 +47,8 @@ describe.skipIf(skipped)(
       if ('reasons' in programs) throw new Error(programs.reasons)
       opened = new AsyncDisposableStack()
       pair = opened.adopt(await startPostgresPair(programs), (it) => it.stop())
-      const folder = opened.adopt(await createFolder('objects'), (it) => it.remove())
-      const opening = openPostgres({ url: pair.url, timeoutMs: TIMEOUT_MS })
-      const database = opened.adopt(await opening, (it) => it.close())
-      await migrate(database)
-      const objects = createFilesystemStore({ directory: folder.path })
-      service = opened.adopt(await startTestService({ database, objects }), (it) => it.stop())
+      folder = opened.adopt(await createFolder('objects'), (it) => it.remove())
+      service = opened.use(await openService('')).service
       user = await service.createUser(100_000)
     })
     afterAll(() => opened.disposeAsync())
@@ -60,9 +57,9 @@ describe.skipIf(skipped)(
     it('is no offset of an upload, nor that the file is stored', async () => {
       const open = await createUpload(service, { user, name: 'open', length: content.length })
       const whole = await createUpload(service, { user, name: 'whole', length: content.length })
-      await onPrimaryAlone(async () => {
-        await appended(service, open, { body: content.subarray(0, 1_000) })
-        await appended(service, whole, { body: content })
+      await onPrimaryAlone(async (alone) => {
+        await appended(alone, open, { body: content.subarray(0, 1_000) })
+        await appended(alone, whole, { body: content })
       })
       const asks = [
         () => head(service, open),
@@ -85,25 +82,25 @@ describe.skipIf(skipped)(
       for (const name of ['removed', 'renamed']) {
         expect((await upload(service, { ...old, name })).status).toBe(200)
       }
-      const rename = (name: string, to: string) =>
-        ask(service, {
+      const rename = (name: string, to: string, at = service) =>
+        ask(at, {
           user,
           method: 'PATCH',
           path: pathOf(name),
           headers: { 'Content-Type': 'application/json' },
           body: JSON.stringify({ name: to }),
         })
-      const remove = () => ask(service, { user, method: 'DELETE', path: pathOf('removed') })
+      const remove = (at = service) => ask(at, { user, method: 'DELETE', path: pathOf('removed') })
       const gone = await createUpload(service, { user, name: 'gone', length: 5 })
-      await onPrimaryAlone(async () => {
-        expect((await upload(service, { ...write, name: 'new' })).status).toBe(200)
-        expect((await remove()).status).toBe(204)
-        expect((await rename('renamed', 'named')).status).toBe(200)
-        expect((await cancel(service, gone)).status).toBe(204)
+      await onPrimaryAlone(async (alone) => {
+        expect((await upload(alone, { ...write, name: 'new' })).status).toBe(200)
+        expect((await remove(alone)).status).toBe(204)
+        expect((await rename('renamed', 'named', alone)).status).toBe(200)
+        expect((await cancel(alone, gone)).status).toBe(204)
       })
       // The uploads come last: an unanswered COMMIT keeps the lock of the user, and others would wait for that.
       const asks = [
-        remove,
+        () => remove(),
         () => rename('renamed', 'named'),
         () => rename('new', 'named'),
         () => cancel(service, gone),
@@ -124,29 +121,48 @@ describe.skipIf(skipped)(
     it('is no user who exists', async () => {
       const userId = parseUserId('known-to-one-server')
       const creating = () => service.users.createUser(userId)
-      await onPrimaryAlone(creating)
+      await onPrimaryAlone((alone) => alone.users.createUser(userId))
       await expect(creating()).rejects.toMatchObject({ code: 'unavailable' })
       await confirmed()
       expect(await creating()).toMatchObject({ created: false })
     })
 
-    it('can be read', async () => {
-      await onPrimaryAlone(() => upload(service, { user, method: 'PUT', name: 'seen', content }))
-      expect((await ask(service, { user, path: pathOf('seen') })).status).toBe(200)
-      expect((await ask(service, { user, path: '/users/me/repo' })).status).toBe(200)
-    })
-
-    /** Has the primary commit what `work` changes without its standby, as the recovery after a crash does. */
-    async function onPrimaryAlone(work: () => Promise<unknown>): Promise<void> {
+    it('is acknowledged neither when somebody cancels the wait for the standby', async () => {
       isAway = true
       await pair.standby.kill()
       const state = { isDone: false }
-      const working = work().finally(() => (state.isDone = true))
+      const writing = upload(service, { user, method: 'PUT', name: 'cancelled', content })
+      const answered = writing.finally(() => (state.isDone = true))
       while (!state.isDone) {
         await runSql(pair.primary.url, CANCEL_WAITS)
         await setTimeout(10)
       }
-      await working
+      expect((await answered).status).toBe(503)
+    })
+
+    it('can be read', async () => {
+      await onPrimaryAlone((at) => upload(at, { user, method: 'PUT', name: 'seen', content }))
+      expect((await ask(service, { user, path: pathOf('seen') })).status).toBe(200)
+      expect((await ask(service, { user, path: '/users/me/repo' })).status).toBe(200)
+    })
+
+    async function openService(settings: string) {
+      await using parts = new AsyncDisposableStack()
+      const opening = openPostgres({ url: `${pair.url}${settings}`, timeoutMs: TIMEOUT_MS })
+      const database = parts.adopt(await opening, (it) => it.close())
+      await migrate(database)
+      const objects = createFilesystemStore({ directory: folder.path })
+      const service = parts.adopt(await startTestService({ database, objects }), (it) => it.stop())
+      const all = parts.move()
+      return { service, [Symbol.asyncDispose]: () => all.disposeAsync() }
+    }
+
+    /** Has the primary commit what `work` changes without its standby, as the recovery after a crash does. */
+    async function onPrimaryAlone(work: (alone: TestService) => Promise<unknown>): Promise<void> {
+      isAway = true
+      await pair.standby.kill()
+      await using alone = await openService('?options=-c%20synchronous_commit%3Dlocal')
+      await work(alone.service)
     }
 
     async function confirmed(): Promise<void> {
@@ -161,7 +177,6 @@ describe.skipIf(skipped)(
 // Shorter than that of the service, so that the tests are.
 const TIMEOUT_MS = 1_000
 
-/** PostgreSQL then reports the commit as done, with a warning. */
 const CANCEL_WAITS = `
   SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
 

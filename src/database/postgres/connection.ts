@@ -138,6 +138,7 @@ class PostgresConnection implements DatabaseConnection {
   readonly #isFailure: (error: unknown) => boolean
   readonly #names: Map<string, string>
   #failure: { readonly error: unknown } | undefined
+  #isUnconfirmed = false
 
   constructor(
     client: PoolClient,
@@ -146,6 +147,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#client = client
     this.#isFailure = isFailure
     this.#names = names
+    client.on('notice', this.#onNotice)
   }
 
   async executeQuery<R>({ query, sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -158,6 +160,7 @@ class PostgresConnection implements DatabaseConnection {
       const { command, rowCount, rows } = await this.#client.query(
         name ? { ...request, name } : request,
       )
+      if (this.#isUnconfirmed) throw new Unconfirmed()
       // The server answers COMMIT with ROLLBACK if an earlier statement failed.
       if (query === COMMIT.query && command !== 'COMMIT') throw new RolledBack()
       return { numAffectedRows: BigInt(rowCount ?? 0), rows: rows as R[] }
@@ -176,7 +179,13 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   release(): void {
+    this.#client.off('notice', this.#onNotice)
     this.#client.release(this.#failure !== undefined)
+  }
+
+  /** If the wait for a synchronous standby is cancelled, the server warns, and then reports the commit as done. */
+  readonly #onNotice = ({ routine }: { readonly routine: string | undefined }): void => {
+    if (routine === 'SyncRepWaitForLSN') this.#isUnconfirmed = true
   }
 }
 
@@ -189,6 +198,13 @@ class RolledBack extends Error {
   constructor() {
     super('COMMIT ended in ROLLBACK')
     this.name = 'RolledBack'
+  }
+}
+
+class Unconfirmed extends Error {
+  constructor() {
+    super('The wait of a COMMIT for the synchronous standby was cancelled')
+    this.name = 'Unconfirmed'
   }
 }
 

@@ -114,6 +114,7 @@ function deadlines(timeoutMs: number): PoolConfig {
 //   its sessions first; 25006 within a session counts as a failure.
 // - Has the server notice within a minute that our machine is gone. By its system's defaults it takes two hours, and
 //   until then the session keeps its locks: that of a migration would keep every instance from starting.
+// - Sends warnings, such as that of a COMMIT whose wait for a standby was cancelled.
 // - Forbids `synchronous_commit = off`: an acknowledged commit is on disk. Any further wait is the operator's choice.
 async function prepareSession(client: ClientBase, isPatient: boolean): Promise<void> {
   const { rows } = await client.query<{ readonly read_only: string }>(PREPARE_SESSION)
@@ -127,6 +128,7 @@ const PREPARE_SESSION = `
       WHEN 'off' THEN set_config('synchronous_commit', 'on', false)
     END,
     set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),
+    set_config('client_min_messages', 'warning', false),
     set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
     set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '60000', false)`
 
