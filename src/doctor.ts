@@ -10,7 +10,6 @@ import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './adapters.ts'
 import { settingWarnings } from './config/warnings.ts'
-import { canSendInterim } from './http/public/resumable-draft/interim-responses.ts'
 
 export type Diagnosis = Readonly<{
   check: string
@@ -28,7 +27,7 @@ export async function diagnose(
   } catch (error) {
     return [{ check: 'settings', result: 'failed', detail: messageOf(error) }]
   }
-  const warnings = settingWarnings(environment, config, { canSendInterim: canSendInterim() })
+  const warnings = settingWarnings(environment, config)
   const detail = warnings.length === 0 ? 'valid' : `valid, with warnings: ${warnings.join('; ')}`
   const { database, objectStore } = ADVICE
   return [

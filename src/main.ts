@@ -15,7 +15,6 @@ import { serve } from './serve.ts'
 import { openService } from './compose.ts'
 import { closePlaces } from './config/private-places.ts'
 import { settingWarnings } from './config/warnings.ts'
-import { canSendInterim } from './http/public/resumable-draft/interim-responses.ts'
 import { shareOfWorker } from './config/workers.ts'
 import type { Tracing } from './tracing/tracing.ts'
 import { superviseWorkers } from './workers/supervisor.ts'
@@ -62,8 +61,7 @@ async function runServer(): Promise<number> {
   if (worker !== undefined) {
     return serveUntil(stopped, { config: shareOfWorker(config), logger, values, worker })
   }
-  const runtime = { canSendInterim: canSendInterim() }
-  for (const warning of settingWarnings(process.env, config, runtime)) logger.warn(warning)
+  for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   for (const place of await closePlaces(config))
     logger.info(place, 'access by other system users removed')
   return config.workers > 1

@@ -3,8 +3,7 @@ import type { Config } from './config.ts'
 /** Warnings about valid settings that are probably unintended; also log messages. Never repeats a secret. */
 export function settingWarnings(
   environment: Readonly<Record<string, string | undefined>>,
-  { objectStore, interimResponses }: Pick<Config, 'objectStore' | 'interimResponses'>,
-  { canSendInterim }: { readonly canSendInterim: boolean },
+  { objectStore }: Pick<Config, 'objectStore'>,
 ): readonly string[] {
   const { AWS_ENDPOINT_URL_S3: endpoint = '' } = environment
   const warnings: string[] = []
@@ -15,11 +14,6 @@ export function settingWarnings(
     const { directory } = objectStore
     warnings.push(
       `AWS_ENDPOINT_URL_S3 is set but not used: files are stored in ${directory} unless OBJECT_STORE is s3://<bucket>`,
-    )
-  }
-  if (interimResponses && !canSendInterim) {
-    warnings.push(
-      'RESUMABLE_INTERIM_RESPONSES has no effect: only Node.js 24.18 or later can send interim responses',
     )
   }
   return warnings

@@ -1,22 +1,21 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
 import { settingWarnings } from '../../src/config/warnings.ts'
 
-function warningsOf(environment: Record<string, string>, canSendInterim: boolean) {
-  return settingWarnings(environment, readConfig(environment), { canSendInterim })
+const ENDPOINT = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9000' }
+
+function warningsOf(environment: Record<string, string>) {
+  return settingWarnings(environment, readConfig(environment))
 }
 
-describe('the warnings about settings', () => {
-  it('name interim responses that this Node.js cannot send', () => {
-    expect(warningsOf({ RESUMABLE_INTERIM_RESPONSES: 'true' }, false)).toEqual([
-      expect.stringContaining('Node.js 24.18'),
-    ])
-  })
+it.each([
+  ['trial secrets', { PGPASSWORD: 'trial-secret' }, 'trial secrets'],
+  ['an endpoint of S3 that local files do not use', ENDPOINT, 'AWS_ENDPOINT_URL_S3 is set'],
+])('%s cause a warning, which repeats no secret', (_what, environment, warning) => {
+  expect(warningsOf(environment)).toEqual([expect.stringContaining(warning)])
+  expect(warningsOf(environment).join()).not.toContain('trial-secret')
+})
 
-  it.each([
-    ['it can send them', 'true', true],
-    ['they are off', 'false', false],
-  ])('are none if %s', (_what, value, canSendInterim) => {
-    expect(warningsOf({ RESUMABLE_INTERIM_RESPONSES: value }, canSendInterim)).toEqual([])
-  })
+it('the defaults cause none', () => {
+  expect(warningsOf({})).toEqual([])
 })

@@ -1,11 +1,11 @@
-import { type OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { INTEROP_VERSION, interopVersion } from './draft-headers.ts'
 
 const UPLOAD_RESUMPTION_SUPPORTED = 104
 
 export interface InterimOptions {
-  /** Whether no proxy in front breaks on them, and this Node.js can send them. */
+  /** Whether no proxy in front breaks on them. */
   readonly interimResponses: boolean
 }
 
@@ -27,9 +27,4 @@ export function sendInterim(
   const version = { 'Upload-Draft-Interop-Version': INTEROP_VERSION }
   response.writeInformation(UPLOAD_RESUMPTION_SUPPORTED, { ...version, ...headers })
   return true
-}
-
-/** Node.js has the method since 24.18. */
-export function canSendInterim(): boolean {
-  return typeof ServerResponse.prototype.writeInformation === 'function'
 }

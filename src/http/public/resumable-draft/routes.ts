@@ -26,7 +26,6 @@ import {
 } from './draft-headers.ts'
 import { draftProblem, sendDraftProblem } from './draft-problems.ts'
 import * as operations from './operations.ts'
-import { canSendInterim } from './interim-responses.ts'
 import { chooseProtocol, SPEAKS_DRAFT } from './protocol-choice.ts'
 
 /**
@@ -35,9 +34,8 @@ import { chooseProtocol, SPEAKS_DRAFT } from './protocol-choice.ts'
  */
 export async function resumableDraftRoutes(
   app: FastifyInstance,
-  given: CreationOptions,
+  options: CreationOptions,
 ): Promise<void> {
-  const options = { ...given, interimResponses: given.interimResponses && canSendInterim() }
   chooseProtocol(app, options)
   app.setErrorHandler(sendDraftProblem(options))
   app.addHook('onSend', async (_request, reply) => {
