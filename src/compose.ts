@@ -10,6 +10,7 @@ import {
 } from './core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'
 import type { Ledger } from './core/ledger/ledger.ts'
+import { RETENTION_MS } from './core/ledger/sweep-ledger.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
 import { createReadiness } from './core/readiness.ts'
 import { createRebuilder } from './core/rebuild/rebuilder.ts'
@@ -63,7 +64,7 @@ export interface Overrides extends Partial<ServiceTimes> {
   readonly failedAttempts?: Pick<FailedAttemptLimiterOptions, 'policy'>
 }
 
-const TIMES = { leaseMs: 60_000, retentionMs: 15 * 60_000 }
+const TIMES = { leaseMs: 60_000, retentionMs: RETENTION_MS }
 
 /** Time for an operator to review what a rebuild took for replaced, and for users to miss it. */
 const REBUILT_GARBAGE_DELAY_MS = 30 * 24 * 60 * 60_000

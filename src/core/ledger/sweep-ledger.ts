@@ -2,6 +2,9 @@ import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 
+/** How long what an ended upload or append has left is kept: none of its writes can take effect later. */
+export const RETENTION_MS = 15 * 60_000
+
 /** An upload that is neither aborted nor committed, even if it has expired. */
 export interface PendingUpload {
   readonly userId: UserId

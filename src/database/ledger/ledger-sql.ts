@@ -136,9 +136,6 @@ export async function inactiveReason(tx: LedgerTx, caller: Caller): Promise<AppE
   return status === 'active' ? undefined : inactiveUser(status)
 }
 
-/** No write of an ended append can take effect later. Also the retention of aborted uploads (`compose.ts`). */
-export const TAIL_RETENTION_MS = 15 * 60_000
-
 /** PostgreSQL would otherwise take the parameter for a 32-bit integer. */
 export function bigint(value: number | RawBuilder<unknown>): RawBuilder<number> {
   return sql<number>`CAST(${value} AS BIGINT)`

@@ -4,15 +4,9 @@ import { type QuotaState, refusalOf, type QuotaRequest } from '../../core/quota/
 import type { AppError } from '../../core/errors.ts'
 import type { CommitUpload, Usage } from '../../core/ledger/ledger.ts'
 import type { File } from '../../core/files/file.ts'
+import { RETENTION_MS } from '../../core/ledger/sweep-ledger.ts'
 import type { UserRow } from '../schema.ts'
-import {
-  bigint,
-  isActive,
-  type LedgerTx,
-  type Rule,
-  runningUploads,
-  TAIL_RETENTION_MS,
-} from './ledger-sql.ts'
+import { bigint, isActive, type LedgerTx, type Rule, runningUploads } from './ledger-sql.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 
 type Sql = RawBuilder<unknown>
@@ -230,7 +224,7 @@ const garbageDueAt = sql<number | null>`(
   SELECT MIN(due) FROM (
     SELECT MIN(not_before) AS due FROM garbage WHERE garbage.user_id = quotas.user_id
     UNION ALL
-    SELECT MIN(settled_at) + ${sql.lit(TAIL_RETENTION_MS)} FROM uploads
+    SELECT MIN(settled_at) + ${sql.lit(RETENTION_MS)} FROM uploads
     WHERE uploads.user_id = quotas.user_id AND uploads.state = 'aborted'
   ) AS counted
 )`

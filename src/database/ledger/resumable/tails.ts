@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
+import { RETENTION_MS } from '../../../core/ledger/sweep-ledger.ts'
 import type { ObjectKey, Version } from '../../../core/objects/object-key.ts'
 import type { UserId } from '../../../core/users/user-id.ts'
 import type { ResumableUploadRow } from '../../schema.ts'
-import { bigint, type Clocked, type LedgerTx, TAIL_RETENTION_MS } from '../ledger-sql.ts'
+import { bigint, type Clocked, type LedgerTx } from '../ledger-sql.ts'
 import { garbageBytes } from '../quota-rule.ts'
 
 // A tail object is garbage from the start. Its removal is postponed while its upload is unfinished, so the sweeper,
@@ -47,12 +48,12 @@ export function journalTail(
 ): RawBuilder<unknown> {
   return sql`
     INSERT INTO garbage (object_key, not_before)
-    SELECT ${key}, ${leaseUntil} + ${sql.lit(TAIL_RETENTION_MS + RENEWAL_MS)} ${from}
+    SELECT ${key}, ${leaseUntil} + ${sql.lit(RETENTION_MS + RENEWAL_MS)} ${from}
   `
 }
 
 /**
- * Guarantees that no tail object in use is removed before `TAIL_RETENTION_MS` after the end of the lease, also if the
+ * Guarantees that no tail object in use is removed before `RETENTION_MS` after the end of the lease, also if the
  * lease moves within its step.
  */
 export async function renewTails(
@@ -85,9 +86,9 @@ interface Renewal {
 export function renewal({ leaseUntil, isInUse, from = sql`` }: Renewal): RawBuilder<unknown> {
   // The sum keeps PostgreSQL from reading all garbage in the order of its times.
   return sql`
-    UPDATE garbage SET not_before = ${leaseUntil} + ${sql.lit(TAIL_RETENTION_MS + RENEWAL_MS)}
+    UPDATE garbage SET not_before = ${leaseUntil} + ${sql.lit(RETENTION_MS + RENEWAL_MS)}
     ${from}
-    WHERE garbage.not_before + 0 < ${leaseUntil} + ${sql.lit(TAIL_RETENTION_MS + RENEWAL_STEP_MS)}
+    WHERE garbage.not_before + 0 < ${leaseUntil} + ${sql.lit(RETENTION_MS + RENEWAL_STEP_MS)}
       AND garbage.user_id IS NULL AND ${isInUse}
   `
 }
@@ -109,7 +110,7 @@ export async function leaveTails(tx: LedgerTx, tails: LeftTails): Promise<void> 
   // With the plugin, each number of keys would prepare another statement.
   const { rows } = await sql<{ readonly bytes: number }>`
     UPDATE garbage
-    SET not_before = ${now} + ${TAIL_RETENTION_MS}, user_id = ${userId},
+    SET not_before = ${now} + ${RETENTION_MS}, user_id = ${userId},
         bytes = ${garbageBytes(sql`upload_pieces.size`)}
     FROM upload_pieces
     WHERE upload_pieces.version = ${version} AND upload_pieces.first_byte >= ${from}
@@ -134,7 +135,7 @@ export async function leaveTailKey(tx: LedgerTx, left: LeftKey): Promise<void> {
   const { userId, bytes } = left
   const { rows } = await sql<{ readonly bytes: number }>`
     UPDATE garbage
-    SET not_before = ${now} + ${TAIL_RETENTION_MS}, user_id = ${userId},
+    SET not_before = ${now} + ${RETENTION_MS}, user_id = ${userId},
         bytes = ${garbageBytes(bigint(bytes))}
     WHERE ${isUnrecorded(left)}
     RETURNING bytes
