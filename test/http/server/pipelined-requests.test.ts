@@ -96,7 +96,7 @@ it('a connection closes at once if too many requests are pipelined, and is read 
   expect(sockets[0]?.bytesRead).toBeLessThan(256 * 1024)
 })
 
-it('a connection with a pipelined request is read no further', async () => {
+it('a connection with a pipelined request is read no further (H08)', async () => {
   const held = heldAnswer()
   await listen()
   const client = open()
