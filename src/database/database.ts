@@ -8,9 +8,10 @@ import type { Transact } from './sqlite/group-commit.ts'
 import type { Tables } from './schema.ts'
 
 export interface Database extends EngineParts {
-  /** Runs statements outside a transaction. `work` may run several times, and rejects likewise; see `transaction`. */
+  /** Runs statements outside a transaction. Repeats `work`, and rejects, as `transaction` does. */
   query<T>(work: (kysely: Kysely<Tables>) => Promise<T>): Promise<T>
 
+  /** As `query`, for one statement that may wait for a row: it uses the connections that such waits are limited to. */
   execute<R>(statement: CompiledQuery<R>): Promise<readonly R[]>
 
   /** Like `query`, but for statements that read a page in index order. See `keepIndexOrder`. */
@@ -143,7 +144,8 @@ export function createDatabase({ classify, lockTimeoutMs, release, ...engine }: 
     readInOrder: (work) =>
       keepIndexOrder === undefined
         ? query(work)
-        : withRepeats(
+        : // A read waits for no row, so it needs no lane.
+          withRepeats(
             () =>
               attempt(async (tx) => {
                 await keepIndexOrder.execute(tx)

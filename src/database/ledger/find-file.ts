@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { Audience } from '../../core/files/listing.ts'
 import type { FindFile, Ledger } from '../../core/ledger/ledger.ts'
@@ -22,19 +22,25 @@ export function createFindFile(database: Database): Ledger['findFile'] {
     (slot) => sql<File>`SELECT ${FILE_COLUMNS} ${fromSeenFiles(slot)}`,
   )
   if (runBatch === undefined) {
-    return async (file) => (await database.execute(findOne(file)))[0]
+    return async (file) => (await read(database, findOne(file)))[0]
   }
   const findMany = compileOnce<Wanted, FoundRow>(kysely, manyStatement)
   return createReadBatches(async (files) => {
     const [first, ...others] = files
     if (first === undefined) return []
-    if (others.length === 0) return await database.execute(findOne(first))
+    if (others.length === 0) return await read(database, findOne(first))
     const found: (File | undefined)[] = []
-    for (const { at, ...file } of await database.execute(findMany(toWanted(files)))) {
+    for (const { at, ...file } of await read(database, findMany(toWanted(files)))) {
       found[at - 1] = file
     }
     return found
   })
+}
+
+/** Not by `execute`: a download must not queue behind changes that wait for rows. */
+async function read<R>(database: Database, statement: CompiledQuery<R>): Promise<readonly R[]> {
+  const { rows } = await database.query((db) => db.executeQuery(statement))
+  return rows
 }
 
 type Value = (member: keyof FindFile) => RawBuilder<unknown>
