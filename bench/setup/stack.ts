@@ -116,7 +116,6 @@ async function databaseSettings({ url }: RunningPostgres, opened: AsyncDisposabl
   return { DATABASE_URL: own.url }
 }
 
-/** Makes tables, bucket and users, and returns the users' cookies. */
 function userIdOf(at: number): UserId {
   return parseUserId(`user-${at}`)
 }
@@ -124,6 +123,7 @@ function userIdOf(at: number): UserId {
 /** The user of the first of a stack's cookies. */
 export const FIRST_USER = userIdOf(0)
 
+/** Makes tables, bucket and users, and returns the users' cookies. */
 async function prepare(
   environment: Readonly<Record<string, string>>,
   { users = 1, plant }: StackOptions,

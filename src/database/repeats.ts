@@ -1,7 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { AppError } from '../core/errors.ts'
 
-/** `locked`: another connection has the lock, on the database or a row. `defect`: a bug of ours. `full`: disk full, write rolled back. */
+/**
+ * `locked`: another connection has the lock, on the database or a row. `defect`: a bug of ours. `full`: disk full, write
+ * rolled back.
+ */
 export type Fault = 'repeat' | 'locked' | 'defect' | 'failure' | 'full'
 
 export const MAX_REPEATS = 5

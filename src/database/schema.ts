@@ -57,7 +57,7 @@ export interface QuotaRow {
   readonly used_bytes: number
   readonly reserved_bytes: number
   readonly file_count: number
-  /** Bytes of `garbage` and of ended uploads that count for the user. Triggers subtract deleted rows. */
+  /** Bytes of `garbage` and of aborted uploads that count for the user. Triggers subtract deleted rows. */
   readonly garbage_bytes: number
 }
 

@@ -13,7 +13,7 @@ import type { UserId } from '../users/user-id.ts'
 import type { VerifyRun } from './run.ts'
 
 const OBJECTS_PER_BATCH = 500
-/** A discard compares its keys with every file, whatever their number. */
+/** Every discard reads all files, however few keys it has. */
 const ORPHANS_PER_DISCARD = 5_000
 const PARALLEL_HEADS = 8
 

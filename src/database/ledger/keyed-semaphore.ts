@@ -8,7 +8,7 @@ export interface KeyedSemaphoreOptions {
   readonly queueTimeoutMs: number
 }
 
-/** Runs `work` when its key has a free turn, in call order; settles as `work` does. May wait shorter than usual. */
+/** Runs `work` when its key has a free turn, in call order; settles as `work` does. `timeoutMs` replaces the limit. */
 export type KeyedSemaphore = <T>(
   key: string,
   work: () => Promise<T>,

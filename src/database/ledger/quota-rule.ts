@@ -110,7 +110,7 @@ interface GarbageBound extends Pick<Need, 'ownReserved'>, Pick<Rule, 'capacity'>
   readonly size: Sql
 }
 
-// Ended uploads count as garbage until they are forgotten, because their rows and remains are kept as long.
+// An aborted upload counts as garbage until its row is deleted, because what it left in the store is kept as long.
 // Garbage up to `LEAST_GARBAGE_BYTES` is allowed. Beyond it, garbage, files, reservations and the new file may hold
 // three times the capacity, or three times the used bytes if those are more (a capacity can shrink).
 function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
@@ -122,7 +122,7 @@ function isGarbageBounded({ size, ownReserved, capacity }: GarbageBound) {
   )`
 }
 
-/** The minimum overhead of an object or an ended upload. Without it, the number of empty ones would be unlimited. */
+/** The minimum overhead of an object or an aborted upload. Without it, the number of empty ones would be unlimited. */
 const OBJECT_OVERHEAD_BYTES = 4096
 
 export function garbageBytes(size: Sql): RawBuilder<number> {
@@ -219,7 +219,7 @@ export async function refusalReason(tx: LedgerTx, refused: Refused): Promise<App
   return refusalOf(refused, rows[0] && toState(rows[0]))
 }
 
-/** When the first of the user's garbage may be removed, or the first of the ended uploads forgotten. */
+/** When the first of the user's garbage may be removed, or the row of the first aborted upload deleted. */
 const garbageDueAt = sql<number | null>`(
   SELECT MIN(due) FROM (
     SELECT MIN(not_before) AS due FROM garbage WHERE garbage.user_id = quotas.user_id

@@ -14,7 +14,7 @@ export async function endLeases({ db, now }: LedgerTx): Promise<number> {
     )
   `.execute(db)
   // A resumable upload survives the process that was appending to it. No write of that process can come any more, so
-  // the next append need not take over. What a server may still do for it stands in the store's state.
+  // the next append need not take over. What the object store may still do for it is in `store_state`.
   await sql`
     UPDATE resumable_uploads SET holder = NULL, holder_until = 0 WHERE holder IS NOT NULL
   `.execute(db)

@@ -14,7 +14,8 @@ export interface RestoreDatabase {
 
 /**
  * Guarantees that `file` is a complete, durable database of this version or an older one, readable by its owner only.
- * Rejects, without changes, if a database or `<file>.restore` exists, if the copy is damaged or foreign, and as `fetch` does.
+ * Rejects, without changes, if a database or `<file>.restore` exists, if the copy is damaged or foreign, and as `fetch`
+ * does.
  */
 export async function restore({
   file,

@@ -84,8 +84,8 @@ export function statusOf(code: ErrorCode): number {
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Answers `error` as a problem document. Logs it with its cause, unless that is done, if the service failed (5xx). A probe that is
- * refused without a cause was refused by design, for example during a shutdown.
+ * Answers `error` as a problem document. Logs a failure of the service (5xx) with its cause, unless it is logged
+ * already. A probe that is refused without a cause was refused by design, for example during a shutdown.
  */
 export function sendProblem(
   error: unknown,

@@ -70,7 +70,7 @@ export class ReaderSlots {
     while (this.#total + size > total) {
       if (this.#endOneFor(slot)) continue
       this.#refusedAt = this.#now()
-      throw new AppError('unavailable', `The service already has the maximum of ${counted}.`)
+      throw new AppError('unavailable', `The service already has the maximum number of ${counted}.`)
     }
     const release = (): void => {
       if (!this.#taken.delete(slot)) return

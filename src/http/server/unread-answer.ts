@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { ownerOf, ReaderSlots } from './reader-slots.ts'
 import { breakOff } from './request-outcome.ts'
 
-/** After half of the time in which an answer that nobody reads ends; see `limitReader`. */
+/** An answer that nobody reads ends after this time to twice as long; see `limitReader`. */
 const READER_TIMEOUT_MS = 30_000
 
 /** The kernel takes this much at once, so it does not wait in the process. */
@@ -15,7 +15,7 @@ const WAITING = {
 }
 
 export interface UnreadAnswerOptions {
-  /** How long the client may read nothing of an answer, once or twice; half a minute by default. */
+  /** See `limitReader`; 30 s by default. */
   readonly readerTimeoutMs?: number | undefined
 }
 
@@ -44,7 +44,7 @@ export function limitUnreadAnswers(
   }
 }
 
-/** Ends the connection if the client then reads nothing for `readerTimeoutMs` to twice as long. */
+/** Ends the connection if the client reads nothing of its answer for `readerTimeoutMs` to twice as long. */
 export function limitReader(reply: FastifyReply, options: UnreadAnswerOptions): void {
   reply.raw.setTimeout(options.readerTimeoutMs ?? READER_TIMEOUT_MS, () =>
     breakOff(reply, 'the answer was not read'),

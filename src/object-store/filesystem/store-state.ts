@@ -43,7 +43,7 @@ export function planAppend({ storeState, offset, isTakeover }: AppendToPlan): Pl
   return { storeState: planned, ifUnused: planned, extraBytes: offset }
 }
 
-/** Implements the port's `isFenceable`: a copy that were fenced would have to be made again. */
+/** Implements the port's `isFenceable`: a fenced copy would have to be made again. */
 export function isFenceable(storeState: string): boolean {
   return parseStoreState(storeState).copyTo === undefined
 }

@@ -53,9 +53,8 @@ export interface FoundUpload {
 }
 
 /**
- * What these methods say of an upload, in a result or a refusal, survives the loss of the server that the database runs
- * on, as far as the operator has it replicated: it was committed or confirmed (`Ledger.confirm`) after it was read.
- * `list` is no acknowledgement.
+ * What these methods report about an upload, in a result or a refusal, survives a failover of the database to a
+ * synchronous standby: it is committed or confirmed (`Ledger.confirm`) after it was read. `list` acknowledges nothing.
  */
 export interface ResumableUploads {
   /** See `createUpload`. An empty file is committed immediately, unless an append follows. */

@@ -47,7 +47,7 @@ export interface UploadAdministration {
 
   /**
    * Guarantees that the upload accepts no more bytes, becomes no file, and has released its reservation. Can be
-   * repeated. Rejects with `not_found`, also once its end is no longer told, and with `upload_gone` if it is finished.
+   * repeated. Rejects with `not_found`, also once its row is deleted, and with `upload_gone` if it is finished.
    */
   cancel(upload: { readonly userId: UserId; readonly version: Version }): Promise<void>
 

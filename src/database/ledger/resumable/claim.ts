@@ -218,7 +218,8 @@ export async function endFinish({ db }: LedgerTx, finish: EndFinish): Promise<vo
   const { userId, version, epoch, refusal, sha256 } = finish
   await sql`
     UPDATE resumable_uploads
-    SET sha256 = COALESCE(sha256, ${sha256 ?? null}), refusal = ${refusal ?? null}, holder = NULL, holder_until = 0, stop_asked = 0
+    SET sha256 = COALESCE(sha256, ${sha256 ?? null}), refusal = ${refusal ?? null},
+        holder = NULL, holder_until = 0, stop_asked = 0
     WHERE version = ${version} AND user_id = ${userId} AND epoch = ${epoch}
       AND sealed_at IS NOT NULL
   `.execute(db)

@@ -26,7 +26,7 @@ export async function isUnclaimed(
   return rows.length === 1
 }
 
-/** Deletes the pending uploads of a user that no append has claimed, as `isUnclaimed` does. Returns their reservations. */
+/** Deletes the pending uploads of a user that are unclaimed (see `isUnclaimed`). Returns their reservations. */
 export async function forgetUnclaimedOfUser(
   { db, forUpdate }: LedgerTx,
   userId: UserId,
@@ -50,7 +50,7 @@ type EndedRow = Pick<ResumableUploadRow, 'part_size' | 'length_bytes'> & {
 
 /**
  * The additional steps of an abort for a resumable upload, under the user's lock. Asks its holder to stop, and keeps
- * only what is told of an ended upload, so that its rows stay small.
+ * only what is reported of an ended upload, so that its rows stay small.
  */
 export async function endResumable(
   tx: LedgerTx,

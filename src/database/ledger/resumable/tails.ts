@@ -13,7 +13,7 @@ import { garbageBytes } from '../quota-rule.ts'
 // garbage: the reservation and the limit on announced bytes cover its bytes. Once it is replaced, discarded because of
 // a checksum, or left by an aborted upload, it counts like any replaced object. Otherwise a user could fill the store
 // with tails, which are kept for a while, by appending and cancelling repeatedly. The count is changed under the user's
-// lock. If the append did not tell what it has sent, because it crashed, was fenced or is still running when its upload
+// lock. If the append did not report what it has sent, because it crashed, was fenced or is still running when its upload
 // is aborted, its key counts as much as the object can hold. A key under which nothing was sent is forgotten.
 
 /** How much longer removals are postponed, so that most records of an append need not renew them. */

@@ -34,6 +34,6 @@ export async function removeFenced(
     if (recorded.some(({ objectKey }) => objectKey === tailKey)) return
     await objects.remove({ key: tail.objectKey, signal })
   } catch {
-    // Of a suspended process and a failing store together, bytes can remain until the file is removed.
+    // If the store or the ledger fails now, the bytes remain until the file is removed.
   }
 }

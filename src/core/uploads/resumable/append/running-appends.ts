@@ -138,7 +138,10 @@ export class RunningAppends {
     }
   }
 
-  /** Stops all appends, including later ones. Resolves when they have recorded their bytes, or after twice `MAX_WAIT_MS`. */
+  /**
+   * Stops all appends, including later ones. Resolves when they have recorded their bytes, or after twice
+   * `MAX_WAIT_MS`.
+   */
   async stopAll(): Promise<void> {
     this.#isStopping = true
     await Promise.all([...this.#running].map((entry) => this.#stopHere(entry, 'shutdown')))
