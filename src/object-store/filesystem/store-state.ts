@@ -1,6 +1,7 @@
 import type { AppendToPlan, PlannedAppend } from '../../core/uploads/resumable/append-store.ts'
 import { parseMembers } from '../parse-members.ts'
 import { storeError } from '../store-error.ts'
+import { TEMPORARY } from './temporary-files.ts'
 
 /** What the adapter keeps about an upload, which the ledger records. Files have numbers (`temporary-files.ts`). */
 export interface StoreState {
@@ -20,7 +21,8 @@ export function formatStoreState(state: StoreState): string {
 }
 
 export function parseStoreState(storeState: string): StoreState {
-  const { file = 0, copyTo, hasOlder } = parseMembers(storeState)
+  const { suffix = TEMPORARY, copyTo, hasOlder, ...state } = parseMembers(storeState)
+  const { file = suffix === TEMPORARY ? 0 : MISSING_FILE } = state
   if (!isNumber(file)) throw storeError(new TypeError('The state of an upload names no file'))
   return {
     file,
@@ -28,6 +30,9 @@ export function parseStoreState(storeState: string): StoreState {
     ...(hasOlder === true && { hasOlder }),
   }
 }
+
+/** An earlier version named the file of a takeover otherwise. That upload is lost, as `.tmp` may hold other bytes. */
+const MISSING_FILE = 2 ** 40
 
 function isNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0
