@@ -109,7 +109,8 @@ const BACK_END = `This is the back end of the example. A production back end als
 
 const PROGRAMS = `## Programs
 
-The first lines of each program say how to save and run it. All programs take the same arguments. They read the address of the service and the access token from the environment:
+The first lines of each program say how to save and run it. All programs take the same arguments. They read the address
+of the service and the access token from the environment:
 
     export BASE_URL=http://127.0.0.1:3000 ACCESS_TOKEN=crt_...
     client upload FILE NAME [ETAG]
