@@ -4,6 +4,7 @@ import { Kysely, sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
 import { createDatabase, type Database } from '../database.ts'
 import { type Fault, withRepeats } from '../repeats.ts'
+import { synchronise } from './backup.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Tables } from '../schema.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -23,6 +24,7 @@ export interface SqliteOptions {
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const { lockTimeoutMs } = options
   const repeats = { classify, lockTimeoutMs }
+  await syncLog(options.file)
   const connection = await withRepeats(async () => connect(options), repeats)
   const kysely = new Kysely<Tables>({ dialect: sqliteDialect(connection) })
   return createDatabase({
@@ -65,6 +67,18 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   })
 }
 
+/** What a process wrote that was killed before its own sync is visible, but may not be on the disk yet. */
+async function syncLog(file: string): Promise<void> {
+  try {
+    await synchronise(`${file}-wal`)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && MISSING_CODES.has(error.code))) throw error
+  }
+}
+
+/** Without its folder, the database cannot be opened either. */
+const MISSING_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR'])
+
 const PRAGMAS = [
   ['journal_mode', 'wal'],
   ['synchronous', 2],
@@ -80,8 +94,6 @@ function connect({ file, clock = Date.now, busyTimeoutMs = 0 }: SqliteOptions): 
       connection.exec(`PRAGMA ${name} = ${value}`)
       assertPragma(connection, { name, value })
     }
-    // Syncs the log: what a process wrote that was killed before its own sync is visible, but not on the disk yet.
-    connection.exec('PRAGMA wal_checkpoint(PASSIVE)')
     // A number would reach SQLite as floating point.
     connection.function('now_ms', () => BigInt(Math.trunc(clock())))
     return connection
