@@ -41,7 +41,7 @@ describeInBrowser('each view of the operator', (browser) => {
       const path = '/bob'
       await done(service, { method: 'PATCH', path, body: { status: 'suspended' }, status: 200 })
       const below = `/${user.userId}`
-      const device = { path: `${below}/devices/Front.door`, body: { model: 'doorbell-1' } }
+      const device = { path: `${below}/devices/Front.door`, body: { model: 'camera' } }
       await done(service, { method: 'PUT', ...device, status: 201 })
       const grant = { bytes: 5e9, ends_at: '2099-01-01T00:00:00Z' }
       const promotion = { path: `${below}/grants/promotion/spring`, body: grant }
