@@ -127,7 +127,7 @@ describe.skipIf(skipped)(
       expect(await creating()).toMatchObject({ created: false })
     })
 
-    it('is acknowledged neither when somebody cancels the wait for the standby', async () => {
+    it('is not acknowledged when somebody cancels the wait for the standby', async () => {
       isAway = true
       await pair.standby.kill()
       const state = { isDone: false }
