@@ -2,7 +2,7 @@ import type { FileName } from '../../../src/core/files/file-name.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { ResumableState } from './ledger-state.ts'
-import type { Content } from '../plan/operation.ts'
+import type { Content, Operation } from '../plan/operation.ts'
 import type { UploadAction } from '../plan/plan.ts'
 
 /** A resumable upload as it should be. What the ledger states of it is copied after each call. */
@@ -29,6 +29,8 @@ export interface ModelUpload {
   readonly tailKeys: Set<string>
   /** The operation that has sent the whole content as the object. */
   putBy: number | undefined
+  /** Who has claimed it, by epoch. */
+  readonly claims: Map<number, Operation>
 }
 
 export function isCommitted({ state }: ModelUpload): boolean {

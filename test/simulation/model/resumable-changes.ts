@@ -54,6 +54,7 @@ function noteCreated(
     isMixed: false,
     tailKeys: new Set(),
     putBy: undefined,
+    claims: new Map(),
   })
 }
 
@@ -102,11 +103,12 @@ function assertChange(change: AppliedChange, call: AppliedCall): void {
 type Changed = Applied & { readonly [K in keyof Change]: NonNullable<Change[K]> }
 
 /** Only a record under the epoch adds bytes: those that its append has received. */
-function assertProgress({ upload, old, now, clock, ...applied }: Changed, call: AppliedCall): void {
+function assertProgress({ upload, old, now, clock }: Changed, call: AppliedCall): void {
   const { version } = upload
   const isRecord = call.method === 'recordAppend' && call.argument.version === version
   demand(isRecord, 'I13', `bytes were added by ${call.method}`)
-  const append = operationOf(applied, call.actor)?.append
+  // A record whose answer was lost may be repeated on behalf of a later request.
+  const append = upload.claims.get(call.argument.epoch)?.append
   demand(append !== undefined, 'I13', 'bytes were added by no append')
   const offset = now.received_bytes
   const received = append.bytes.subarray(0, offset - append.from)
@@ -122,7 +124,8 @@ function assertProgress({ upload, old, now, clock, ...applied }: Changed, call: 
 const CLAIMS: ReadonlySet<AppliedCall['method']> = new Set(['claimAppend', 'claimFinish', 'fence'])
 
 /** A claim follows the release, the end or the fencing of the one before (I13). */
-function assertClaim({ upload, old, now, clock }: Changed, call: AppliedCall): void {
+function assertClaim(change: Changed, call: AppliedCall): void {
+  const { upload, old, now, clock } = change
   const isClaim =
     CLAIMS.has(call.method) && (call.argument as RecordAppend).version === upload.version
   demand(isClaim && now.epoch === old.epoch + 1, 'I13', `an epoch was changed by ${call.method}`)
@@ -136,6 +139,8 @@ function assertClaim({ upload, old, now, clock }: Changed, call: AppliedCall): v
   demand(!isHeld, 'I13', 'a claim beside another')
   const isLive = old.state === 'pending' && old.lease_until > clock()
   demand(isLive, 'I13', `a claim of an upload that is ${old.state}`)
+  const claimer = operationOf(change, call.actor)
+  if (claimer !== undefined) upload.claims.set(now.epoch, claimer)
 }
 
 /** A record under another epoch changes nothing, and one that is told to count has counted. */
