@@ -1,21 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AccessTokens } from './core/auth/access-tokens.ts'
-import type { FailedAttemptLimiter } from './core/auth/failed-attempt-limiter.ts'
 import type { ResumableUploads } from './core/uploads/resumable/resumable-uploads.ts'
 import type { Sweeper } from './core/sweep/sweeper.ts'
 
 export interface BackgroundJobsOptions {
   readonly sweeper: Sweeper
   readonly accessTokens: Pick<AccessTokens, 'recordUses'>
-  readonly failedAttempts: Pick<FailedAttemptLimiter, 'share' | 'forgetExpired'>
   readonly uploads: Pick<ResumableUploads, 'stopAsked'>
   readonly logger: FastifyBaseLogger
   /** The intervals are for tests; the constants below are the defaults. */
   readonly recordIntervalMs?: number | undefined
   readonly sweepIntervalMs?: number | undefined
-  readonly shareIntervalMs?: number | undefined
-  readonly forgetIntervalMs?: number | undefined
 }
 
 export interface BackgroundJobs {
@@ -26,9 +22,8 @@ export interface BackgroundJobs {
 }
 
 export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJobs {
-  const { sweeper, accessTokens, failedAttempts, uploads, logger } = options
+  const { sweeper, accessTokens, uploads, logger } = options
   const { recordIntervalMs = RECORD_INTERVAL_MS, sweepIntervalMs = SWEEP_INTERVAL_MS } = options
-  const { shareIntervalMs = SHARE_INTERVAL_MS, forgetIntervalMs = FORGET_INTERVAL_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const warn = (failure: string) => (err: unknown) => logger.warn({ err }, failure)
@@ -41,21 +36,12 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
     expireOnce({ sweeper, logger, signal }).catch(report('aborting expired uploads failed'))
   const record = () =>
     accessTokens.recordUses().catch(warn('recording the use of access tokens failed'))
-  const share = () =>
-    failedAttempts.share().catch(warn('sharing failed attempts with other instances failed'))
-  const forget = () =>
-    failedAttempts.forgetExpired().catch(warn('deleting expired failed attempts failed'))
   // Not part of the sweep, which can take long. At once, for reservations that a crash has left.
   const expiries = expire().then(() => every(sweepIntervalMs, expire))
   const sweeps = every(sweepIntervalMs, sweep)
   const stopAsked = () =>
     uploads.stopAsked().catch(warn('requests to stop an append could not be read'))
-  const others = [
-    every(STOP_INTERVAL_MS, stopAsked),
-    every(shareIntervalMs, share),
-    every(forgetIntervalMs, forget),
-    every(recordIntervalMs, record),
-  ]
+  const others = [every(STOP_INTERVAL_MS, stopAsked), every(recordIntervalMs, record)]
   return {
     async stop() {
       stopping.abort()
@@ -71,12 +57,8 @@ export function startBackgroundJobs(options: BackgroundJobsOptions): BackgroundJ
 /** Maximum age of `last_used_at` while a token is in use. */
 const RECORD_INTERVAL_MS = 60_000
 
-/** How long an address that one instance has blocked can go on at another. */
-const SHARE_INTERVAL_MS = 1_000
 /** A client that returns to another instance waits up to this long until this one releases its upload. */
 const STOP_INTERVAL_MS = 1_000
-
-const FORGET_INTERVAL_MS = 60_000
 
 /** Uses are only time stamps, so an unavailable database must not delay the shutdown. */
 const LAST_RECORD_MS = 1_000

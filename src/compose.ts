@@ -117,8 +117,8 @@ function createUseCases(config: Config, opened: Opened) {
   const settings = { ...TIMES, ...config, ...overrides }
   const { garbageDelayMs } = settings
   const { ports, metrics, readiness, memory } = createPorts(config, opened)
-  const { ledger, users, objects, failedAttempts: counts } = ports
-  const failedAttempts = createFailedAttemptLimiter({ counts, ...overrides.failedAttempts })
+  const { ledger, users, objects } = ports
+  const failedAttempts = createFailedAttemptLimiter(overrides.failedAttempts)
   const jwtUsers = jwt && createJwtUsers({ ...jwt, users })
   const verified = { users, jwtUsers, failedAttempts }
   const accessTokens = createAccessTokens({ ...verified, ...overrides.accessTokens })

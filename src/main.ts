@@ -15,10 +15,7 @@ import { serve } from './serve.ts'
 import { openService } from './compose.ts'
 import { closePlaces } from './config/private-places.ts'
 import { settingWarnings } from './config/warnings.ts'
-import { shareOfWorker } from './config/workers.ts'
 import type { Tracing } from './tracing/tracing.ts'
-import { superviseWorkers } from './workers/supervisor.ts'
-import { joinWorkers, reportFailure, type WorkerProcess } from './workers/worker.ts'
 
 const [command, ...args] = process.argv.slice(2)
 
@@ -27,8 +24,7 @@ try {
 } catch (error) {
   const text = printable(explain(error))
   const isClear = error instanceof ConfigError || isPortTaken(error)
-  const advised = isClear ? text : `${text}\nRun the command "doctor" for details.`
-  if (!(await reportFailure(advised))) console.error(advised)
+  console.error(isClear ? text : `${text}\nRun the command "doctor" for details.`)
   process.exitCode = 1
 }
 // Only abandoned work remains, such as a request to a trace collector that does not answer.
@@ -51,40 +47,26 @@ async function runServer(): Promise<number> {
   const off = { type: 'boolean', default: false } as const
   const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
   const config = readConfig(process.env)
-  const worker = config.workers > 1 ? joinWorkers() : undefined
-  const log = await openLog({ level: config.logLevel, format: config.logFormat })
-  const logger = worker === undefined ? log : log.child({ worker: worker.number })
+  const logger = await openLog({ level: config.logLevel, format: config.logFormat })
   process.on('uncaughtExceptionMonitor', (err) =>
     logger.fatal({ err }, 'uncaught exception; exiting'),
   )
-  const stopped = stopSignal({ exitsOnRepeat: worker === undefined })
-  if (worker !== undefined) {
-    return serveUntil(stopped, { config: shareOfWorker(config), logger, values, worker })
-  }
+  const stopped = stopSignal()
   for (const warning of settingWarnings(process.env, config)) logger.warn(warning)
   for (const place of await closePlaces(config))
     logger.info(place, 'access by other system users removed')
-  return config.workers > 1
-    ? superviseWorkers({
-        ...config,
-        addresses: [config, config.admin, config.metrics].filter((each) => each !== undefined),
-        logger,
-        stopped,
-        printError: console.error,
-      })
-    : serveUntil(stopped, { config, logger, values, worker })
+  return await serveUntil(stopped, { config, logger, values })
 }
 
 interface Serving {
   readonly config: Config
   readonly logger: FastifyBaseLogger
   readonly values: { readonly demo: boolean; readonly 'print-token': boolean }
-  readonly worker: WorkerProcess | undefined
 }
 
 async function serveUntil(
   stopped: Promise<NodeJS.Signals>,
-  { config, logger, values, worker }: Serving,
+  { config, logger, values }: Serving,
 ): Promise<number> {
   await using opened = new AsyncDisposableStack()
   const tracing = await startTracing(config, logger)
@@ -101,14 +83,9 @@ async function serveUntil(
       'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.',
     )
   }
-  const isStopped = worker !== undefined && (await Promise.race([stopped, worker.mayListen()]))
-  if (isStopped) return 0
-  const shared = { ...service, ...worker?.share(service) }
-  const sharesPorts = worker !== undefined
-  const server = await serve({ config, service: shared, logger, tracing, sharesPorts })
+  const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())
-  worker?.reportServing()
-  if (values.demo && (worker === undefined || worker.number === 1)) {
+  if (values.demo) {
     const url = server.url + config.basePath
     const showsToken = process.stdout.isTTY || values['print-token']
     console.log(await introduceDemo(service, { ...server, url, showsToken }))
@@ -161,17 +138,14 @@ function interruption(): AbortSignal {
   return controller.signal
 }
 
-/**
- * A signal within a second of the first is a repeat (npm can deliver Ctrl-C twice); a later one exits at once. A worker
- * ends with its primary instead, which may pass a signal on to a worker that has already begun to stop.
- */
-function stopSignal({ exitsOnRepeat }: { exitsOnRepeat: boolean }): Promise<NodeJS.Signals> {
+/** A signal within a second of the first is a repeat (npm can deliver Ctrl-C twice); a later one exits at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   let firstAt: number | undefined
   function onSignal(signal: NodeJS.Signals): void {
     firstAt ??= performance.now()
     resolve(signal)
-    if (exitsOnRepeat && performance.now() - firstAt > 1000) process.exit(1)
+    if (performance.now() - firstAt > 1000) process.exit(1)
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   return promise

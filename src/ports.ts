@@ -1,11 +1,9 @@
-import type { FailedAttemptStore } from './core/auth/failed-attempt-store.ts'
 import type { Ledger } from './core/ledger/ledger.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
 import type { UserStore } from './core/users/user-store.ts'
 import type { Database } from './database/database.ts'
 import { createLedger } from './database/ledger/ledger.ts'
 import type { Writer } from './database/sqlite/writer/writer.ts'
-import { createFailedAttemptStore } from './database/users/failed-attempts.ts'
 import { createUserStore } from './database/users/user-store.ts'
 import type { CallMeters } from './metrics/call-meters.ts'
 import type { PortTraces } from './tracing/port-traces.ts'
@@ -13,7 +11,6 @@ import type { PortTraces } from './tracing/port-traces.ts'
 export interface Ports {
   readonly ledger: Ledger
   readonly users: UserStore
-  readonly failedAttempts: FailedAttemptStore
   readonly objects: ObjectStore
 }
 
@@ -46,7 +43,6 @@ export function layerPorts(options: PortsOptions): LayeredPorts {
     unmetered: traced,
     ledger: wrap(traced.ledger, meter.database),
     users: wrap(traced.users, meter.database),
-    failedAttempts: wrap(createFailedAttemptStore(database), meter.database),
     objects: wrap(traced.objects, meter.objectStore, OBJECT_CALLS),
   }
 }

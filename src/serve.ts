@@ -29,12 +29,7 @@ export interface ServeOptions {
   readonly logger: FastifyBaseLogger
   readonly tracing?: Pick<Tracing, 'begin' | 'close'> | undefined
   readonly pages?: string
-  /** Whether several processes listen on the same ports. */
-  readonly sharesPorts?: boolean
-  readonly intervals?: Pick<
-    BackgroundJobsOptions,
-    'recordIntervalMs' | 'sweepIntervalMs' | 'shareIntervalMs' | 'forgetIntervalMs'
-  >
+  readonly intervals?: Pick<BackgroundJobsOptions, 'recordIntervalMs' | 'sweepIntervalMs'>
 }
 
 export interface RunningServer {
@@ -53,7 +48,6 @@ export interface RunningServer {
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { config, service, logger, tracing, intervals, pages: folder = PAGES } = options
-  const { sharesPorts = false } = options
   const stopping = new AbortController()
   const shutdown = new AbortController()
   const connections = new Connections()
@@ -72,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     docs: await openDocuments(folder, logger),
   })
   await endGoneUploads({ service, logger, shutdown: shutdown.signal })
-  const [url = '', adminUrl] = await listenAll(listeners, sharesPorts)
+  const [url = '', adminUrl] = await listenAll(listeners)
   const jobs = startBackgroundJobs({ ...service, logger, ...intervals })
   const { uploads } = service
   const running = { listeners, connections, jobs, shutdown, tracing, uploads }
@@ -103,6 +97,7 @@ export interface Listener {
   readonly app: FastifyInstance
   readonly host: string
   readonly port: number
+  readonly reusePort?: boolean
 }
 
 export async function buildListeners(options: ListenersOptions): Promise<readonly Listener[]> {
@@ -124,7 +119,8 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
     page: pages?.user,
     idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
   })
-  const listeners = [{ name: 'the API', app, host: config.host, port: config.port }]
+  const { host, port, reusePort } = config
+  const listeners: Listener[] = [{ name: 'the API', app, host, port, reusePort }]
   if (config.admin !== undefined) {
     const { host, port, token } = config.admin
     const meter = metrics.meterRequests('admin')
@@ -207,15 +203,10 @@ async function closeListeners({ listeners, connections }: Running): Promise<void
   for (const { app } of listeners) app.server.close()
 }
 
-async function listenAll(
-  listeners: readonly Listener[],
-  sharesPorts: boolean,
-): Promise<readonly string[]> {
-  // Where the system cannot do that, the primary process of `node:cluster` accepts the connections.
-  const reusePort = sharesPorts && process.platform === 'linux'
+async function listenAll(listeners: readonly Listener[]): Promise<readonly string[]> {
   try {
     const urls: string[] = []
-    for (const { name, app, host, port } of listeners) {
+    for (const { name, app, host, port, reusePort = false } of listeners) {
       const listenTextResolver = (address: string): string => `${name} listens at ${address}`
       const listenOptions = { host, port, reusePort, listenTextResolver }
       urls.push(await app.listen(listenOptions))

@@ -21,7 +21,6 @@ function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
   const jobs = startBackgroundJobs({
     sweeper,
     accessTokens: { recordUses: async () => undefined },
-    failedAttempts: { share: async () => undefined, forgetExpired: async () => undefined },
     uploads: { stopAsked: async () => undefined },
     logger: fastify().log,
     sweepIntervalMs,

@@ -7,8 +7,6 @@ import { fastify, type FastifyBaseLogger } from 'fastify'
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../src/config/config.ts'
-import { parseClientAddress } from '../src/core/auth/client-address.ts'
-import { FAILED_ATTEMPT_POLICY } from '../src/core/auth/failed-attempts.ts'
 import { parseUserId } from '../src/core/users/user-id.ts'
 import { serve, type ServeOptions } from '../src/serve.ts'
 import { openDatabase } from '../src/adapters.ts'
@@ -147,44 +145,6 @@ describe('the server', () => {
     expect(await service.accessTokens.verify(secret)).toMatchObject({ userId })
     await server.stop()
     expect(warnings).toHaveLength(failures)
-  })
-
-  it('C08 tells other instances from time to time which addresses guess', async () => {
-    const { config, server } = await start()
-    const other = await openService(config)
-    opened.defer(() => other.close())
-    const address = parseClientAddress('127.0.0.1')
-    for (let guess = 0; guess < FAILED_ATTEMPT_POLICY.maxFailedAttempts; guess += 1) {
-      const headers = { cookie: 'access_token=wrong' }
-      const { status } = await fetch(`${server.url}/users/me/capacity`, { headers })
-      expect(status).toBe(403)
-    }
-    async function blockedMs(): Promise<number> {
-      other.failedAttempts.note(address)
-      await other.failedAttempts.share()
-      return other.failedAttempts.blockedMs(address)
-    }
-    await expect.poll(blockedMs, { interval: 200, timeout: 2500 }).toBeGreaterThan(0)
-  })
-
-  it.each([
-    ['share', 'sharing failed attempts with other instances failed'],
-    ['forgetExpired', 'deleting expired failed attempts failed'],
-  ] as const)('tells when guesses could not be handed to %s, and goes on', async (method, text) => {
-    let failures = 0
-    const failing = async (): Promise<void> => {
-      failures += 1
-      throw outage()
-    }
-    const { warnings } = await start(
-      (service) => ({
-        ...service,
-        failedAttempts: { ...service.failedAttempts, [method]: failing },
-      }),
-      { intervals: { shareIntervalMs: 20, forgetIntervalMs: 20 } },
-    )
-    await expect.poll(() => failures).toBeGreaterThan(1)
-    expect(JSON.stringify(warnings)).toContain(text)
   })
 
   it.each([

@@ -53,14 +53,6 @@ export const MARKS: readonly Mark[] = [
     bound: { atLeast: 1 },
   },
   {
-    // So that two cores do at least 1.7 times the work of one.
-    title: '4 KiB downloads, service CPU, 2 workers / 1 process',
-    scenario: 'workers-2',
-    stacks: ['postgres-minio'],
-    figure: 'cpu_ratio',
-    bound: { atMost: 1.17 },
-  },
-  {
     title: '1 MiB download of local files / nginx, time',
     scenario: 'nginx-1m',
     stacks: ['sqlite-files'],

@@ -1,5 +1,5 @@
 import type { Scenario } from '../scenario.ts'
-import { instances, workers } from './instances.ts'
+import { instances } from './instances.ts'
 import { largeFiles } from './large-files.ts'
 import { list } from './list.ts'
 import { manyFiles } from './many-files.ts'
@@ -18,7 +18,6 @@ export const SCENARIOS: readonly Scenario[] = [
   list,
   users,
   instances,
-  workers,
   staticServer,
   ...manyFiles,
   ...largeFiles,

@@ -30,27 +30,6 @@ export const instances: Scenario = {
   },
 }
 
-/** The same without nginx: one instance that uses two cores. The idle one is not measured. */
-export const workers: Scenario = {
-  name: 'workers-2',
-  title: '4 KiB downloads from an instance with two workers; against one process',
-  stacks: ['postgres-minio'],
-  async open({ stack: name, servers, seconds, profile, opened }) {
-    const processes = { instances: 2, workers: [1, 2] }
-    const stack = opened.use(await openStack({ name, servers, profile, ...processes }))
-    const downloads = { stack, content: randomBytes(4 * 2 ** 10), seconds }
-    // As many for each process, so that each reads as many files from the database at once.
-    const side = (name: string, connections: number, services: readonly ServiceProcess[]) =>
-      serviceDownloads({ ...downloads, name, connections, services })
-    const { services } = stack
-    return {
-      subject: await side('2 workers', 32, services.slice(1)),
-      baseline: await side('1 process', 16, services.slice(0, 1)),
-      comparesCpu: true,
-    }
-  },
-}
-
 function proxyOf(proxy: {
   readonly name: string
   readonly port: number

@@ -46,8 +46,6 @@ export interface StackOptions {
   readonly users?: number
   /** Of the service, on the same database and object store; one when left out. */
   readonly instances?: number
-  /** Of each instance; one process when left out. */
-  readonly workers?: readonly number[]
   /** Puts into the database what no request has brought, before the service starts. */
   readonly plant?: (database: DatabaseConfig) => Promise<void>
   readonly profile?: string | undefined
@@ -63,7 +61,7 @@ const LIMITS = {
 
 /** Ends the service, and removes what it had, but for its bucket, which goes with the server. */
 export async function openStack(options: StackOptions): Promise<Stack> {
-  const { name, servers, instances = 1, workers = [], profile } = options
+  const { name, servers, instances = 1, profile } = options
   await using opened = new AsyncDisposableStack()
   const folder = await createFolder('bench')
   opened.defer(() => folder.remove())
@@ -77,13 +75,10 @@ export async function openStack(options: StackOptions): Promise<Stack> {
     ...(store && s3Settings(store)),
   }
   const cookies = await prepare(environment, options)
-  const start = (number: number) => {
-    const settings = { ...environment, WORKERS: String(workers[number] ?? 1) }
-    return startServiceProcess({ environment: settings, folder: folder.path, profile }, opened)
-  }
-  const service = await start(0)
+  const start = () => startServiceProcess({ environment, folder: folder.path, profile }, opened)
+  const service = await start()
   const services = [service]
-  while (services.length < instances) services.push(await start(services.length))
+  while (services.length < instances) services.push(await start())
   const objects = join(folder.path, 'objects', 'users')
   const direct = minio && (await createBucket(minio, opened))
   const emptyStored = store ? emptierOf(store, opened) : () => removeFiles(objects)

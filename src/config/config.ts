@@ -21,12 +21,10 @@ import {
   parseProxies,
   parseUploadLifetime,
   parseUrl,
-  parseWorkers,
 } from './parsers.ts'
-import { canShare, countWorkers } from './workers.ts'
 
 /** docs/configuration.md explains each setting. */
-export type Config = Readonly<ReturnType<typeof readSettings> & { workers: number }>
+export type Config = Readonly<ReturnType<typeof readSettings>>
 
 export interface JwtConfig {
   readonly jwksUrl: string
@@ -57,35 +55,13 @@ export class ConfigError extends Error {
 export function readConfig(environment: Environment): Config {
   const reader = createReader(environment)
   const settings = readSettings(reader)
-  const config = { ...settings, workers: readWorkers(reader, settings) }
-  if (reader.faults.length > 0) throw new ConfigError(reader.faults)
-  return Object.freeze(config)
-}
-
-function readWorkers(
-  { setting, faults }: Reader,
-  settings: ReturnType<typeof readSettings>,
-): number {
-  const minMemory = smallestBudget(partSizeOf(settings))
-  const workers = countWorkers(setting('WORKERS', '1', parseWorkers), { ...settings, minMemory })
-  if (workers > 1 && !canShare(settings)) {
-    faults.push(
-      'WORKERS: must be 1 or auto with SQLite or local files; more workers need PostgreSQL and S3',
-    )
-  } else if (workers > 1 && portsOf(settings).includes(0)) {
-    faults.push(
-      'PORT, ADMIN_PORT, METRICS_PORT: must not be 0 with several WORKERS, which share them',
-    )
-  } else if (settings.uploadMemory < workers * minMemory) {
-    const least = `${Math.ceil((workers * minMemory) / 2 ** 20)}MiB`
-    const cause = workers > 1 ? `${workers} WORKERS with this MAX_FILE_SIZE` : 'this MAX_FILE_SIZE'
-    faults.push(`UPLOAD_MEMORY: must be at least ${least} for ${cause}`)
+  const least = smallestBudget(partSizeOf(settings))
+  if (settings.uploadMemory < least) {
+    const size = `${Math.ceil(least / 2 ** 20)}MiB`
+    reader.faults.push(`UPLOAD_MEMORY: must be at least ${size} for this MAX_FILE_SIZE`)
   }
-  return workers
-}
-
-function portsOf({ port, admin, metrics }: ReturnType<typeof readSettings>) {
-  return [port, admin?.port, metrics?.port]
+  if (reader.faults.length > 0) throw new ConfigError(reader.faults)
+  return Object.freeze(settings)
 }
 
 /** Works without an S3 object store in the settings. Throws `ConfigError`. */
@@ -103,6 +79,7 @@ function readSettings(reader: Reader) {
   return {
     host: setting('HOST', '127.0.0.1', String),
     port: setting('PORT', '3000', parsePort),
+    reusePort: setting('REUSE_PORT', 'false', parseBoolean),
     basePath: setting('BASE_PATH', '', parseBasePath),
     dataDir,
     database: setting('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase),

@@ -32,7 +32,7 @@ export function parseObjectStore(
 
 export type DatabaseConfig =
   | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'postgres'; readonly url: string; readonly poolSize?: number }
+  | { readonly kind: 'postgres'; readonly url: string }
 
 export function parseDatabase(text: string): DatabaseConfig {
   const [, authority = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)/.exec(text) ?? []
@@ -94,15 +94,6 @@ export function parsePositiveCount(text: string): number {
   const count = parseCount(text)
   if (count > 0) return count
   throw new Error('must be a whole number of at least 1')
-}
-
-export function parseWorkers(text: string): number | 'auto' {
-  if (text === 'auto') return text
-  try {
-    return parsePositiveCount(text)
-  } catch (cause) {
-    throw new Error('must be auto or a whole number of at least 1', { cause })
-  }
 }
 
 export function parseBoolean(text: string): boolean {

@@ -16,6 +16,9 @@ export function settingWarnings(
       `AWS_ENDPOINT_URL_S3 is set but not used: files are stored in ${directory} unless OBJECT_STORE is s3://<bucket>`,
     )
   }
+  if (!['', '1'].includes(environment['WORKERS'] ?? '')) {
+    warnings.push('WORKERS has no effect: to use several cores, run several instances')
+  }
   return warnings
 }
 

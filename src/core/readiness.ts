@@ -6,7 +6,7 @@ import type { ObjectStore } from './objects/object-store.ts'
 export interface Readiness {
   /**
    * The parts that do not answer and their reasons; empty when all do. Results are at most 500 ms old, so any number of
-   * probes is cheap. A part that hangs is reported after `timeoutMs`. Rejects only while other workers still start.
+   * probes is cheap. A part that hangs is reported after `timeoutMs`. Never rejects.
    */
   failures(): Promise<ReadonlyMap<Dependency, unknown>>
 }

@@ -10,6 +10,7 @@ import { listIndexes } from './migrations/2026-11-24-list-indexes.ts'
 import { countGarbage } from './migrations/2026-11-23-count-garbage.ts'
 import { resumableUploads } from './migrations/2026-11-23-resumable-uploads.ts'
 import { guessing } from './migrations/2026-11-22-guessing.ts'
+import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
 import { uploadsAsGarbage } from './migrations/2026-11-24-uploads-as-garbage.ts'
 import { buildIndexes, lockTables } from './postgres/migration.ts'
 import type { Tables } from './schema.ts'
@@ -123,5 +124,6 @@ export function migrations({ bytewise, createTrigger }: Database): Migrations {
     '2026-11-23-resumable-uploads': resumableUploads(bytewise),
     '2026-11-24-list-indexes': listIndexes(),
     '2026-11-24-uploads-as-garbage': uploadsAsGarbage({ createTrigger }),
+    '2026-11-25-drop-guesses': dropGuesses(),
   }
 }

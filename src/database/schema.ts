@@ -1,5 +1,4 @@
 import type { Generated, Kysely } from 'kysely'
-import type { ClientAddress } from '../core/auth/client-address.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
@@ -19,7 +18,6 @@ export interface Tables {
   readonly upload_pieces: UploadPieceRow
   readonly garbage: GarbageRow
   readonly chores: LeaderLeaseRow
-  readonly guesses: FailedAttemptRow
 }
 
 export interface UserRow {
@@ -151,15 +149,6 @@ export interface LeaderLeaseRow {
   readonly name: string
   readonly holder: string
   readonly lease_until: number
-}
-
-export interface FailedAttemptRow {
-  readonly address: ClientAddress
-  readonly guesses: number
-  readonly window_ends_at: number
-  readonly blocks: number
-  readonly blocked_until: number
-  readonly expires_at: number
 }
 
 /** Whether a rebuild is running or was interrupted: its table `rebuild_objects` exists only then. */

@@ -3,7 +3,6 @@ import type { Readiness } from '../core/readiness.ts'
 import type { Repository } from '../core/files/repository.ts'
 import type { Sweeper } from '../core/sweep/sweeper.ts'
 import type { ResumableUploads } from '../core/uploads/resumable/resumable-uploads.ts'
-import type { Snapshot } from './aggregated-metrics.ts'
 import { createAppendMetrics, type UploadHooks } from './appends.ts'
 import { createStoredBytes, meterRepository } from './call-meters.ts'
 import { type BacklogOptions, createBacklogMetrics, createDependencyMetrics } from './scrape.ts'
@@ -13,13 +12,8 @@ import { meterSweeper } from './sweeps.ts'
 
 export interface Metrics {
   readonly contentType: string
-  /**
-   * Omits metrics that a dependency does not supply in time. With several workers, rejects if the primary fails to add
-   * up their metrics.
-   */
+  /** Omits metrics that a dependency does not supply in time. */
   expose(): Promise<string>
-  /** The metrics of this process, for `AggregatedMetrics`. Only one process needs to read the backlog. */
-  takeSnapshot(options: { readonly readsBacklog: boolean }): Promise<Snapshot>
   /** Adds version and process metrics, such as event loop delays. Idempotent. */
   watchProcess(build: BuildInfo): void
   meterSweeper(sweeper: Sweeper): Sweeper
@@ -55,12 +49,6 @@ export function createMetrics({ registry = new Registry(), ...options }: Metrics
       requests.settle()
       return await registry.metrics()
     },
-    async takeSnapshot({ readsBacklog }) {
-      if (!readsBacklog) backlog.clear()
-      await Promise.all([readsBacklog ? backlog.scrape() : undefined, dependencies.scrape()])
-      requests.settle()
-      return await registry.getMetricsAsJSON()
-    },
     watchProcess(build) {
       if (watchesProcess) return
       watchesProcess = true
@@ -81,7 +69,6 @@ function exposeBuild(registry: Registry, { version }: BuildInfo): void {
     name: 'cloud_repository_build_info',
     help: 'Always 1; the label is the version of this instance.',
     labelNames: ['version'],
-    aggregator: 'first',
     registers: [registry],
   })
   build.set({ version }, 1)

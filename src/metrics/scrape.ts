@@ -14,7 +14,6 @@ export interface Reading {
 }
 
 export interface Scraped {
-  readonly clear: () => void
   /** Never rejects: it omits late or failed values. Concurrent scrapes share one read. */
   readonly scrape: () => Promise<void>
 }
@@ -23,7 +22,6 @@ export interface Scraped {
 export function createScrape({ clear, read }: Reading): Scraped {
   let reading: Promise<void> | undefined
   return {
-    clear,
     async scrape() {
       clear()
       reading ??= read()
@@ -48,7 +46,6 @@ export function createDependencyMetrics({ registry, readiness }: DependencyOptio
     help: '1 if the part responds, 0 if it fails, as checked by /readyz.',
     labelNames: ['part'],
     registers: [registry],
-    aggregator: 'min',
   })
   return createScrape({
     clear: () => up.reset(),

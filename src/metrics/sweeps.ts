@@ -71,9 +71,8 @@ const FIGURES = [
 ] as const satisfies readonly (readonly [Counted, string, string])[]
 
 function lastSweep(registers: Registry[]): (sweep: { began: number; ended: number }) => void {
-  const common = { registers, aggregator: 'max' } as const
   const gauge = (name: string, help: string): Gauge =>
-    new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, ...common })
+    new Gauge({ name: `cloud_repository_last_sweep_${name}_seconds`, help, registers })
   const start = gauge(
     'start_timestamp',
     'When the last sweep of this instance started, excluding the outcome elsewhere.',

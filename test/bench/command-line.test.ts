@@ -66,12 +66,12 @@ test('what there is not is refused', () => {
 })
 
 test('a run that would measure nothing is refused', () => {
-  expect(read('--scenario', 'workers-2', '--stack', 'sqlite-minio')).toEqual({
-    wrong: 'workers-2 does not run on sqlite-minio.',
+  expect(read('--scenario', 'instances-2', '--stack', 'sqlite-minio')).toEqual({
+    wrong: 'instances-2 does not run on sqlite-minio.',
   })
-  const both = ['--scenario', 'start', '--scenario', 'workers-2']
+  const both = ['--scenario', 'start', '--scenario', 'instances-2']
   expect(read(...both, '--stack', 'sqlite-minio')).toEqual({
-    wrong: 'start, workers-2 do not run on sqlite-minio.',
+    wrong: 'start, instances-2 do not run on sqlite-minio.',
   })
   expect(read('--scenario', 'start', '--quick')).toEqual({
     wrong: 'start does not run on sqlite-minio, postgres-minio.',

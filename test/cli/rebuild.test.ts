@@ -63,6 +63,8 @@ describe('the command rebuild', () => {
     const refused = await run('serve')
     expect(refused.code).toBe(1)
     expect(refused.output).toContain('A rebuild was interrupted')
+    expect((await run('rebuild')).output).toContain('This one starts over.')
+    expect((await run('users list')).code).toBe(0)
   })
 
   it('finds the names again in a folder that was moved', async () => {

@@ -49,7 +49,7 @@ describe('readConfig', () => {
       webPage: true,
       minFreeSpace: 64 * 2 ** 20,
       uploadMemory: 256 * 2 ** 20,
-      workers: 1,
+      reusePort: false,
       jwt: undefined,
       logLevel: 'info',
       logFormat: 'auto',

@@ -11,6 +11,7 @@ function warningsOf(environment: Record<string, string>) {
 it.each([
   ['trial secrets', { PGPASSWORD: 'trial-secret' }, 'trial secrets'],
   ['an endpoint of S3 that local files do not use', ENDPOINT, 'AWS_ENDPOINT_URL_S3 is set'],
+  ['workers, of which there are none', { WORKERS: '4' }, 'WORKERS has no effect'],
 ])('%s cause a warning, which repeats no secret', (_what, environment, warning) => {
   expect(warningsOf(environment)).toEqual([expect.stringContaining(warning)])
   expect(warningsOf(environment).join()).not.toContain('trial-secret')

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_LABEL_LENGTH } from '../../src/core/auth/access-tokens.ts'
-import { parseClientAddress } from '../../src/core/auth/client-address.ts'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 import { type File, VISIBILITIES } from '../../src/core/files/file.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
@@ -132,7 +131,6 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'upload_pieces.receipt': () => MAX_RECEIPT_BYTES,
   'chores.name': () => longestOf(['sweep', 'write_probe']),
   'chores.holder': () => 32 * 1024,
-  'guesses.address': () => parseClientAddress('ffff:ffff:ffff:ffff::1').length,
 }
 
 /** The JSON of a name doubles each quotation mark. */

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/database/database.ts'
-import { createFailedAttemptStore } from '../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
 import { type Audit, BASE_CAPACITY, type LedgerHarness } from '../core/ledger/fixture.ts'
@@ -9,8 +8,6 @@ interface HarnessOptions {
   readonly database: Database
   /** The same database, opened a second time. */
   readonly twin: Database
-  /** See `LedgerHarness`. */
-  readonly countWrites: LedgerHarness['countWrites']
   readonly clock: Pick<LedgerHarness, 'now' | 'advance'>
   /** Runs after both are closed. */
   readonly cleanUp: () => Promise<void>
@@ -18,15 +15,12 @@ interface HarnessOptions {
 
 /** The contract suites' view of a migrated database. */
 export function createHarness(harness: HarnessOptions): LedgerHarness {
-  const { database, twin, clock, countWrites, cleanUp } = harness
+  const { database, twin, clock, cleanUp } = harness
   const options = { baseCapacity: BASE_CAPACITY }
   return {
     ledger: createLedger(database, options),
     other: createLedger(twin, options),
     users: createUserStore(database),
-    failedAttempts: createFailedAttemptStore(database),
-    otherFailedAttempts: createFailedAttemptStore(twin),
-    countWrites,
     ...clock,
     audit: async (userId) => {
       const { rows } = await sql<Audit>`SELECT

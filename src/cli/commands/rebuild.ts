@@ -1,5 +1,4 @@
 import { formatByteSize } from '../../core/byte-size.ts'
-import type { Rebuilt } from '../../core/rebuild/rebuilder.ts'
 import {
   REBUILD_FINDING_KINDS,
   type RebuildCounts,
@@ -20,17 +19,20 @@ export const REBUILD: Command = {
       skipUnreadable: switches.has('skip-unreadable'),
       onFinding: (finding) => printFinding(call, rowOf(finding)),
       onProgress: showProgress(call, progressOf),
+      onRestart: () => printError(RESTARTED),
       signal: interruption(),
     })
     if (rebuilt.refused || leftAlone(rebuilt.counts) > 0) fail()
     if (!rebuilt.refused) {
       if (!rebuilt.isFinished && !dryRun) printError(UNREADABLE)
-      return summary(rebuilt, dryRun)
+      return summary(rebuilt.counts, dryRun)
     }
     printError(NOT_EMPTY)
     return undefined
   },
 }
+
+const RESTARTED = 'An earlier rebuild was interrupted. This one starts over.'
 
 const UNREADABLE =
   'Some objects could not be read, so the rebuild is not finished. Run it again when the object store can return ' +
@@ -52,16 +54,14 @@ function rowOf({ kind, userId, name, objectKey }: RebuildFinding): Row {
   }
 }
 
-type Done = Extract<Rebuilt, { refused: false }>
-
-function summary({ counts, figures }: Done, dryRun: boolean): Row {
+function summary(counts: RebuildCounts, dryRun: boolean): Row {
   return {
     dry_run: dryRun,
     objects: counts.listed,
-    users: figures.users,
-    files: figures.files,
-    bytes: new Bytes(figures.bytes),
-    replaced_objects: figures.replaced,
+    users: counts.users,
+    files: counts.files,
+    bytes: new Bytes(counts.bytes),
+    replaced_objects: counts.replaced,
     ...Object.fromEntries(LEFT_ALONE.map((kind) => [`${kind}s`, counts.found[kind]])),
     left_alone: leftAlone(counts),
   }

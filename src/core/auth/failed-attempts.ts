@@ -1,4 +1,4 @@
-/** Failed attempts of one address, in milliseconds of the caller's clock. */
+/** Failed attempts of one address, in milliseconds of the process's clock. */
 export interface FailedAttemptCount {
   readonly failedAttempts: number
   readonly windowEndsAt: number
@@ -35,21 +35,16 @@ const NONE: FailedAttemptCount = {
   expiresAt: 0,
 }
 
-export interface FailedAttempts {
-  readonly failedAttempts: number
-  readonly now: number
-}
-
-/** Adds failed attempts to a count. During a block, returns the same object, so nothing is written. */
-export function countFailedAttempts(
+/** Adds a failed attempt to a count. During a block, returns the same object. */
+export function countFailedAttempt(
   count: FailedAttemptCount | undefined,
-  { failedAttempts, now }: FailedAttempts,
+  now: number,
   policy: FailedAttemptPolicy,
 ): FailedAttemptCount {
   const known = count === undefined || now >= count.expiresAt ? NONE : count
   if (now < known.blockedUntil) return known
   const isInWindow = now < known.windowEndsAt
-  const total = (isInWindow ? known.failedAttempts : 0) + failedAttempts
+  const total = (isInWindow ? known.failedAttempts : 0) + 1
   if (total >= policy.maxFailedAttempts) return block(known, now, policy)
   const windowEndsAt = isInWindow ? known.windowEndsAt : now + policy.windowMs
   const expiresAt = Math.max(known.expiresAt, windowEndsAt)

@@ -5,7 +5,7 @@ import type { UserId } from '../users/user-id.ts'
 import { parseClientAddress } from './client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
-import { createBudget, createThrottledLookup } from './throttled-lookup.ts'
+import { createTokenCache } from './token-cache.ts'
 import type { AccessTokenUser, User, UserStore } from '../users/user-store.ts'
 
 export interface TokenVerificationOptions {
@@ -45,8 +45,8 @@ const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const MAX_JWT_LENGTH = 8192
 const MAX_CACHED = 10_000
 
-/** JWT verifications for all blocked addresses together: at most a few percent of a core. */
-const JWTS_ON_PROBATION = { max: 10, everyMs: 100 }
+/** Lookups of tokens that may be valid, for all blocked addresses together: at most a few percent of a core. */
+const PROBATION = { max: 10, everyMs: 100 }
 
 // Causes, for the log.
 const UNKNOWN_FORM = formatError(
@@ -64,8 +64,7 @@ interface ShownToken {
 export function createTokenVerification(options: TokenVerificationOptions): TokenVerification {
   const { users, jwtUsers, onUse, failedAttempts, clock } = options
   const cache = createTokenCache({ maxAgeMs: options.cacheMs, maxEntries: MAX_CACHED, clock })
-  const throttled = createThrottledLookup(users)
-  const jwtBudget = createBudget({ ...JWTS_ON_PROBATION, clock })
+  const probation = createBudget({ ...PROBATION, clock })
 
   function kindOf(secret: string): ShownToken['kind'] {
     if (SECRET.test(secret)) return 'issued'
@@ -77,10 +76,10 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
     const blockedMs = address === undefined ? 0 : (failedAttempts?.blockedMs(address) ?? 0)
     try {
       if (kind === undefined) throw accessTokenInvalid(UNKNOWN_FORM)
-      const user = await cache.find(hash, () => {
+      const user = await cache.find(hash, async () => {
         const isSuspect = blockedMs > 0 && !cache.wasValid(hash)
-        if (kind === 'jwt') return findJwt(secret, isSuspect)
-        return isSuspect ? throttled.find(hash) : users.findAccessTokenUser(hash)
+        if (isSuspect && !probation.take()) throw tooManyFailedAttempts(PROBATION.everyMs)
+        return await read(secret)
       })
       if (user !== undefined) return user
       if (kind === 'issued') throw accessTokenInvalid()
@@ -94,12 +93,17 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
     throw accessTokenInvalid(UNKNOWN_USER)
   }
 
-  async function findJwt(jwt: string, isSuspect: boolean): Promise<AccessTokenUser | undefined> {
-    if (!isSuspect || jwtBudget.take()) return await jwtUsers?.find(jwt)
-    throw tooManyFailedAttempts(JWTS_ON_PROBATION.everyMs)
+  async function read(
+    secret: string,
+    options?: { readonly evenExpired: boolean },
+  ): Promise<AccessTokenUser | undefined> {
+    if (SECRET.test(secret)) return await users.findAccessTokenUser(sha256(secret), options)
+    return await jwtUsers?.find(secret, options)
   }
 
   return {
+    read,
+
     async find(secret, ip) {
       const kind = kindOf(secret)
       const hash = sha256(secret)
@@ -109,11 +113,6 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
     },
 
     forgetUser: (userId) => cache.forgetUser(userId),
-
-    async read(secret, options) {
-      if (SECRET.test(secret)) return await users.findAccessTokenUser(sha256(secret), options)
-      return await jwtUsers?.find(secret, options)
-    },
   }
 }
 
@@ -122,105 +121,22 @@ export function sha256(secret: string): string {
   return hash('sha256', secret)
 }
 
-export interface TokenCacheOptions {
-  /** Counted from the start of the lookup; 0 disables the cache. */
-  readonly maxAgeMs: number
-  readonly maxEntries: number
+interface BudgetOptions {
+  readonly max: number
+  readonly everyMs: number
   readonly clock: () => number
 }
 
-export interface TokenCache {
-  /**
-   * Returns the user from the cache or from `look`. Guarantees that no answer outlives `maxAgeMs`, the token's expiry,
-   * or `forgetUser`. Concurrent calls share a lookup. Misses and failures are not cached, so they evict no entry.
-   */
-  find(sha256: string, look: () => Promise<AccessTokenUser | undefined>): Promise<User | undefined>
-
-  get(sha256: string): User | undefined
-
-  /** Whether the token was valid in the last lookup that did not fail. */
-  wasValid(sha256: string): boolean
-
-  /** Guarantees that every later `find` of the user's tokens does a new lookup, even if one is running now. */
-  forgetUser(userId: UserId): void
-}
-
-/** Maximum number of hashes of valid tokens. Beyond it, those looked up longest ago are dropped. */
-const MAX_VALID = 50_000
-
-/** Caches lookups briefly in bounded memory, so that a request costs no read. */
-export function createTokenCache(options: TokenCacheOptions): TokenCache {
-  const { maxAgeMs, maxEntries, clock } = options
-  const entries = new Map<string, Entry>()
-  const lookups = new Map<string, Lookup>()
-  const valid = new Set<string>()
-
-  function get(sha256: string): User | undefined {
-    const entry = entries.get(sha256)
-    return entry !== undefined && clock() < entry.until ? entry.user : undefined
-  }
-
-  function learn(sha256: string, isValid: boolean): void {
-    valid.delete(sha256)
-    if (isValid) valid.add(sha256)
-    const [oldest] = valid
-    if (valid.size > MAX_VALID && oldest !== undefined) valid.delete(oldest)
-  }
-
-  async function finish(sha256: string, lookup: Lookup): Promise<User | undefined> {
-    try {
-      const found = await lookup.found
-      learn(sha256, found !== undefined)
-      if (found !== undefined && lookups.get(sha256) === lookup) keep(sha256, { lookup, found })
-      return found?.user
-    } finally {
-      if (lookups.get(sha256) === lookup) lookups.delete(sha256)
-    }
-  }
-
-  function keep(sha256: string, answer: { lookup: Lookup; found: AccessTokenUser }): void {
-    const { user, expiresInMs = Infinity } = answer.found
-    // Deleted first to keep the entries ordered by age.
-    entries.delete(sha256)
-    entries.set(sha256, { user, until: answer.lookup.startedAt + Math.min(maxAgeMs, expiresInMs) })
-    const [oldest] = entries.keys()
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
-  }
-
+/** Allows `max` calls of `take` per `everyMs`. */
+function createBudget({ max, everyMs, clock }: BudgetOptions) {
+  let endsAt = Number.NEGATIVE_INFINITY
+  let left = 0
   return {
-    get,
-    wasValid: (sha256) => valid.has(sha256),
-
-    async find(sha256, look) {
-      const user = get(sha256)
-      if (user !== undefined) return user
+    take(): boolean {
       const now = clock()
-      const running = lookups.get(sha256)
-      // A longer-running lookup may have read outdated rows.
-      if (running !== undefined && now - running.startedAt < maxAgeMs) {
-        return (await running.found)?.user
-      }
-      const lookup = { startedAt: now, found: look() }
-      lookups.set(sha256, lookup)
-      return await finish(sha256, lookup)
-    },
-
-    forgetUser(userId) {
-      // The user of a running lookup is not known yet; a removed lookup is neither cached nor shared.
-      lookups.clear()
-      for (const [sha256, { user }] of entries) {
-        if (user.userId === userId) entries.delete(sha256)
-      }
+      if (now >= endsAt) [endsAt, left] = [now + everyMs, max]
+      left -= 1
+      return left >= 0
     },
   }
-}
-
-interface Entry {
-  readonly user: User
-  readonly until: number
-}
-
-interface Lookup {
-  readonly startedAt: number
-  readonly found: Promise<AccessTokenUser | undefined>
 }

@@ -24,10 +24,8 @@ export async function collectObjects(run: RebuildRun): Promise<void> {
   for await (const batch of inChunks(listing, OBJECTS_PER_BATCH)) {
     signal.throwIfAborted()
     const keys = batch.map(({ key }) => key)
-    const known = await journal.findKnown(keys)
     const found: FoundObject[] = []
-    const fresh = keys.filter((key) => !known.has(key))
-    await forEachConcurrent(fresh, PARALLEL_HEADS, async (key) => {
+    await forEachConcurrent(keys, PARALLEL_HEADS, async (key) => {
       const object = await examine(run, key)
       if (object !== undefined) found.push(object)
     })

@@ -14,72 +14,46 @@ export interface FoundObject {
   readonly beganAt: number
 }
 
-export interface RebuildFigures {
-  readonly users: number
-  /** The newest object of each user and name; `bytes` is their size. */
-  readonly files: number
-  readonly bytes: number
-  /** Older objects of the same users and names. */
-  readonly replaced: number
-  /** Objects already made files or garbage. */
-  readonly settled: number
+/** An object whose content was read. `sha256`: 64 lower-case hexadecimal digits. */
+export interface ReadObject extends FoundObject {
+  readonly sha256: string
 }
 
-/** A position in the journal, which is ordered by user, name and version. */
-export type RebuildPosition = Pick<FoundObject, 'userId' | 'name' | 'version'>
-
 /**
- * PORT: the state of a rebuild, in a database table that exists only during the rebuild. The database determines the
- * newest objects, so memory use is constant, and an interrupted run can continue. Every method except `figures` is one
+ * PORT: the objects that a rebuild has found, in a database table that exists only during the rebuild, and what the
+ * rebuild records of them. The database sorts the objects, so memory use is constant. Every method except `begin` is one
  * short transaction. All methods reject with `unavailable` as the ledger's do.
  */
 export interface RebuildJournal {
   /**
-   * Guarantees a journal in a database that holds nothing except the results of the rebuild. Creates the journal if the
-   * database has no users, files, uploads or garbage, or finds the journal of an interrupted run. Resolves to `refused`
-   * otherwise, and changes nothing.
+   * Guarantees an empty journal in a database without files and garbage. Creates it if the database has no users, files,
+   * uploads or garbage. If an interrupted run left a journal, removes what that run recorded, and resolves to
+   * `restarted`. Resolves to `refused` otherwise, and changes nothing.
    */
-  begin(): Promise<'begun' | 'found' | 'refused'>
+  begin(): Promise<'begun' | 'restarted' | 'refused'>
 
   /** Whether a journal exists: a run is in progress or was interrupted. */
   isUnfinished(): Promise<boolean>
 
-  /** Returns those of at most 1,000 keys that the journal holds. */
-  findKnown(keys: readonly ObjectKey[]): Promise<ReadonlySet<ObjectKey>>
-
   /** Adds at most 1,000 objects and returns the keys of those whose version another user's object already has. */
   add(objects: readonly FoundObject[]): Promise<readonly ObjectKey[]>
 
-  /** Returns up to `limit` objects after a position, in order: the newest of their user and name, without a digest. */
-  listUnread(page: {
-    readonly after: RebuildPosition | undefined
+  /** Returns up to `limit` objects, by descending user, name and version: of each name, the newest first. */
+  list(page: {
+    readonly before: FoundObject | undefined
     readonly limit: number
   }): Promise<readonly FoundObject[]>
 
-  /** Stores the digests of at most 1,000 objects: SHA-256, 64 lower-case hexadecimal digits. */
-  addDigests(
-    digests: readonly (Pick<FoundObject, 'userId' | 'version'> & { readonly sha256: string })[],
-  ): Promise<void>
-
   /**
-   * Processes up to `limit` of one user's objects after a position: the newest object of each name becomes a private
-   * file; older ones become garbage, to be removed after `garbageDelayMs`. Creates a missing user. The user's figures
-   * change in the same transaction (I4). Skips a name whose newest object has no digest. Returns the processed objects;
-   * none if no object is left after the position.
+   * Makes at most 1,000 objects private files and others garbage, to be removed after `garbageDelayMs`. Creates missing
+   * users. The users' figures change in the same transaction (I4).
    */
-  settle(options: {
-    readonly after: RebuildPosition | undefined
-    readonly limit: number
+  settle(objects: {
+    readonly files: readonly ReadObject[]
+    readonly garbage: readonly FoundObject[]
     readonly garbageDelayMs: number
-  }): Promise<readonly SettledObject[]>
-
-  /** Returns the totals of processed and remaining objects, added up in many short reads. */
-  figures(): Promise<RebuildFigures>
+  }): Promise<void>
 
   /** Guarantees that no journal exists. */
   finish(): Promise<void>
-}
-
-export interface SettledObject extends FoundObject {
-  readonly as: 'file' | 'garbage'
 }

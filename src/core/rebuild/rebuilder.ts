@@ -1,7 +1,7 @@
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import { collectObjects } from './collect.ts'
-import type { FoundObject, RebuildFigures, RebuildJournal, RebuildPosition } from './journal.ts'
+import type { FoundObject, ReadObject } from './journal.ts'
 import {
   type RebuildCounts,
   type RebuilderOptions,
@@ -12,21 +12,16 @@ import {
 
 export type Rebuilt =
   | { readonly refused: true }
-  | {
-      readonly refused: false
-      readonly isFinished: boolean
-      readonly counts: RebuildCounts
-      readonly figures: RebuildFigures
-    }
+  | { readonly refused: false; readonly isFinished: boolean; readonly counts: RebuildCounts }
 
 export interface Rebuilder {
   /**
    * Rebuilds the database from the object store alone: the newest object of each user and name becomes a private file
    * with the SHA-256 of its content, older ones become garbage, and objects without a readable name stay. Requires an
-   * empty database or an interrupted run; otherwise returns `refused` and changes nothing. No service may use the
-   * database meanwhile. Uses constant memory. If objects are unreadable and not skipped, the rebuild stays unfinished.
-   * Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; the next call
-   * continues the run.
+   * empty database or an interrupted run, which starts over; otherwise returns `refused` and changes nothing. No service
+   * may use the database meanwhile. Uses constant memory. If objects are unreadable and not skipped, the rebuild stays
+   * unfinished. Rejects with `unavailable` if the database or the object store fails, and with the signal's reason; the
+   * rebuild then stays unfinished.
    */
   rebuild(request: RebuildRequest): Promise<Rebuilt>
 
@@ -38,85 +33,83 @@ export function createRebuilder(options: RebuilderOptions): Rebuilder {
   const { journal } = options
 
   async function rebuild(request: RebuildRequest): Promise<Rebuilt> {
+    const { dryRun, skipUnreadable = false, signal } = request
     const run = startRun(options, request)
-    let start: Awaited<ReturnType<RebuildJournal['begin']>> | undefined
+    const start = await journal.begin()
+    if (start === 'refused') return { refused: true }
+    if (start === 'restarted') request.onRestart?.()
+    // A restarted run leaves users, so the journal stays to show that the database is not in use.
+    const endsHere = dryRun && start === 'begun'
+    const { counts } = run
     try {
-      start = await journal.begin()
-      if (start === 'refused') return { refused: true }
       await collectObjects(run)
-      if (!request.dryRun) {
-        await readDigests(run)
-        await settle(run)
-      }
+      await settleObjects(run)
     } catch (error) {
-      // Nothing continues it. If this fails, a later rebuild takes over the journal.
-      if (request.dryRun && start === 'begun') await journal.finish().catch(() => undefined)
+      if (endsHere) await journal.finish().catch(() => undefined)
       // Adapters report `unavailable` for what the caller aborted.
-      request.signal.throwIfAborted()
+      signal.throwIfAborted()
       throw error
     }
-    const figures = await journal.figures()
-    const isFinished = isOver({ ...request, start, counts: run.counts })
+    const isWhole = skipUnreadable || counts.found.unreadable_object === 0
+    const isFinished = dryRun ? endsHere : isWhole
     if (isFinished) await journal.finish()
-    return { refused: false, isFinished, counts: run.counts, figures }
+    return { refused: false, isFinished, counts }
   }
 
   return { rebuild, isUnfinished: () => journal.isUnfinished() }
 }
 
-/** A dry run keeps the journal of an interrupted run; unreadable objects keep it for another run. */
-function isOver({
-  dryRun,
-  skipUnreadable = false,
-  start,
-  counts,
-}: Pick<RebuildRequest, 'dryRun' | 'skipUnreadable'> & {
-  readonly start: string
-  readonly counts: RebuildCounts
-}): boolean {
-  if (dryRun) return start === 'begun'
-  return skipUnreadable || counts.found.unreadable_object === 0
-}
-
 const OBJECTS_PER_TRANSACTION = 500
-
-async function settle(run: RebuildRun): Promise<void> {
-  const { journal, garbageDelayMs, signal, counts } = run
-  let after: RebuildPosition | undefined
-  do {
-    signal.throwIfAborted()
-    const settled = await journal.settle({ after, limit: OBJECTS_PER_TRANSACTION, garbageDelayMs })
-    for (const { as, userId, name, objectKey } of settled) {
-      if (as === 'garbage') run.report({ kind: 'replaced_object', userId, name, objectKey })
-    }
-    counts.settled += settled.length
-    run.onProgress?.(counts)
-    after = settled.at(-1)
-  } while (after !== undefined)
-}
-
-/** Bounds how many digests are lost if the process is killed. */
-const OBJECTS_PER_PAGE = 64
 const PARALLEL_READS = 8
 
-async function readDigests(run: RebuildRun): Promise<void> {
-  const { journal, signal } = run
-  let after: RebuildPosition | undefined
-  do {
+/** The newest object of a name comes first; if it can't be read, the older ones are left alone, too. */
+async function settleObjects(run: RebuildRun): Promise<void> {
+  const { journal, garbageDelayMs, signal, counts, dryRun } = run
+  let last: FoundObject | undefined
+  let isLastRead = false
+  for (;;) {
     signal.throwIfAborted()
-    const page = await journal.listUnread({ after, limit: OBJECTS_PER_PAGE })
-    const digests: (FoundObject & { readonly sha256: string })[] = []
-    try {
-      await forEachConcurrent(page, PARALLEL_READS, async (object) => {
-        const sha256 = await digestOf(run, object)
-        if (sha256 !== undefined) digests.push({ ...object, sha256 })
-        else run.report({ kind: 'unreadable_object', ...object })
-      })
-    } finally {
-      await journal.addDigests(digests)
+    const page = await journal.list({ before: last, limit: OBJECTS_PER_TRANSACTION })
+    if (page.length === 0) return
+    const newest = new Set<FoundObject>()
+    for (const object of page) {
+      if (last?.userId !== object.userId) counts.users += 1
+      if (last?.userId !== object.userId || last.name !== object.name) newest.add(object)
+      last = object
     }
-    after = page.at(-1)
-  } while (after !== undefined)
+    counts.files += newest.size
+    counts.bytes += [...newest].reduce((sum, { size }) => sum + size, 0)
+    counts.replaced += page.length - newest.size
+    if (dryRun) continue
+    const digests = await readDigests(run, [...newest])
+    const files: ReadObject[] = []
+    const garbage: FoundObject[] = []
+    for (const object of page) {
+      const sha256 = digests.get(object)
+      if (newest.has(object)) isLastRead = sha256 !== undefined
+      if (sha256 !== undefined) files.push({ ...object, sha256 })
+      else if (isLastRead) garbage.push(object)
+    }
+    await journal.settle({ files, garbage, garbageDelayMs })
+    for (const { userId, name, objectKey } of garbage) {
+      run.report({ kind: 'replaced_object', userId, name, objectKey })
+    }
+    counts.settled += files.length + garbage.length
+    run.onProgress?.(counts)
+  }
+}
+
+async function readDigests(
+  run: RebuildRun,
+  objects: readonly FoundObject[],
+): Promise<ReadonlyMap<FoundObject, string>> {
+  const digests = new Map<FoundObject, string>()
+  await forEachConcurrent(objects, PARALLEL_READS, async (object) => {
+    const sha256 = await digestOf(run, object)
+    if (sha256 !== undefined) digests.set(object, sha256)
+    else run.report({ kind: 'unreadable_object', ...object })
+  })
+  return digests
 }
 
 async function digestOf(run: RebuildRun, object: FoundObject): Promise<string | undefined> {

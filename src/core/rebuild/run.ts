@@ -33,10 +33,12 @@ export interface RebuilderOptions {
 export interface RebuildRequest {
   /** Reads no content and leaves the database unchanged. */
   readonly dryRun: boolean
-  /** Finishes without the objects that can't be read. If false, they are left for the next run. */
+  /** Finishes without the objects that can't be read. If false, the rebuild stays unfinished because of them. */
   readonly skipUnreadable?: boolean
   /** Called with each finding; none is kept. A dry run does not report replaced objects. */
   readonly onFinding: (finding: RebuildFinding) => void
+  /** Called once if an earlier run was interrupted, whose work is done again. */
+  readonly onRestart?: () => void
   readonly onProgress?: (counts: RebuildCounts) => void
   readonly signal: AbortSignal
 }
@@ -46,6 +48,12 @@ export interface RebuildCounts {
   readObjects: number
   readBytes: number
   settled: number
+  users: number
+  /** The newest object of each user and name; `bytes` is their size. */
+  files: number
+  bytes: number
+  /** Older objects of the same users and names. */
+  replaced: number
   readonly found: Record<RebuildFindingKind, number>
 }
 
@@ -61,6 +69,10 @@ export function startRun(options: RebuilderOptions, request: RebuildRequest): Re
     readObjects: 0,
     readBytes: 0,
     settled: 0,
+    users: 0,
+    files: 0,
+    bytes: 0,
+    replaced: 0,
     found: none as Record<RebuildFindingKind, number>,
   }
   const report = (finding: RebuildFinding): void => {

@@ -114,9 +114,6 @@ export interface UserStore {
     options?: { readonly evenExpired: boolean },
   ): Promise<AccessTokenUser | undefined>
 
-  /** Like `findAccessTokenUser`, for up to 100 hashes in one statement. Hashes without a user are omitted. */
-  findAccessTokenUsers(sha256s: readonly string[]): Promise<ReadonlyMap<string, AccessTokenUser>>
-
   /**
    * Guarantees that `lastUsedAt` of each token, by the database's clock, is no earlier than the given use. The time
    * never moves back, whatever the order of the calls. Takes at most 500 distinct tokens and ignores unknown ones.

@@ -101,5 +101,4 @@ const LOCKED_TABLES = Object.keys({
   files: true,
   garbage: true,
   chores: true,
-  guesses: true,
 } satisfies Record<keyof Tables, true>)

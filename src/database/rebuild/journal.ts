@@ -1,46 +1,40 @@
-import { type Kysely, sql } from 'kysely'
-import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
-import type { FoundObject, RebuildFigures, RebuildJournal } from '../../core/rebuild/journal.ts'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { FoundObject, ReadObject, RebuildJournal } from '../../core/rebuild/journal.ts'
 import type { Database, Fragments } from '../database.ts'
-import { isAfter, isNewest, OBJECT_COLUMNS } from './row.ts'
-import { settleObjects } from './settle.ts'
+import { bigint } from '../ledger/ledger-sql.ts'
+import { INSERT_FILE } from '../ledger/rows.ts'
 import { isRebuilding, type Tables } from '../schema.ts'
 
 /** Uses the table `rebuild_objects`, which exists only during a rebuild and is not in the schema. */
 export function createRebuildJournal(database: Database): RebuildJournal {
   return {
-    begin: () => database.transaction((db) => begin(db, database)),
+    begin: () => begin(database),
     isUnfinished: () => database.query(isRebuilding),
-    findKnown: (keys) => database.query((db) => findKnown(db, keys)),
     add: (objects) => database.transaction((db) => add(db, objects)),
-    listUnread: (page) => database.readInOrder((db) => listUnread(db, page)),
-    addDigests: (digests) =>
-      database.transaction(async (db) => {
-        for (const { version, sha256 } of digests) {
-          await sql`UPDATE rebuild_objects SET sha256 = ${sha256} WHERE version = ${version}`.execute(
-            db,
-          )
-        }
-      }),
-    settle: (options) =>
-      database.transaction(async (db) => {
-        await database.keepIndexOrder?.execute(db)
-        return await settleObjects({ ...database, db }, options)
-      }),
-    figures: () => countJournal(database),
-    finish: () =>
-      database.query(async (db) => {
-        await sql`DROP TABLE IF EXISTS rebuild_objects`.execute(db)
-      }),
+    list: (page) => database.readInOrder((db) => list(db, page)),
+    settle: (objects) => database.transaction((db) => settle({ db, now: database.now }, objects)),
+    finish: () => database.query(drop),
   }
 }
 
-async function begin(
-  db: Kysely<Tables>,
-  { bytewise }: Fragments,
-): ReturnType<RebuildJournal['begin']> {
-  if (await isRebuilding(db)) return 'found'
-  if (!(await isEmpty(db))) return 'refused'
+async function begin(database: Database): ReturnType<RebuildJournal['begin']> {
+  if (!(await database.query(isRebuilding))) {
+    return await database.transaction(async (db) => {
+      if (!(await isEmpty(db))) return 'refused'
+      await create(db, database)
+      return 'begun'
+    })
+  }
+  await clear(database)
+  await database.transaction(async (db) => {
+    await drop(db)
+    await create(db, database)
+  })
+  return 'restarted'
+}
+
+async function create(db: Kysely<Tables>, { bytewise }: Fragments): Promise<void> {
   const text = sql`text COLLATE ${bytewise} NOT NULL`
   await sql`CREATE TABLE rebuild_objects (
     user_id ${text},
@@ -49,11 +43,12 @@ async function begin(
     object_key ${text},
     size bigint NOT NULL,
     began_at bigint NOT NULL,
-    sha256 text,
-    settled integer NOT NULL DEFAULT 0,
     PRIMARY KEY (user_id, name, version)
   )`.execute(db)
-  return 'begun'
+}
+
+async function drop(db: Kysely<Tables>): Promise<void> {
+  await sql`DROP TABLE IF EXISTS rebuild_objects`.execute(db)
 }
 
 async function isEmpty(db: Kysely<Tables>): Promise<boolean> {
@@ -65,16 +60,39 @@ async function isEmpty(db: Kysely<Tables>): Promise<boolean> {
   return rows.length === 0
 }
 
-async function findKnown(
-  db: Kysely<Tables>,
-  keys: readonly ObjectKey[],
-): Promise<ReadonlySet<ObjectKey>> {
-  if (keys.length === 0) return new Set()
-  const versions = keys.map(versionOf)
-  const { rows } = await sql<Pick<FoundObject, 'objectKey'>>`
-    SELECT object_key AS "objectKey" FROM rebuild_objects WHERE version IN (${sql.join(versions)})
-  `.execute(db)
-  return new Set(rows.map(({ objectKey }) => objectKey))
+const ROWS_PER_TRANSACTION = 5000
+
+/** Removes what `settle` has written, but no user: an operator may have given one a token. */
+async function clear(database: Database): Promise<void> {
+  await repeat(
+    database,
+    sql`
+    DELETE FROM files WHERE (user_id, name) IN (
+      SELECT user_id, name FROM files LIMIT ${ROWS_PER_TRANSACTION}
+    )`,
+  )
+  await repeat(
+    database,
+    sql`
+    DELETE FROM garbage WHERE object_key IN (
+      SELECT object_key FROM garbage LIMIT ${ROWS_PER_TRANSACTION}
+    )`,
+  )
+  await repeat(
+    database,
+    sql`
+    UPDATE quotas SET used_bytes = 0, file_count = 0 WHERE user_id IN (
+      SELECT user_id FROM quotas WHERE file_count > 0 LIMIT ${ROWS_PER_TRANSACTION}
+    )`,
+  )
+}
+
+/** Runs a statement until it changes no more rows. */
+async function repeat(database: Database, statement: RawBuilder<unknown>): Promise<void> {
+  let changed: bigint | undefined
+  do {
+    changed = (await database.query((db) => statement.execute(db))).numAffectedRows
+  } while (changed !== 0n)
 }
 
 async function add(
@@ -94,52 +112,59 @@ async function add(
   return taken
 }
 
-async function listUnread(
+async function list(
   db: Kysely<Tables>,
-  { after, limit }: Parameters<RebuildJournal['listUnread']>[0],
+  { before, limit }: Parameters<RebuildJournal['list']>[0],
 ): Promise<readonly FoundObject[]> {
+  const isBefore =
+    before && sql`(user_id, name, version) < (${before.userId}, ${before.name}, ${before.version})`
   const { rows } = await sql<FoundObject>`
-    SELECT ${OBJECT_COLUMNS} FROM rebuild_objects AS r
-    WHERE ${isAfter(after)} AND sha256 IS NULL AND ${isNewest}
-    ORDER BY user_id, name, version LIMIT ${limit}
+    SELECT user_id AS "userId", name, version, object_key AS "objectKey", size, began_at AS "beganAt"
+    FROM rebuild_objects WHERE ${isBefore ?? sql`1 = 1`}
+    ORDER BY user_id DESC, name DESC, version DESC LIMIT ${limit}
   `.execute(db)
   return rows
 }
 
-type CountedRow = FoundObject & { readonly settled: number }
-
-const ROWS_PER_PAGE = 5000
-
-/** Works in pages: a statement over a million rows would time out. The last row of a name is the newest. */
-async function countJournal(database: Database): Promise<RebuildFigures> {
-  const figures = { users: 0, files: 0, bytes: 0, replaced: 0, settled: 0 }
-  let last: CountedRow | undefined
-  let page: readonly CountedRow[]
-  do {
-    page = await readPage(database, last)
-    for (const row of page) {
-      const isSameUser = row.userId === last?.userId
-      const isSameName = isSameUser && row.name === last?.name
-      if (!isSameUser) figures.users += 1
-      if (isSameName) figures.replaced += 1
-      else figures.files += 1
-      figures.bytes += row.size - (isSameName ? (last?.size ?? 0) : 0)
-      figures.settled += row.settled
-      last = row
-    }
-  } while (page.length > 0)
-  return figures
+interface Settling extends Pick<Fragments, 'now'> {
+  readonly db: Kysely<Tables>
 }
 
-function readPage(
-  database: Database,
-  last: CountedRow | undefined,
-): Promise<readonly CountedRow[]> {
-  return database.readInOrder(async (db) => {
-    const { rows } = await sql<CountedRow>`
-      SELECT ${OBJECT_COLUMNS}, settled FROM rebuild_objects AS r WHERE ${isAfter(last)}
-      ORDER BY user_id, name, version LIMIT ${ROWS_PER_PAGE}
-    `.execute(db)
-    return rows
-  })
+async function settle(
+  { db, now }: Settling,
+  { files, garbage, garbageDelayMs }: Parameters<RebuildJournal['settle']>[0],
+): Promise<void> {
+  if (files.length > 0) await addFiles(db, files)
+  if (garbage.length === 0) return
+  await sql`
+    INSERT INTO garbage (object_key, not_before)
+    SELECT object_key, ${now} + ${bigint(garbageDelayMs)}
+    FROM rebuild_objects WHERE version IN (${sql.join(garbage.map(({ version }) => version))})
+  `.execute(db)
+}
+
+/** Without ON CONFLICT for files: an unexpected file must fail the rebuild, so that neither version is lost. */
+async function addFiles(db: Kysely<Tables>, files: readonly ReadObject[]): Promise<void> {
+  const users = sql.join([...new Set(files.map(({ userId }) => userId))])
+  await sql`
+    INSERT INTO users (id, status, created_at)
+    SELECT user_id, 'active', MIN(began_at) FROM rebuild_objects WHERE user_id IN (${users})
+    GROUP BY user_id
+    ON CONFLICT (id) DO NOTHING
+  `.execute(db)
+  const versions = sql.join(files.map(({ version }) => version))
+  await sql`
+    INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
+    SELECT user_id, SUM(size), 0, COUNT(*) FROM rebuild_objects WHERE version IN (${versions})
+    GROUP BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET
+      used_bytes = quotas.used_bytes + excluded.used_bytes,
+      file_count = quotas.file_count + excluded.file_count
+  `.execute(db)
+  await sql`${INSERT_FILE} VALUES ${sql.join(files.map(rowOf))}`.execute(db)
+}
+
+function rowOf(file: ReadObject): RawBuilder<unknown> {
+  const { userId, name, version, objectKey, size, sha256, beganAt } = file
+  return sql`(${userId}, ${name}, ${version}, ${objectKey}, ${size}, ${sha256}, 'private', ${beganAt}, ${beganAt})`
 }

@@ -25,35 +25,22 @@ export async function add({ db, now }: Clocked, token: NewAccessToken): Promise<
 }
 
 export async function findUser(
-  clocked: Clocked,
-  { sha256, evenExpired }: { readonly sha256: string; readonly evenExpired?: boolean },
-): Promise<AccessTokenUser | undefined> {
-  return (await findUsers(clocked, [sha256], evenExpired)).get(sha256)
-}
-
-export async function findUsers(
   { db, now }: Clocked,
-  sha256s: readonly string[],
-  evenExpired = false,
-): Promise<ReadonlyMap<string, AccessTokenUser>> {
-  if (sha256s.length === 0) return new Map()
+  { sha256, evenExpired = false }: { readonly sha256: string; readonly evenExpired?: boolean },
+): Promise<AccessTokenUser | undefined> {
   const { rows } = await sql<FoundRow>`
-    SELECT users.id, status, users.created_at, access_tokens.sha256, expires_at - ${now} AS expires_in_ms
+    SELECT users.id, status, users.created_at, expires_at - ${now} AS expires_in_ms
     FROM access_tokens JOIN users ON users.id = access_tokens.user_id
-    WHERE access_tokens.sha256 IN (${sql.join(sha256s)})
+    WHERE access_tokens.sha256 = ${sha256}
       AND revoked_at IS NULL
       ${evenExpired ? sql`` : sql`AND (expires_at IS NULL OR expires_at > ${now})`}
       AND users.status <> 'deleted'
   `.execute(db)
-  return new Map(
-    rows.map((row) => [
-      row.sha256,
-      { user: toUser(row), expiresInMs: row.expires_in_ms ?? undefined },
-    ]),
-  )
+  const [row] = rows
+  return row && { user: toUser(row), expiresInMs: row.expires_in_ms ?? undefined }
 }
 
-type FoundRow = UserRow & Pick<AccessTokenRow, 'sha256'> & { readonly expires_in_ms: number | null }
+type FoundRow = UserRow & { readonly expires_in_ms: number | null }
 
 export async function recordUses(
   { db, now }: Clocked,

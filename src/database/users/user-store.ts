@@ -40,8 +40,6 @@ export function createUserStore(database: Database): UserStore {
       database.query((db) =>
         accessTokens.findUser({ db: db.withPlugin(PREPARED), now }, { sha256, ...options }),
       ),
-    findAccessTokenUsers: (sha256s) =>
-      database.query((db) => accessTokens.findUsers({ db, now }, sha256s)),
     recordAccessTokenUses: (uses) =>
       database.query((db) => accessTokens.recordUses({ db, now }, uses)),
     listAccessTokens: (userId) => checked(userId, (db) => accessTokens.list(db, userId)),

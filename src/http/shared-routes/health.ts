@@ -60,7 +60,6 @@ const READY = described({
     '- The database or the object store fails. The response names it. A database also counts as failed if its ' +
     'last write failed because of a full disk.\n' +
     '- Downloads are refused because too many are in progress.\n' +
-    '- Not all workers have started yet.\n' +
     '- The service is shutting down.',
   response: {
     200: Type.Object({

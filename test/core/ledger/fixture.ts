@@ -9,7 +9,6 @@ import {
 } from '../../../src/core/files/file-name.ts'
 import type { File } from '../../../src/core/files/file.ts'
 import type { ListedFiles } from '../../../src/core/files/listing.ts'
-import type { FailedAttemptStore } from '../../../src/core/auth/failed-attempt-store.ts'
 import type {
   BeginUpload,
   CommittedUpload,
@@ -34,11 +33,6 @@ export interface LedgerHarness {
   /** A second one on connections of its own, as another instance has it. */
   readonly other: Ledger
   readonly users: UserStore
-  readonly failedAttempts: FailedAttemptStore
-  /** Those of another instance. */
-  readonly otherFailedAttempts: FailedAttemptStore
-  /** A number that changes with each write to the count of an address. */
-  countWrites(address: string): Promise<number | string>
   /** The database's clock. */
   now(): number
   /** Resolves when that clock has moved on by `ms`, at least. */

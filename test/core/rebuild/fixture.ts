@@ -125,12 +125,9 @@ export function interrupted(
     journal: {
       begin: wrap(() => journal.begin()),
       isUnfinished: wrap(() => journal.isUnfinished()),
-      findKnown: wrap((keys) => journal.findKnown(keys)),
       add: wrap((found) => journal.add(found)),
-      listUnread: wrap((page) => journal.listUnread(page)),
-      addDigests: wrap((digests) => journal.addDigests(digests)),
+      list: wrap((page) => journal.list(page)),
       settle: wrap((options) => journal.settle(options)),
-      figures: wrap(() => journal.figures()),
       finish: wrap(() => journal.finish()),
     },
     objects: faultyStore(objects, {

@@ -47,7 +47,7 @@ describe('a rebuild of many objects', () => {
       objects: faultyStore(objects, { list, head: heads.call, open: opens.call }),
       garbageDelayMs: 0,
     }).rebuild({ dryRun: false, onFinding: () => undefined, signal: never() })
-    expect(outcome).toMatchObject({ figures: { files: OBJECTS, settled: OBJECTS } })
+    expect(outcome).toMatchObject({ counts: { files: OBJECTS, settled: OBJECTS } })
     expect({ batches, mostAhead }).toEqual({ batches: [500, 500, 300], mostAhead: 500 })
     expect({ heads: heads.max(), opens: opens.max() }).toEqual({ heads: 16, opens: 8 })
     const files = await core.database.kysely.selectFrom('files').select('name').execute()

@@ -114,20 +114,6 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         expect(await users.listAccessTokens(userId)).toEqual([added])
       })
 
-      it('are found many at once, those that stand for somebody', async () => {
-        const [token, revoked, ended] = [tokenOf(userId), tokenOf(userId), tokenOf(userId)]
-        await users.addAccessToken({ ...token, expiresInMs: 60_000 })
-        for (const other of [revoked, ended]) await users.addAccessToken(other)
-        await users.revokeAccessToken(revoked)
-        const hashes = [token, revoked, tokenOf(userId), ended].map(({ sha256 }) => sha256)
-        const found = await users.findAccessTokenUsers(hashes)
-        expect([...found.keys()].sort()).toEqual([token.sha256, ended.sha256].sort())
-        expect(found.get(ended.sha256)).toEqual(await users.findAccessTokenUser(ended.sha256))
-        expect(found.get(token.sha256)?.user.userId).toBe(userId)
-        expect(found.get(token.sha256)?.expiresInMs).toBeGreaterThan(0)
-        expect(await users.findAccessTokenUsers([])).toEqual(new Map())
-      })
-
       it('are refused once revoked, and revoking again is no error', async () => {
         const token = tokenOf(userId)
         const kept = tokenOf(userId)

@@ -1,12 +1,10 @@
 import { callerOf } from '../../../src/core/users/caller.ts'
 import { CompiledQuery, type KyselyPlugin } from 'kysely'
-import { parseClientAddress } from '../../../src/core/auth/client-address.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import { createDatabase, type Database } from '../../../src/database/database.ts'
-import { createFailedAttemptStore } from '../../../src/database/users/failed-attempts.ts'
 import { createLedger } from '../../../src/database/ledger/ledger.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { type Account, accountOf, BASE_CAPACITY, digestOf } from '../../core/ledger/fixture.ts'
@@ -65,12 +63,6 @@ async function runHotReads(database: Database): Promise<void> {
   await account.remove('c')
   await ledger.checkBegin({ ...account, name: found.name, bytes: 1, maxFiles: 9, maxUploads: 9 })
   await users.findAccessTokenUser(digestOf(1))
-  await users.findAccessTokenUsers([digestOf(1), digestOf(2)])
-  const failedAttempts = createFailedAttemptStore(database)
-  await failedAttempts.update([parseClientAddress('192.0.2.7')], (_address, count) => ({
-    ...count,
-  }))
-  await failedAttempts.forgetExpired(10)
   await users.recordAccessTokenUses([{ sha256: digestOf(1), agoMs: 1 }])
   await users.listAccessTokens(userId)
   await ledger.listExpiredUploads({ limit: 10 })

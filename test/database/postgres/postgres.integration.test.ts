@@ -15,7 +15,6 @@ import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import type { Tables } from '../../../src/database/schema.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountsContract } from '../../core/users/accounts-contract.ts'
-import { guessCountsContract } from '../../core/auth/failed-attempt-store-contract.ts'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import {
   accountOf,
@@ -57,13 +56,6 @@ async function openPostgresHarness(
     database,
     twin: await openPostgres({ url: own.url }),
     clock: { now: Date.now, advance: (ms) => setTimeout(ms) },
-    countWrites: async (address) => {
-      // The transaction that wrote the row; one that only locks it leaves that as it is.
-      const { rows } = await sql<{ readonly xmin: string }>`
-        SELECT CAST(xmin AS TEXT) AS xmin FROM guesses WHERE address = ${address}
-      `.execute(database.kysely)
-      return rows[0]?.xmin ?? 'none'
-    },
     cleanUp: () => own.drop(),
   })
 }
@@ -93,7 +85,6 @@ function serverUrl(): string {
 
 describe.skipIf(server === undefined)('with a server', () => {
   ledgerContract('PostgreSQL', () => openPostgresHarness())
-  guessCountsContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
   ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
   ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())

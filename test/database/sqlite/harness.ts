@@ -1,8 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql } from 'kysely'
-import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { Writer } from '../../../src/database/sqlite/writer/writer.ts'
@@ -57,7 +55,6 @@ async function openFile(): Promise<OpenedFile> {
   const harness = createHarness({
     database,
     twin,
-    countWrites: await countWrites(database),
     clock: {
       now,
       advance: async (ms) => void Atomics.add(clock, 0, BigInt(ms)),
@@ -70,24 +67,4 @@ async function openFile(): Promise<OpenedFile> {
 export async function createFolder(): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'cloud-repository-sqlite-'))
   return { path, remove: () => rm(path, { recursive: true, force: true }) }
-}
-
-/** SQLite keeps no trace of a write, so a trigger does. */
-async function countWrites(database: Database): Promise<LedgerHarness['countWrites']> {
-  const { kysely } = database
-  await sql`CREATE TABLE guess_writes (address text PRIMARY KEY, writes bigint NOT NULL)`.execute(
-    kysely,
-  )
-  await sql`
-    CREATE TRIGGER guess_written AFTER UPDATE ON guesses BEGIN
-      INSERT INTO guess_writes VALUES (new.address, 1)
-      ON CONFLICT (address) DO UPDATE SET writes = writes + 1;
-    END
-  `.execute(kysely)
-  return async (address) => {
-    const { rows } = await sql<{ readonly writes: number }>`
-      SELECT writes FROM guess_writes WHERE address = ${address}
-    `.execute(kysely)
-    return rows[0]?.writes ?? 0
-  }
 }

@@ -13,7 +13,6 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountsContract } from '../../core/users/accounts-contract.ts'
-import { guessCountsContract } from '../../core/auth/failed-attempt-store-contract.ts'
 import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
 import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
 import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
@@ -37,7 +36,6 @@ import { recordSyncs } from '../../support/folder.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
 ledgerContract('SQLite', openSqliteHarness)
-guessCountsContract('SQLite', openSqliteHarness)
 ledgerFilesContract('SQLite', openSqliteHarness)
 ledgerFilesRaceContract('SQLite', openSqliteHarness)
 ledgerGarbageContract('SQLite', openSqliteHarness)

@@ -14,15 +14,7 @@ import {
   type Reply,
   upload,
 } from '../fixture.ts'
-import {
-  attackAt,
-  attempt,
-  block,
-  INVALID,
-  LONG_BLOCK,
-  timesOfDownloads,
-  wrong,
-} from './guessing-load.ts'
+import { attackAt, block, INVALID, LONG_BLOCK, timesOfDownloads, wrong } from './guessing-load.ts'
 
 const { maxFailedAttempts } = FAILED_ATTEMPT_POLICY
 const TOO_MANY = { status: 429, code: 'too_many_requests' } as const
@@ -81,18 +73,6 @@ export function guessingSuite(openTwins: OpenTwins): void {
         const newcomer = await instance.createUser(100)
         expect((await upload(instance, { user: newcomer, content: 'x' })).status).toBe(200)
       }
-    })
-
-    it('C08 on one instance is over on the other too', async () => {
-      const [here, there] = await open()
-      await attempt(here, maxFailedAttempts / 2)
-      await here.failedAttempts.share()
-      await attempt(there, maxFailedAttempts / 2)
-      await there.failedAttempts.share()
-      expectBlocked(await download(there, { headers: wrong() }))
-      expectProblem(await download(here, { headers: wrong() }), INVALID)
-      await here.failedAttempts.share()
-      expectBlocked(await download(here, { headers: wrong() }))
     })
 
     it('C08 at 100 a second refuses nobody else who shares the address', async () => {

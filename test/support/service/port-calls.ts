@@ -9,9 +9,8 @@ export class PortCalls {
   readonly #calls: string[] = []
 
   /** The same ports, whose calls are recorded. */
-  record({ failedAttempts, ...ports }: Ports): Ports {
+  record(ports: Ports): Ports {
     return {
-      failedAttempts,
       ledger: this.#recorded('ledger', ports.ledger),
       users: this.#recorded('users', ports.users),
       objects: this.#recorded('objects', ports.objects),

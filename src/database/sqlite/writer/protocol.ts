@@ -31,12 +31,7 @@ type LedgerRead =
   | 'listPieces'
   | 'listAskedToStop'
 
-type UserRead =
-  | 'findUser'
-  | 'findAccessTokenUser'
-  | 'findAccessTokenUsers'
-  | 'listAccessTokens'
-  | 'listGrants'
+type UserRead = 'findUser' | 'findAccessTokenUser' | 'listAccessTokens' | 'listGrants'
 
 /** Methods that run on the writer thread: all writes and the health check. Methods not listed as reads belong here. */
 export interface WriterPorts {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 
 export interface ExposedMetrics {
   readonly contentType: string
-  /** Renders the metrics as `contentType`. With several workers, rejects if the primary cannot add theirs. */
+  /** Renders the metrics as `contentType`. */
   expose(): Promise<string>
 }
 
