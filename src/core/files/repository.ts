@@ -13,7 +13,6 @@ import type {
   UpdateFile,
 } from '../ledger/ledger.ts'
 import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
-import { sleep } from '../async/sleep.ts'
 import type { Unfinished } from '../uploads/resumable/resumable-ledger.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -72,7 +71,7 @@ export interface Repository extends Uploads {
   /**
    * As `stat`, and opens what `select` chooses. After an overwrite in between, `select` runs again on the new version.
    * Rejects with the error of `select`, with `internal_error` if the object has another size, and with `unavailable`
-   * (cause `MissingObject`) if the store keeps reporting the object as missing.
+   * (cause `MissingObject`) if the store has no object.
    */
   open(file: OpenFile): Promise<OpenedFile>
 
@@ -92,13 +91,8 @@ export interface Repository extends Uploads {
   change(change: UpdateOwnFile): Promise<File>
 }
 
-export interface RepositoryOptions extends UploadsOptions {
-  /** Waits between retries while the store reports an unchanged file's object as missing; 2 s in total by default. */
-  readonly missPausesMs?: readonly number[]
-}
-
-export function createRepository(options: RepositoryOptions): Repository {
-  const { ledger, objects, garbageDelayMs, missPausesMs = MISS_PAUSES_MS } = options
+export function createRepository(options: UploadsOptions): Repository {
+  const { ledger, objects, garbageDelayMs } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {
     const seenBy = audienceOf(userId, viewer)
@@ -119,7 +113,6 @@ export function createRepository(options: RepositoryOptions): Repository {
   async function open(request: OpenFile): Promise<OpenedFile> {
     const { select = () => 'whole', signal } = request
     let missing: Version | undefined
-    let pauses: readonly number[] = []
     for (;;) {
       const file = await stat(request)
       const selection = select(file)
@@ -128,13 +121,9 @@ export function createRepository(options: RepositoryOptions): Repository {
       const opened = await objects.open({ key: file.objectKey, ...range, signal })
       if (opened?.size === file.size) return openedFile(opened, { file, selection })
       if (opened !== undefined) throw wrongSize(file, opened)
-      // The first retry is immediate: after an overwrite the row already has the new object.
-      if (file.version !== missing) pauses = [0, ...missPausesMs]
+      // After an overwrite, the row already has the new object.
+      if (file.version === missing) throw missingObject(file)
       missing = file.version
-      const [ms, ...later] = pauses
-      if (ms === undefined) throw missingObject(file)
-      await sleep(ms, signal)
-      pauses = later
     }
   }
 
@@ -181,9 +170,6 @@ function audienceOf(owner: UserId, viewer: Caller | undefined): SeenBy {
   if (viewer.userId !== owner) return { audience: 'users' }
   return { audience: 'owner', userCreatedAt: viewer.userCreatedAt }
 }
-
-/** Time for a node of the store to find its peers. While too many nodes are down, no wait is long enough. */
-const MISS_PAUSES_MS = [100, 400, 1500]
 
 /** The store reports a file's object as missing: the object is lost, or too few nodes are up to find it. */
 export class MissingObject extends Error {

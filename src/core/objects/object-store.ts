@@ -71,8 +71,9 @@ export interface ObjectStore extends AppendStore {
   put(object: PutObject): Promise<{ readonly size: number }>
 
   /**
-   * Resolves to `undefined` if the store reports no object. That does not prove a loss: a cluster with nodes down can
-   * fail to find an object that it has.
+   * Resolves to `undefined` if the store has no object. The adapter of a cluster, one of whose nodes may not have found
+   * its peers yet, asks again for at least 500 ms before it says so. While too many nodes are down, no wait is long
+   * enough, so it proves no loss.
    */
   open(object: OpenObject): Promise<OpenedObject | undefined>
 

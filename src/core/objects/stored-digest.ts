@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import { confirmMissing } from './confirm-missing.ts'
 import { chunksOf, discardBody, type ObjectStore } from './object-store.ts'
 import type { ObjectKey } from './object-key.ts'
 
@@ -52,7 +51,7 @@ async function read({
   onBytes,
   signal,
 }: ReadStoredDigest): Promise<StoredDigest> {
-  const opened = await confirmMissing(signal, () => objects.open({ key, signal }))
+  const opened = await objects.open({ key, signal })
   if (opened?.size !== size) {
     if (opened !== undefined) discardBody(opened)
     return { isUnreadable: false, head: opened }

@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import { inChunks } from '../async/chunks.ts'
-import { confirmMissing } from '../objects/confirm-missing.ts'
 import {
   OBJECT_KEY_PREFIX,
   type ObjectKey,
@@ -45,7 +44,7 @@ async function examine(run: RebuildRun, objectKey: ObjectKey): Promise<FoundObje
     return undefined
   }
   const { objects, signal } = run
-  const head = await confirmMissing(signal, () => objects.head({ key: objectKey, signal }))
+  const head = await objects.head({ key: objectKey, signal })
   if (head === undefined) throw deniedObject(objectKey)
   const name = nameIn(head.metadata)
   if (name === undefined) {

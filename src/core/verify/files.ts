@@ -1,7 +1,6 @@
 import type { FileName } from '../files/file-name.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
 import type { FiledObject } from './inventory.ts'
-import { confirmMissing } from '../objects/confirm-missing.ts'
 import { readStoredDigest } from '../objects/stored-digest.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Finding, VerifyRun } from './run.ts'
@@ -45,7 +44,7 @@ async function faultOf(
   const { objects, signal, readOneIn } = run
   if (readOneIn !== undefined && Math.random() * readOneIn < 1) return await readFault(run, file)
   if (isComplete) return undefined
-  const head = await confirmMissing(signal, () => objects.head({ key: file.objectKey, signal }))
+  const head = await objects.head({ key: file.objectKey, signal })
   return sizeFault(file, head)
 }
 

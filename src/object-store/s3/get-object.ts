@@ -1,4 +1,5 @@
 import { addAbortSignal, Readable } from 'node:stream'
+import { sleep } from '../../core/async/sleep.ts'
 import { Deadline, timeoutError, withDeadline } from '../../core/async/deadline.ts'
 import {
   detachBuffer,
@@ -55,10 +56,13 @@ interface FoundObject extends S3Response {
   readonly length: number
 }
 
+/** Waits before each look. */
+const LOOKS_MS = [0, 0, 500]
+
 /**
- * Resolves to `undefined` after two denials. All other failures, including a missing bucket, are `storeError`. The
- * second request uses a new connection, to reach another node: a MinIO node that has just restarted can deny for up to
- * 15 s what was written while it was down. One deadline covers the whole call.
+ * Resolves to `undefined` after three denials. All other failures, including a missing bucket, are `storeError`. Later
+ * looks use a new connection, to reach another node: a MinIO node that has just restarted can deny for up to 15 s what
+ * was written while it was down. One deadline covers the whole call.
  */
 async function findObject(
   bucket: S3Bucket,
@@ -68,9 +72,11 @@ async function findObject(
   try {
     return await withDeadline(deadline, async (signal) => {
       let denial: unknown
-      for (const direct of [bucket.direct, bucket.unkept]) {
+      for (const [look, waitMs] of LOOKS_MS.entries()) {
+        if (waitMs > 0) await sleep(waitMs, signal)
+        const client = look === 0 ? bucket.direct : bucket.unkept
         try {
-          const answer = await direct.send({ ...request, signal })
+          const answer = await client.send({ ...request, signal })
           const { 'content-length': length } = answer.headers
           if (length === undefined) throw withoutLength(answer)
           return { ...answer, length: Number(length) }

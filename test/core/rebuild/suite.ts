@@ -11,7 +11,7 @@ import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { contentOf } from '../../support/http/incoming-file.ts'
 import { digest, never } from '../../support/objects.ts'
 import { createRebuildJournal } from '../../../src/database/rebuild/journal.ts'
-import { faultyStore, onceFailing, outage } from '../../support/faults/faults.ts'
+import { faultyStore, outage } from '../../support/faults/faults.ts'
 import { kindsFound, verify } from '../../support/verify.ts'
 import {
   contentIn,
@@ -281,20 +281,6 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       const stopped = bed.rebuild({ dryRun: true }, { objects: faultyStore(bed.objects, { head }) })
       await expect(stopped).rejects.toMatchObject({ code: 'unavailable' })
       expect(await createRebuildJournal(bed.empty).isUnfinished()).toBe(false)
-    })
-
-    it('is not misled by a store that denies an object for a moment', async () => {
-      await bed.lost.upload(ALICE, 'a', 'old')
-      await uploadAfter(bed.lost, { userId: ALICE, name: 'a', content: 'newer' })
-      const { objects } = bed
-      const deny = async () => undefined
-      const denying = faultyStore(objects, {
-        head: onceFailing(deny, (object) => objects.head(object)),
-        open: onceFailing(deny, (object) => objects.open(object)),
-      })
-      const { findings } = await bed.rebuild({}, { objects: denying })
-      expect(findings).toMatchObject([{ kind: 'replaced_object' }])
-      expect(await contentIn(await bed.rebuilt(), { userId: ALICE, name: 'a' })).toBe('newer')
     })
 
     it('stops when the store denies an object that it has listed', async () => {

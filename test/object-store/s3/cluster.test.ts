@@ -80,17 +80,15 @@ describe('the S3 store on a cluster with a node that has not found the others', 
     expect(await put).toEqual({ size: CONTENT.length })
   })
 
-  it('opens what another node has', async () => {
-    const store = await openStore(blind, sound)
-    const object = await store.open({ key: freshKey(), signal: never() })
+  it.each([
+    ['another node has', [blind, sound]],
+    ['a node denies until it has found the others', [blind, blind, sound]],
+  ])('opens and describes what %s', async (_what, nodes) => {
+    const [opening, describing] = [await openStore(...nodes), await openStore(...nodes)]
+    const object = await opening.open({ key: freshKey(), signal: never() })
     expect(String(await bytesOf(object?.body))).toBe(CONTENT)
-  })
-
-  it('states the size of what another node has', async () => {
-    const store = await openStore(blind, sound)
-    expect(await store.head({ key: freshKey(), signal: never() })).toMatchObject({
-      size: CONTENT.length,
-    })
+    const head = await describing.head({ key: freshKey(), signal: never() })
+    expect(head).toMatchObject({ size: CONTENT.length })
   })
 
   it('has not removed what another node still has', async () => {

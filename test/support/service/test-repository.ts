@@ -33,9 +33,6 @@ export interface TestRepositoryOptions {
   readonly commitMs?: number
 }
 
-/** Short, so that a file whose object is missing costs a test no time. */
-export const MISS_PAUSES_MS = [1, 1]
-
 interface UploadOptions {
   readonly visibility?: Visibility
   readonly sha256?: string
@@ -88,7 +85,6 @@ export async function openTestRepository(
     ...(options.undoMs === undefined ? {} : { undoMs: options.undoMs }),
     ...(options.commitMs === undefined ? {} : { commitMs: options.commitMs }),
     garbageDelayMs: GARBAGE_DELAY_MS,
-    missPausesMs: MISS_PAUSES_MS,
   })
   return {
     repository,

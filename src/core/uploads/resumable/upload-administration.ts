@@ -2,7 +2,6 @@ import { forEachConcurrent } from '../../async/for-each-concurrent.ts'
 import { isAppError } from '../../errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { PendingUpload } from '../../ledger/sweep-ledger.ts'
-import { confirmMissing } from '../../objects/confirm-missing.ts'
 import type { Version } from '../../objects/object-key.ts'
 import type { ObjectStore } from '../../objects/object-store.ts'
 import type { UserId } from '../../users/user-id.ts'
@@ -70,7 +69,7 @@ export function createUploadAdministration({
     { onReleased, signal }: ReleaseRequest,
   ): Promise<'released' | 'running' | undefined> {
     const { userId, version, objectKey: key, length } = upload
-    const found = await confirmMissing(signal, () => objects.head({ key, signal }))
+    const found = await objects.head({ key, signal })
     const isWhole = found !== undefined && (length === undefined || found.size === length)
     if (!isWhole) return undefined
     if (upload.isRunning) return 'running'

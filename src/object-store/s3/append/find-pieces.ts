@@ -1,5 +1,5 @@
 import { forEachConcurrent } from '../../../core/async/for-each-concurrent.ts'
-import { confirmMissing } from '../../../core/objects/confirm-missing.ts'
+import { confirmMissing } from '../confirm-missing.ts'
 import type { Piece, RecordedUpload } from '../../../core/uploads/resumable/append-store.ts'
 import { storeError } from '../../store-error.ts'
 import type { S3Bucket } from '../bucket.ts'
@@ -56,7 +56,7 @@ async function hasTail(bucket: S3Bucket, { pieces, signal }: RecordedUpload): Pr
     key === undefined ? [] : { key, size },
   )
   await forEachConcurrent(tail, PARALLEL_HEADS, async ({ key, size }) => {
-    const found = await confirmMissing(signal, () => headObject(bucket, { key, signal }))
+    const found = await headObject(bucket, { key, signal })
     if (found?.size !== size) isWhole = false
   })
   return isWhole

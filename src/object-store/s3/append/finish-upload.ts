@@ -1,5 +1,4 @@
 import { settledUnlessAborted } from '../../../core/async/deadline.ts'
-import { confirmMissing } from '../../../core/objects/confirm-missing.ts'
 import type { FinishObject, Piece } from '../../../core/uploads/resumable/append-store.ts'
 import { storeError } from '../../store-error.ts'
 import type { S3Bucket } from '../bucket.ts'
@@ -38,7 +37,7 @@ async function findWhole(
   bucket: S3Bucket,
   { size, ...object }: FinishObject,
 ): Promise<{ readonly size: number } | undefined> {
-  const found = await confirmMissing(object.signal, () => headObject(bucket, object))
+  const found = await headObject(bucket, object)
   return found?.size === size ? { size } : undefined
 }
 

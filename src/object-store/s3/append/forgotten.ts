@@ -1,4 +1,4 @@
-import { confirmMissing } from '../../../core/objects/confirm-missing.ts'
+import { confirmMissing } from '../confirm-missing.ts'
 import type { NamedObject } from '../../../core/objects/object-key.ts'
 import { hasName, type S3Bucket } from '../bucket.ts'
 import { headObject } from '../get-object.ts'

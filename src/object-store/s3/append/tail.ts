@@ -1,4 +1,3 @@
-import { confirmMissing } from '../../../core/objects/confirm-missing.ts'
 import { chunksOf, discardBody, type OpenedObject } from '../../../core/objects/object-store.ts'
 import type { BodyMemory } from '../../../core/objects/body-memory.ts'
 import type { Piece } from '../../../core/uploads/resumable/append-store.ts'
@@ -58,7 +57,7 @@ async function openPiece(
   signal: AbortSignal,
 ): Promise<OpenedObject> {
   if (key === undefined) throw new TypeError('A part is not read back')
-  const opened = await confirmMissing(signal, () => openObject(bucket, { key, signal }))
+  const opened = await openObject(bucket, { key, signal })
   if (opened?.size === size) return opened
   if (opened !== undefined) discardBody(opened)
   throw new Error(`A piece of ${size} bytes was stored, the store states ${opened?.size}`)

@@ -1,4 +1,4 @@
-import { sleep } from '../async/sleep.ts'
+import { sleep } from '../../core/async/sleep.ts'
 
 const SECOND_LOOK_MS = 500
 
