@@ -41,8 +41,6 @@ export const DEFAULT_DEADLINES: S3Deadlines = {
 export interface S3Bucket {
   readonly client: S3Client
   readonly direct: DirectS3
-  /** Opens a new connection for each request, so that a load balancer picks the next node. */
-  readonly unkept: DirectS3
   readonly checksums: PartChecksums
   readonly name: string
   readonly deadlines: S3Deadlines

@@ -17,6 +17,7 @@ export interface DirectRequest {
   readonly sha256?: string | undefined
   /** A checksum header covers the body, so the signature need not include its SHA-256. */
   readonly hasChecksum?: boolean
+  readonly onNewConnection?: boolean
   readonly signal: AbortSignal
 }
 
@@ -24,7 +25,6 @@ export interface DirectS3Options {
   readonly client: S3Client
   readonly bucket: string
   readonly transport: S3Transport
-  readonly retryTransport?: S3Transport | undefined
   /** The store's clock minus ours, shared by all its clients; set when the store refuses a time. */
   readonly clock: { skewMs: number }
   readonly maxAttempts?: number | undefined
@@ -41,10 +41,12 @@ export class DirectS3 {
 
   /** Resolves only on success. The caller reads a GET's body to its end or destroys it. */
   async send(request: DirectRequest): Promise<S3Response> {
-    const { maxAttempts = 3, transport, retryTransport = transport } = this.#options
+    const { maxAttempts = 3 } = this.#options
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(request, attempt === 1 ? transport : retryTransport)
+        // A node without write quorum keeps refusing on its kept connections; a new one can reach another node.
+        const onNewConnection = attempt > 1 || request.onNewConnection === true
+        return await this.#attempt(request, onNewConnection)
       } catch (error) {
         request.signal.throwIfAborted()
         if (attempt >= maxAttempts || !mayPass(error)) throw error
@@ -53,10 +55,9 @@ export class DirectS3 {
     }
   }
 
-  async #attempt(request: DirectRequest, transport: S3Transport): Promise<S3Response> {
-    const { response } = await transport.handle(await this.#sign(request), {
-      abortSignal: request.signal,
-    })
+  async #attempt(request: DirectRequest, onNewConnection: boolean): Promise<S3Response> {
+    const options = { abortSignal: request.signal, onNewConnection }
+    const { response } = await this.#options.transport.handle(await this.#sign(request), options)
     const { body } = response
     if (body instanceof Readable) {
       // An error while nobody reads must not crash the process; a reader still sees it.

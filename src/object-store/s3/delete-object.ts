@@ -26,12 +26,12 @@ export async function removeObject(bucket: S3Bucket, object: NamedObject): Promi
 }
 
 async function isThere(
-  { unkept, deadlines }: S3Bucket,
+  { direct, deadlines }: S3Bucket,
   { key, signal }: NamedObject,
 ): Promise<boolean> {
   try {
     await withDeadline({ ms: deadlines.callMs, signal }, (signal) =>
-      unkept.send({ method: 'HEAD', key, signal }),
+      direct.send({ method: 'HEAD', key, onNewConnection: true, signal }),
     )
     return true
   } catch (error) {

@@ -74,9 +74,9 @@ async function findObject(
       let denial: unknown
       for (const [look, waitMs] of LOOKS_MS.entries()) {
         if (waitMs > 0) await sleep(waitMs, signal)
-        const client = look === 0 ? bucket.direct : bucket.unkept
         try {
-          const answer = await client.send({ ...request, signal })
+          const onNewConnection = look > 0
+          const answer = await bucket.direct.send({ ...request, onNewConnection, signal })
           const { 'content-length': length } = answer.headers
           if (length === undefined) throw withoutLength(answer)
           return { ...answer, length: Number(length) }

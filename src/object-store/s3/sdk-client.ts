@@ -2,7 +2,7 @@ import { HeadBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/clien
 import { type S3TransportOptions, TRANSPORT_DEFAULTS } from './transport.ts'
 
 /** The transport limits apply to the SDK's transport and to ours separately. */
-export interface S3ClientOptions extends Omit<S3TransportOptions, 'keepAlive'> {
+export interface S3ClientOptions extends S3TransportOptions {
   readonly region: string
   readonly endpoint?: string | undefined
   /** Puts the bucket in the path instead of the host name, as most servers other than AWS require. */

@@ -43,15 +43,12 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
   const clock = { skewMs: 0 }
   const transports: S3Transport[] = []
   const connect = (maxSockets: number | undefined): S3Bucket => {
-    const kept = createS3Transport({ ...options, maxSockets })
-    const unkept = createS3Transport({ ...options, maxSockets, keepAlive: false })
-    transports.push(kept, unkept)
-    const through = { client, bucket: name, maxAttempts: options.maxAttempts, clock }
+    const transport = createS3Transport({ ...options, maxSockets })
+    transports.push(transport)
+    const { maxAttempts } = options
     return {
       ...common,
-      // A node without write quorum keeps refusing on its kept connections; a new one can reach another node.
-      direct: new DirectS3({ ...through, transport: kept, retryTransport: unkept }),
-      unkept: new DirectS3({ ...through, transport: unkept }),
+      direct: new DirectS3({ client, bucket: name, maxAttempts, clock, transport }),
     }
   }
   const bucket = connect(options.maxSockets)

@@ -25,34 +25,39 @@ export interface S3Response {
   readonly body?: Readable | Uint8Array
 }
 
+export interface HandleOptions {
+  readonly abortSignal?: unknown
+  /** Opens a new connection, so that a load balancer picks the next node, and closes it afterwards. */
+  readonly onNewConnection?: boolean
+}
+
 export interface S3Transport {
-  handle(
-    request: S3Request,
-    options?: { readonly abortSignal?: unknown },
-  ): Promise<{ readonly response: S3Response }>
+  handle(request: S3Request, options?: HandleOptions): Promise<{ readonly response: S3Response }>
   destroy?(): void
 }
 
 export const TRANSPORT_DEFAULTS = { maxSockets: 200, connectionMs: 10_000 } as const
 
 export interface S3TransportOptions {
-  /** Per host; further requests wait for a free one. */
+  /** Per host, and as many new connections; further requests wait for a free one. */
   readonly maxSockets?: number | undefined
-  readonly keepAlive?: boolean | undefined
   readonly connectionMs?: number | undefined
   readonly requestHandler?: S3Transport | undefined
 }
 
 /** Limits only the time to connect: a limit on silence would cut off slow readers. Callers bound each request. */
 export function createS3Transport(options: S3TransportOptions): S3Transport {
-  const { maxSockets = TRANSPORT_DEFAULTS.maxSockets, keepAlive = true } = options
+  const { maxSockets = TRANSPORT_DEFAULTS.maxSockets } = options
   const { connectionMs = TRANSPORT_DEFAULTS.connectionMs, requestHandler } = options
-  const pools = new Map<string, Pool>()
+  const [kept, fresh] = [new Map<string, Pool>(), new Map<string, Pool>()]
 
-  function connect(origin: string): Pool {
+  function connect(origin: string, onNewConnection: boolean): Pool {
+    const pools = onNewConnection ? fresh : kept
+    const known = pools.get(origin)
+    if (known !== undefined) return known
     const pool = new Pool(origin, {
       connections: maxSockets,
-      pipelining: keepAlive ? 1 : 0,
+      pipelining: onNewConnection ? 0 : 1,
       // One HTTP/2 connection would reach one node only, and a slow reader would slow the other requests.
       allowH2: false,
       connect: { timeout: connectionMs },
@@ -65,7 +70,7 @@ export function createS3Transport(options: S3TransportOptions): S3Transport {
 
   async function handle(
     request: S3Request,
-    { abortSignal }: { readonly abortSignal?: unknown } = {},
+    { abortSignal, onNewConnection = false }: HandleOptions = {},
   ): Promise<{ readonly response: S3Response }> {
     const { protocol, hostname, port, method, path } = request
     const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
@@ -78,14 +83,14 @@ export function createS3Transport(options: S3TransportOptions): S3Transport {
     const [first] = chunks
     const isCorked = chunks.length === 1 && first && first.byteLength <= MAX_CORKED_BYTES
     const inChunks: unknown = { [Symbol.iterator]: () => chunks.values() }
-    const answering = (pools.get(origin) ?? connect(origin)).request({
+    const answering = connect(origin, onNewConnection).request({
       method,
       path: query === '' ? path : `${path}?${query}`,
       headers: request.headers,
       // undici accepts iterables, but its types do not say so.
       body: request.body === undefined ? null : isCorked ? first : (inChunks as Readable),
       // Explicit, because undici otherwise closes the connection after HEAD, in case the server sends a body.
-      reset: !keepAlive,
+      reset: onNewConnection,
       // No read-ahead while paused.
       highWaterMark: 0,
       signal,
@@ -100,7 +105,7 @@ export function createS3Transport(options: S3TransportOptions): S3Transport {
   }
 
   function destroy(): void {
-    for (const pool of pools.values()) void pool.destroy()
+    for (const pool of [...kept.values(), ...fresh.values()]) void pool.destroy()
   }
 
   return requestHandler ?? { handle, destroy }
