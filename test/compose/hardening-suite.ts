@@ -82,6 +82,7 @@ const OF_THE_IMAGE = new Set([
   'S3_FORCE_PATH_STYLE',
   'AWS_ENDPOINT_URL',
   'AWS_SESSION_TOKEN',
+  'REUSE_PORT',
 ])
 
 interface ComposeConfig {

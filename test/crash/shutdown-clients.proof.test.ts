@@ -19,8 +19,8 @@ afterEach(async () => {
 
 describe('SIGTERM under 64 clients without a balancer, who write until nobody listens', () => {
   it.each([
-    ['one process', async () => ({})],
-    ['two workers', settingsOfWorkers],
+    ['with local files', async () => ({})],
+    ['with PostgreSQL, MinIO and REUSE_PORT', productionSettings],
   ])(
     'leaves no client in doubt about a change that it has sent (G01): %s',
     async (_what, settings) => {
@@ -43,10 +43,10 @@ describe('SIGTERM under 64 clients without a balancer, who write until nobody li
   )
 })
 
-async function settingsOfWorkers(): Promise<Readonly<Record<string, string>>> {
+async function productionSettings(): Promise<Readonly<Record<string, string>>> {
   const place = await createPlace()
   opened.defer(() => place.remove())
-  return { ...place.environment, WORKERS: '2', PORT: String(await freePort()) }
+  return { ...place.environment, REUSE_PORT: 'true', PORT: String(await freePort()) }
 }
 
 interface Round {
