@@ -6,6 +6,7 @@ import { objectKey, createVersion } from './core/objects/object-key.ts'
 import { chunksOf, type ObjectStore } from './core/objects/object-store.ts'
 import { parseUserId } from './core/users/user-id.ts'
 import { createLedger } from './database/ledger/ledger.ts'
+import { createRebuildJournal } from './database/rebuild/journal.ts'
 import { mayCreateTables } from './database/postgres/permissions.ts'
 import { fetchJwks } from './jwt/fetch-jwks.ts'
 import { openDatabase, openObjectStore } from './adapters.ts'
@@ -87,11 +88,16 @@ async function useDatabase(config: Config): Promise<string> {
     if (config.database.kind === 'postgres' && !(await mayCreateTables(database))) {
       throw new Error('Its user may not create tables. Make the user the owner of the database.')
     }
+    if (await createRebuildJournal(database).isUnfinished()) throw new Error(REBUILD_INTERRUPTED)
   } finally {
     await database.close()
   }
   return `${config.database.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'} responds, and its clock is correct`
 }
+
+/** Also of a service that refuses to start for this reason. */
+export const REBUILD_INTERRUPTED =
+  'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.'
 
 /** Leases and grants use the database's clock, signatures the object store's. */
 const MAX_SKEW_MS = 60_000

@@ -8,7 +8,7 @@ import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { printable, render } from './cli/render.ts'
 import { createDatabaseCopies } from './database-copies.ts'
 import { introduceDemo } from './demo.ts'
-import { diagnose } from './doctor.ts'
+import { diagnose, REBUILD_INTERRUPTED } from './doctor.ts'
 import { DRAIN_MS } from './drain.ts'
 import { openLog } from './log.ts'
 import { serve } from './serve.ts'
@@ -79,9 +79,7 @@ async function serveUntil(
   if (service === undefined) process.exit(0)
   opened.defer(() => service.close())
   if (await service.rebuilder.isUnfinished()) {
-    throw new Error(
-      'A rebuild was interrupted, so files are missing. Run "rebuild" again until it finishes.',
-    )
+    throw new Error(REBUILD_INTERRUPTED)
   }
   const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())

@@ -94,15 +94,14 @@ describe.skipIf(skipped)('the benchmark', () => {
 
   it('measures of each side only the processes that the side uses', async () => {
     await using opened = new AsyncDisposableStack()
-    const { report } = await run(['download-4k', 'workers-2'], 'postgres-minio', opened)
-    const [download, workers] = report.results.map(({ outcome }) => outcome)
+    const { report } = await run(['download-4k', 'instances-2'], 'postgres-minio', opened)
+    const [download, instances] = report.results.map(({ outcome }) => outcome)
     expect(download?.subject.spreads).toHaveProperty('peak_rss_mib')
     expect(download?.baseline?.spreads).toHaveProperty('object_store_cpu_ms')
     expect(download?.baseline?.spreads).not.toHaveProperty('peak_rss_mib')
-    const [two = 0, one = 0] = [workers?.subject, workers?.baseline].map(
+    const [two = 0, one = 0] = [instances?.subject, instances?.baseline].map(
       (side) => side?.spreads.peak_rss_mib?.median,
     )
-    // A primary and two workers against one process.
     expect(one).toBeGreaterThan(30)
     expect(one).toBeLessThan(two * 0.6)
   })
