@@ -34,9 +34,12 @@ const EMBEDDED = [
   'resumable',
   'writes',
 ].map((name) => `embedded/${name}.test.ts`)
-const PRODUCTION = ['admin', 'changes', 'instances', 'quota', 'reads', 'resumable', 'writes'].map(
-  (name) => `production/${name}.integration.test.ts`,
-)
+const PRODUCTION = [
+  ...['admin', 'changes', 'instances', 'quota', 'reads', 'resumable', 'writes'].map(
+    (name) => `production/${name}.integration.test.ts`,
+  ),
+  'production/resumable.proof.test.ts',
+]
 const COMBINATIONS = [
   { name: 'SQLite and local files', files: [...EMBEDDED, './admin/embedded.test.ts'], except: [] },
   { name: 'PostgreSQL and S3', files: PRODUCTION, except: ABOVE_THE_PORTS },

@@ -7,6 +7,7 @@ import { startBrowser } from '../support/http/browser.ts'
 import { startFront } from '../support/faults/front.ts'
 import { createFolder } from '../support/servers/local-server.ts'
 import { startTcpSwitch } from '../support/faults/tcp-switch.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import {
   describeInBrowser,
@@ -22,6 +23,14 @@ import {
   uploaded,
   visitAs,
 } from './fixture.ts'
+import {
+  choose,
+  isUnderWay,
+  makeFilm,
+  NOTHING_STORED,
+  storedIn,
+  watchRequests,
+} from './resumable-fixture.ts'
 
 describeInBrowser('uploads', (browser) => {
   let service: TestService
@@ -58,6 +67,31 @@ describeInBrowser('uploads', (browser) => {
 
   const contentOf = async (name: string): Promise<string> =>
     (await download(service, { user, name })).body.toString()
+
+  it('R38 of large files go on where they were after the connection was lost, and keep nothing in the browser', async () => {
+    const gate = await startTcpSwitch([service.port])
+    opened.defer(() => gate.close())
+    const film = await makeFilm(await temporaryFolder(opened))
+    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
+    const requests = watchRequests(page)
+    await slowDown(page, 1.5 * MIB)
+    await choose(page, film)
+    await isUnderWay(page)
+    gate.point([])
+    gate.cut()
+    await page.getByText('Connection lost. Retrying').waitFor()
+    await slowDown(page, -1)
+    gate.point([service.port])
+    await uploaded(page, 1)
+    const [first, ...more] = requests.offsets()
+    expect(first).toBe(0)
+    expect(Math.max(...more)).toBeGreaterThan(MIB)
+    expect(requests.creations()).toBe(1)
+    const { body } = await download(service, { user, name: 'film.mov' })
+    expect(body.equals(film.content)).toBe(true)
+    expect(await names(page)).toEqual(['film.mov'])
+    expect(await storedIn(page)).toEqual(NOTHING_STORED)
+  })
 
   it('take many files at once, also empty ones, and show them', async () => {
     const page = await open()

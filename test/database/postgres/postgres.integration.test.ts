@@ -5,7 +5,6 @@ import { type Kysely, sql } from 'kysely'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { MAX_REPEATS } from '../../../src/database/repeats.ts'
@@ -14,29 +13,10 @@ import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import type { Tables } from '../../../src/database/schema.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
-import { accountsContract } from '../../core/users/accounts-contract.ts'
-import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
-import {
-  accountOf,
-  BASE_CAPACITY,
-  type LedgerHarness,
-  outcomeOf,
-  refusalOf,
-} from '../../core/ledger/fixture.ts'
-import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
-import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
-import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
-import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
-import { ledgerListContract } from '../../core/ledger/list-contract.ts'
-import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
-import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
-import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
-import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
-import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
-import { userStoreContract } from '../../core/users/user-store-contract.ts'
+import { accountOf, BASE_CAPACITY, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
 import { createDatabase } from '../../support/servers/postgres.ts'
 import { runSql } from '../../support/run-sql.ts'
-import { createHarness } from '../harness.ts'
+import { serverUrl } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
 import { explainListings, fillWithFiles, mostRowsRead } from '../ledger/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
@@ -44,67 +24,6 @@ import { explainAppend } from '../ledger/append-plans.ts'
 import { explainSweeps, fillWithLeftovers } from '../ledger/sweep-plans.ts'
 
 const server = inject('postgres')
-
-/** Two pools on one new database; the clock is the server's, and only time moves it. */
-async function openPostgresHarness(
-  use: (database: Database) => Database = (database) => database,
-): Promise<LedgerHarness> {
-  const own = await createDatabase(serverUrl())
-  const database = use(await openPostgres({ url: own.url }))
-  await migrate(database)
-  return createHarness({
-    database,
-    twin: await openPostgres({ url: own.url }),
-    clock: { now: Date.now, advance: (ms) => setTimeout(ms) },
-    cleanUp: () => own.drop(),
-  })
-}
-
-/** Its uploads go step by step, beside another instance whose uploads go together. */
-function openSteps(): Promise<LedgerHarness> {
-  return openPostgresHarness((database) => ({ ...database, runBatch: undefined }))
-}
-
-/** Claims name the epoch, as those of the service do, or they would all go step by step. */
-async function openByEpoch(): Promise<LedgerHarness> {
-  const harness = await openPostgresHarness()
-  const byEpoch = (ledger: Ledger): Ledger => ({
-    ...ledger,
-    async claimAppend(claim) {
-      const found = await ledger.findResumable(claim)
-      return await ledger.claimAppend({ epoch: found?.epoch, ...claim })
-    },
-  })
-  return { ...harness, ledger: byEpoch(harness.ledger), other: byEpoch(harness.other) }
-}
-
-function serverUrl(): string {
-  if (server === undefined) throw new Error('There is no PostgreSQL.')
-  return server
-}
-
-describe.skipIf(server === undefined)('with a server', () => {
-  ledgerContract('PostgreSQL', () => openPostgresHarness())
-  ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
-  ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
-  ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
-  ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
-  ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
-  ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
-  ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
-  const model = { runs: 15, isClockOurs: false }
-  resumableLedgerContract('PostgreSQL', openByEpoch, model)
-  ledgerRaceContract('PostgreSQL', () => openPostgresHarness())
-  ledgerModelContract('PostgreSQL', () => openPostgresHarness(), 15)
-  userStoreContract('PostgreSQL', () => openPostgresHarness())
-  accountsContract('PostgreSQL', () => openPostgresHarness())
-  ledgerContract('PostgreSQL, step by step', openSteps)
-  ledgerGarbageContract('PostgreSQL, step by step', openSteps)
-  ledgerIdentityContract('PostgreSQL, step by step', openSteps)
-  ledgerRaceContract('PostgreSQL, step by step', openSteps)
-  ledgerModelContract('PostgreSQL, step by step', openSteps, 15)
-  resumableLedgerContract('PostgreSQL, step by step', openSteps, model)
-})
 
 describe.skipIf(server === undefined)('PostgreSQL', () => {
   let own: Awaited<ReturnType<typeof createDatabase>>

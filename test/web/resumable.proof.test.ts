@@ -87,29 +87,6 @@ describeInBrowser('large uploads', (browser) => {
     expect(await usageOf(service, user)).toMatchObject({ used: FILM_BYTES, reserved: 0 })
   }
 
-  it('R38 go on where they were after the connection was lost, and keep nothing in the browser', async () => {
-    const gate = await startTcpSwitch([service.port])
-    opened.defer(() => gate.close())
-    const page = await open({ url: `http://127.0.0.1:${gate.port}` })
-    const requests = watchRequests(page)
-    await slowDown(page, SLOW)
-    await choose(page, film)
-    await isUnderWay(page)
-    gate.point([])
-    gate.cut()
-    await page.getByText('Connection lost. Retrying').waitFor()
-    await slowDown(page, -1)
-    gate.point([service.port])
-    await uploaded(page, 1)
-    const [first, ...more] = requests.offsets()
-    expect(first).toBe(0)
-    expect(Math.max(...more)).toBeGreaterThan(MIB)
-    expect(requests.creations()).toBe(1)
-    await expectStored(film)
-    expect(await names(page)).toEqual(['film.mov'])
-    expect(await storedIn(page)).toEqual(NOTHING_STORED)
-  })
-
   it('R38 go on by themselves after ten minutes without a network', async () => {
     const gate = await startTcpSwitch([service.port])
     opened.defer(() => gate.close())

@@ -1,0 +1,30 @@
+import { describe, inject } from 'vitest'
+import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
+import { ledgerFilesContract } from '../../core/ledger/files-contract.ts'
+import { ledgerFilesRaceContract } from '../../core/ledger/files-race-contract.ts'
+import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
+import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
+import { ledgerListContract } from '../../core/ledger/list-contract.ts'
+import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
+import { ledgerPreconditionContract } from '../../core/ledger/precondition-contract.ts'
+import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { ledgerSweepContract } from '../../core/ledger/sweep-contract.ts'
+import { userStoreContract } from '../../core/users/user-store-contract.ts'
+import { accountsContract } from '../../core/users/accounts-contract.ts'
+import { openPostgresHarness, openSteps } from './harness.ts'
+
+describe.skipIf(inject('postgres') === undefined)('with a server', () => {
+  ledgerContract('PostgreSQL', () => openPostgresHarness())
+  ledgerFilesContract('PostgreSQL', () => openPostgresHarness())
+  ledgerFilesRaceContract('PostgreSQL', () => openPostgresHarness())
+  ledgerGarbageContract('PostgreSQL', () => openPostgresHarness())
+  ledgerIdentityContract('PostgreSQL', () => openPostgresHarness())
+  ledgerListContract('PostgreSQL', () => openPostgresHarness(), 8)
+  ledgerPreconditionContract('PostgreSQL', () => openPostgresHarness())
+  ledgerSweepContract('PostgreSQL', () => openPostgresHarness())
+  ledgerRaceContract('PostgreSQL', () => openPostgresHarness())
+  ledgerModelContract('PostgreSQL', () => openPostgresHarness(), 15)
+  ledgerModelContract('PostgreSQL, step by step', openSteps, 15)
+  userStoreContract('PostgreSQL', () => openPostgresHarness())
+  accountsContract('PostgreSQL', () => openPostgresHarness())
+})

@@ -1,0 +1,19 @@
+import { describe, inject } from 'vitest'
+import { ledgerContract } from '../../core/ledger/ledger-contract.ts'
+import { ledgerGarbageContract } from '../../core/ledger/garbage-contract.ts'
+import { ledgerIdentityContract } from '../../core/ledger/identity-contract.ts'
+import { ledgerModelContract } from '../../core/ledger/model-contract.ts'
+import { ledgerRaceContract } from '../../core/ledger/race-contract.ts'
+import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
+import { openSteps } from './harness.ts'
+
+/** What a batch of one statement replaces, and falls back to. The gate has the agreement of the two. */
+describe.skipIf(inject('postgres') === undefined)('with a server', () => {
+  ledgerContract('PostgreSQL, step by step', openSteps)
+  ledgerGarbageContract('PostgreSQL, step by step', openSteps)
+  ledgerIdentityContract('PostgreSQL, step by step', openSteps)
+  ledgerRaceContract('PostgreSQL, step by step', openSteps)
+  ledgerModelContract('PostgreSQL, step by step', openSteps, 100)
+  const model = { runs: 15, isClockOurs: false }
+  resumableLedgerContract('PostgreSQL, step by step', openSteps, model)
+})
