@@ -9,41 +9,41 @@ export interface WriterSettings {
   readonly clock?: BigInt64Array | undefined
 }
 
-type LedgerRead =
-  | 'listFiles'
-  | 'findFile'
-  | 'checkBegin'
-  | 'confirm'
-  | 'findAccount'
-  | 'listAccounts'
-  | 'reportCapacity'
-  | 'listExpiredUploads'
-  | 'listPendingUploads'
-  | 'findUserToPurge'
-  | 'listAbortedUploads'
-  | 'listGarbage'
-  | 'measureBacklog'
-  | 'measureJournal'
-  | 'findResumable'
-  | 'findVersion'
-  | 'listResumables'
-  | 'measureUnfinished'
-  | 'listPieces'
-  | 'listAskedToStop'
-
-type UserRead = 'findUser' | 'findAccessTokenUser' | 'listAccessTokens' | 'listGrants'
-
-/** Methods that run on the writer thread: all writes and the health check. Methods not listed as reads belong here. */
-export interface WriterPorts {
-  readonly ledger: Omit<Ledger, LedgerRead>
-  readonly users: Omit<UserStore, UserRead>
+/** Methods that only read. All others, and the health check, run on the writer thread. */
+export const READS = {
+  ledger: [
+    'listFiles',
+    'findFile',
+    'checkBegin',
+    'confirm',
+    'findAccount',
+    'listAccounts',
+    'reportCapacity',
+    'listExpiredUploads',
+    'listPendingUploads',
+    'findUserToPurge',
+    'listAbortedUploads',
+    'listGarbage',
+    'measureBacklog',
+    'measureJournal',
+    'findResumable',
+    'findVersion',
+    'listResumables',
+    'measureUnfinished',
+    'listPieces',
+    'listAskedToStop',
+  ],
+  users: ['findUser', 'findAccessTokenUser', 'listAccessTokens', 'listGrants'],
+} as const satisfies {
+  readonly ledger: readonly (keyof Ledger)[]
+  readonly users: readonly (keyof UserStore)[]
 }
 
 export type WriterMessage = readonly WriterCall[] | 'close'
 
 export interface WriterCall {
   readonly id: number
-  readonly port: keyof WriterPorts
+  readonly port: keyof typeof READS
   readonly method: string
   readonly args: readonly unknown[]
   /** Milliseconds since 1970 until which the caller waits. */

@@ -5,12 +5,12 @@ import type { Ledger } from '../../../core/ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { MessageBuffer } from './message-buffer.ts'
-import type {
-  WriterAnswer,
-  WriterCall,
-  WriterMessage,
-  WriterPorts,
-  WriterSettings,
+import {
+  READS,
+  type WriterAnswer,
+  type WriterCall,
+  type WriterMessage,
+  type WriterSettings,
 } from './protocol.ts'
 import { deserializeError } from './serialized-error.ts'
 
@@ -36,55 +36,24 @@ export class Writer {
 
   /** Runs the port's writes on the thread once it has started. A call with arguments other than plain data rejects. */
   ledger(ledger: Ledger): Ledger {
-    const write = this.#writeTo('ledger', ledger)
+    const moved = this.#moveWrites('ledger', ledger)
     const starting =
       <A, R>(call: (argument: A) => R) =>
       (argument: A): R => {
         this.start()
         return call(argument)
       }
-    const writes: WriterPorts['ledger'] = {
-      begin: starting(write('begin')),
-      createResumable: starting(write('createResumable')),
-      claimAppend: starting(write('claimAppend')),
-      prepareAppend: write('prepareAppend'),
-      claimFinish: write('claimFinish'),
-      recordAppend: write('recordAppend'),
-      endFinish: write('endFinish'),
-      askToStop: write('askToStop'),
-      fence: write('fence'),
-      extend: write('extend'),
-      renew: write('renew'),
-      commit: write('commit'),
-      abort: write('abort'),
-      deleteFile: write('deleteFile'),
-      updateFile: write('updateFile'),
-      check: write('check'),
-      endLeases: write('endLeases'),
-      noteAbortedRemovals: write('noteAbortedRemovals'),
-      forgetUploads: write('forgetUploads'),
-      noteGarbageRemovals: write('noteGarbageRemovals'),
-      purgeDeletedUsers: write('purgeDeletedUsers'),
-      acquireLeaderLease: write('acquireLeaderLease'),
-      releaseLeaderLease: write('releaseLeaderLease'),
+    return {
+      ...moved,
+      begin: starting(moved.begin),
+      createResumable: starting(moved.createResumable),
+      claimAppend: starting(moved.claimAppend),
     }
-    return { ...ledger, ...writes }
   }
 
   /** Like `ledger`, but no call starts the thread. */
   users(users: UserStore): UserStore {
-    const write = this.#writeTo('users', users)
-    const writes: WriterPorts['users'] = {
-      createUser: write('createUser'),
-      setUserStatus: write('setUserStatus'),
-      deleteUser: write('deleteUser'),
-      addAccessToken: write('addAccessToken'),
-      recordAccessTokenUses: write('recordAccessTokenUses'),
-      revokeAccessToken: write('revokeAccessToken'),
-      putGrant: write('putGrant'),
-      revokeGrant: write('revokeGrant'),
-    }
-    return { ...users, ...writes }
+    return this.#moveWrites('users', users)
   }
 
   /** No-op if started or closed. Calls wait until the thread has opened its database. */
@@ -121,15 +90,18 @@ export class Writer {
     deadline.clear()
   }
 
-  #writeTo<P extends object>(port: keyof WriterPorts, direct: P) {
-    return <M extends string & keyof P>(method: M): P[M] => {
-      const run = direct[method] as (...args: readonly unknown[]) => Promise<unknown>
-      const write = (...args: readonly unknown[]): Promise<unknown> =>
+  #moveWrites<P extends object>(port: keyof typeof READS, direct: P): P {
+    const reads: readonly string[] = READS[port]
+    const methods = Object.entries<Method>({ ...direct } as Record<string, Method>)
+    const moved = methods.map(([method, run]) => {
+      if (reads.includes(method)) return [method, run]
+      const write: Method = (...args) =>
         this.#worker === undefined && this.#death === undefined
           ? run(...args)
           : this.#call({ port, method, args })
-      return write as P[M]
-    }
+      return [method, write]
+    })
+    return Object.fromEntries(moved) as P
   }
 
   /** Rejects as the method does, and with `unavailable`, outcome unknown, if the thread ends or is late. */
@@ -178,6 +150,8 @@ export class Writer {
     if (!this.#isClosed) this.#onDeath(cause)
   }
 }
+
+type Method = (...args: readonly unknown[]) => Promise<unknown>
 
 interface Waiting {
   readonly deadline: Deadline
