@@ -48,7 +48,7 @@ export interface AppErrorOptions {
   /** Extra members of the problem document: snake_case unless a standard names them; may replace `type` and `title`. */
   readonly facts?: Readonly<Record<string, number | string>>
   /** The part that failed, for `unavailable`; logged, never shown to a client. */
-  readonly part?: Dependency
+  readonly dependency?: Dependency
   /** The part can be read but not written, because its disk is full. */
   readonly isFull?: boolean
   /** The failure was logged where it happened, once for all requests that it fails. */
@@ -62,7 +62,7 @@ export interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly facts: Readonly<Record<string, number | string>>
-  readonly part: Dependency | undefined
+  readonly dependency: Dependency | undefined
   readonly isFull: boolean
   readonly isLogged: boolean
 
@@ -72,7 +72,7 @@ export class AppError extends Error {
     this.name = 'AppError'
     this.code = code
     this.facts = options.facts ?? {}
-    this.part = options.part
+    this.dependency = options.dependency
     this.isFull = options.isFull ?? false
     this.isLogged = options.isLogged ?? false
   }
@@ -102,5 +102,5 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
 }
 
 export function isDatabaseFull(error: unknown): boolean {
-  return error instanceof AppError && error.part === 'database' && error.isFull
+  return error instanceof AppError && error.dependency === 'database' && error.isFull
 }

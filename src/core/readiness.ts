@@ -5,8 +5,8 @@ import type { ObjectStore } from './objects/object-store.ts'
 
 export interface Readiness {
   /**
-   * The parts that do not answer and their reasons; empty when all do. Results are at most 500 ms old, so any number of
-   * probes is cheap. A part that hangs is reported after `timeoutMs`. Never rejects.
+   * The dependencies that do not answer and their reasons; empty when all do. Results are at most 500 ms old, so any number of
+   * probes is cheap. One that hangs is reported after `timeoutMs`. Never rejects.
    */
   failures(): Promise<ReadonlyMap<Dependency, unknown>>
 }
@@ -46,13 +46,13 @@ export function createReadiness(options: ReadinessOptions): Readiness {
 }
 
 async function failureOf(
-  part: Dependency,
+  dependency: Dependency,
   check: Promise<unknown>,
 ): Promise<[Dependency, unknown][]> {
   try {
     await check
     return []
   } catch (error) {
-    return [[part, error]]
+    return [[dependency, error]]
   }
 }

@@ -51,13 +51,13 @@ export async function withRepeats<T>(
 export function databaseUnavailable(cause: unknown): AppError {
   return new AppError('unavailable', 'The database failed or did not respond in time.', {
     cause,
-    part: 'database',
+    dependency: 'database',
   })
 }
 
 function databaseFull(cause: unknown): AppError {
   const detail = 'The disk of the database is full.'
-  return new AppError('unavailable', detail, { cause, part: 'database', isFull: true })
+  return new AppError('unavailable', detail, { cause, dependency: 'database', isFull: true })
 }
 
 const FIRST_BACKOFF_MS = 25

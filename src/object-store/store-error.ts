@@ -13,6 +13,6 @@ export function storeError(cause: unknown): AppError {
   if (isAppError(cause, 'unavailable')) return cause
   return new AppError('unavailable', 'The object store failed or did not respond in time.', {
     cause,
-    part: 'object_store',
+    dependency: 'object_store',
   })
 }

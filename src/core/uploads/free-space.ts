@@ -8,11 +8,16 @@ export interface FreeSpace {
    */
   assertRoom(bytes: number): Promise<void>
 
-  /** Like `assertRoom`, and also claims the bytes. Call the returned function if the file is not stored. */
-  request(bytes: number): Promise<() => void>
+  /** Like `assertRoom`, and also claims the bytes. Release the claim if they are not stored. */
+  claim(bytes: number): Promise<SpaceClaim>
 
   /** Whether an upload may continue, according to the latest measurement. Never waits for a new one. */
   hasRoom(): boolean
+}
+
+export interface SpaceClaim {
+  /** Once measured again, the space of a claim is what the disk says, so this is a no-op. */
+  release(): void
 }
 
 export interface MeasuredFolder {
@@ -82,13 +87,15 @@ export function createFreeSpace(options: FreeSpaceOptions): FreeSpace | undefine
       await refresh()
       assertFree(bytes)
     },
-    async request(bytes) {
+    async claim(bytes) {
       await refresh()
       assertFree(bytes)
       claimed += bytes
       const claimedOf = latest
-      return () => {
-        if (latest === claimedOf) claimed = Math.max(0, claimed - bytes)
+      return {
+        release: () => {
+          if (latest === claimedOf) claimed = Math.max(0, claimed - bytes)
+        },
       }
     },
     hasRoom() {

@@ -126,7 +126,7 @@ function assertSize({ sent, stored }: { readonly sent: number; readonly stored: 
   if (sent === stored) return
   const detail = 'The object store stored fewer or more bytes than the service sent.'
   const cause = new Error(`sent ${sent} bytes, stored ${stored}`)
-  throw new AppError('unavailable', detail, { cause, part: 'object_store' })
+  throw new AppError('unavailable', detail, { cause, dependency: 'object_store' })
 }
 
 /** The original failure: when the pipeline or the put fails, it ends the other. */

@@ -4,7 +4,7 @@ import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
 import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from '../ledger/ledger.ts'
-import { type FreeSpace, insufficientStorage } from './free-space.ts'
+import { type FreeSpace, insufficientStorage, type SpaceClaim } from './free-space.ts'
 import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
 import { objectMetadata } from '../objects/object-metadata.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
@@ -93,10 +93,10 @@ export function createUploads(options: UploadsOptions): Uploads {
     using access = watchAccess(request, reverifyMs)
     let isUntouched = false
     let answerBy = Infinity
-    let giveBackSpace: (() => void) | undefined
+    let claim: SpaceClaim | undefined
     try {
       // After the quota check: a user without quota must not claim space.
-      giveBackSpace = await space?.request(expectedBytes)
+      claim = await space?.claim(expectedBytes)
       const stored = await receive(request, {
         key,
         memory: allocation,
@@ -112,7 +112,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       answerBy = performance.now() + commitMs
       return await commit({ ...terms, ...stored, visibility, garbageDelayMs }, answerBy)
     } catch (error) {
-      giveBackSpace?.()
+      claim?.release()
       // If the database hangs, the client has waited already; the cleanup continues without it.
       const undoBy = Math.min(answerBy, performance.now() + undoMs)
       await settledWithin(undoBy - performance.now(), undo({ userId, version, key, isUntouched }))

@@ -127,8 +127,8 @@ function clientFault(error: unknown): AbortedBy | undefined {
 }
 
 /** `null` if the request was refused, or failed by our own defect. */
-export function abortedBy({ code, part, cause }: AppError): AbortedBy | null {
-  if (code === 'unavailable') return part ?? clientFault(cause) ?? 'service'
+export function abortedBy({ code, dependency, cause }: AppError): AbortedBy | null {
+  if (code === 'unavailable') return dependency ?? clientFault(cause) ?? 'service'
   return CLIENT_FAULTS[code] ?? null
 }
 

@@ -161,7 +161,9 @@ describe('a sweep on a full disk', () => {
   it('removes nothing without the leader lease when the database fails in another way', async () => {
     await using core = await openTestCore()
     await litter(core, 3)
-    const gone = new AppError('unavailable', 'The database does not answer.', { part: 'database' })
+    const gone = new AppError('unavailable', 'The database does not answer.', {
+      dependency: 'database',
+    })
     const ledger: Ledger = { ...core.ledger, acquireLeaderLease: () => Promise.reject(gone) }
     await expect(sweepOnce({ ...core, ledger })).rejects.toBe(gone)
     expect(await countObjects(core)).toBe(3)
@@ -174,7 +176,10 @@ function fullLedger({ ledger }: TestCore, isFull = async (): Promise<boolean> =>
     <A, R>(write: (argument: A) => Promise<R>) =>
     async (argument: A): Promise<R> => {
       if (!(await isFull())) return await write(argument)
-      throw new AppError('unavailable', 'The disk is full.', { part: 'database', isFull: true })
+      throw new AppError('unavailable', 'The disk is full.', {
+        dependency: 'database',
+        isFull: true,
+      })
     }
   return {
     ...ledger,

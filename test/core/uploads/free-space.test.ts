@@ -49,11 +49,11 @@ describe('the floor of free space', () => {
   }
 
   it('is what has to be left on every disk', async () => {
-    await expect(space.request(901)).rejects.toMatchObject(REFUSED)
-    await space.request(900)
+    await expect(space.claim(901)).rejects.toMatchObject(REFUSED)
+    await space.claim(900)
     vi.advanceTimersByTime(1_001)
     disks['database'] = 99
-    await expect(space.request(0)).rejects.toMatchObject(REFUSED)
+    await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
   })
 
   it('is made up to a half of free pages inside the database, where the database is', async () => {
@@ -76,45 +76,41 @@ describe('the floor of free space', () => {
   })
 
   it('is not spent twice between two measurements', async () => {
-    const asked = await Promise.allSettled([
-      space.request(500),
-      space.request(500),
-      space.request(300),
-    ])
+    const asked = await Promise.allSettled([space.claim(500), space.claim(500), space.claim(300)])
     expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
   it('is asked of the disk of the database too, which files do not fill', async () => {
     disks['database'] = 200
-    await space.request(900)
+    await space.claim(900)
     disks['database'] = 99
     vi.advanceTimersByTime(1_001)
-    await expect(space.request(0)).rejects.toMatchObject(REFUSED)
+    await expect(space.claim(0)).rejects.toMatchObject(REFUSED)
   })
 
   it('is only asked for by whoever asks first, and given back by a file that does not come', async () => {
     await space.assertRoom(900)
-    const giveBack = await space.request(900)
+    const claim = await space.claim(900)
     await expect(space.assertRoom(1)).rejects.toMatchObject(REFUSED)
-    giveBack()
-    await space.request(900)
+    claim.release()
+    await space.claim(900)
     vi.advanceTimersByTime(1_001)
-    await space.request(500)
+    await space.claim(500)
     // The measurement has counted what it took.
-    giveBack()
-    await expect(space.request(401)).rejects.toMatchObject(REFUSED)
+    claim.release()
+    await expect(space.claim(401)).rejects.toMatchObject(REFUSED)
   })
 
   it('is measured once a second, however many ask', async () => {
-    await Promise.all([space.request(1), space.request(2), space.request(3)])
+    await Promise.all([space.claim(1), space.claim(2), space.claim(3)])
     expect(measurements).toBe(3)
     vi.advanceTimersByTime(1_001)
-    await space.request(1)
+    await space.claim(1)
     expect(measurements).toBe(6)
   })
 
   it('lets bytes come until a measurement finds less, and again once there is more', async () => {
-    await space.request(0)
+    await space.claim(0)
     expect(space.hasRoom()).toBe(true)
     disks['objects'] = 50
     vi.advanceTimersByTime(1_001)
@@ -123,7 +119,7 @@ describe('the floor of free space', () => {
     await expect.poll(() => space.hasRoom()).toBe(false)
     disks['objects'] = 1_000
     vi.advanceTimersByTime(1_001)
-    await space.request(0)
+    await space.claim(0)
     expect(space.hasRoom()).toBe(true)
   })
 
@@ -191,5 +187,9 @@ function shortSpace(asked: keyof FreeSpace): FreeSpace {
   })
   if (asked === 'assertRoom') return short
   const enough = async (): Promise<void> => {}
-  return { ...short, assertRoom: enough, request: () => short.request(0).catch(() => () => {}) }
+  return {
+    ...short,
+    assertRoom: enough,
+    claim: () => short.claim(0).catch(() => ({ release: () => undefined })),
+  }
 }

@@ -168,7 +168,7 @@ describe('SQLite', () => {
     await database.proveWritable(probe)
     expect(probes).toBe(0)
     await sql`PRAGMA max_page_count = 1`.execute(database.kysely)
-    const full = { code: 'unavailable', part: 'database', isFull: true }
+    const full = { code: 'unavailable', dependency: 'database', isFull: true }
     await expect(database.transaction(probe)).rejects.toMatchObject(full)
     await expect(database.proveWritable(probe)).rejects.toMatchObject(full)
     await sql`PRAGMA max_page_count = 100000`.execute(database.kysely)

@@ -53,7 +53,7 @@ describe('readiness', () => {
         ...database,
         proveWritable: async () => {
           const detail = 'The disk of the database is full.'
-          if (isFull) throw new AppError('unavailable', detail, { part: 'database', isFull })
+          if (isFull) throw new AppError('unavailable', detail, { dependency: 'database', isFull })
         },
       },
     }))

@@ -198,7 +198,7 @@ async function readDigest(
   )
   if (read.sha256 === undefined) {
     throw new AppError('unavailable', 'The object store cannot currently return the content.', {
-      part: 'object_store',
+      dependency: 'object_store',
     })
   }
   assertDigest(upload, read.sha256)
@@ -240,7 +240,7 @@ const REMOVE_MS = 3_000
 function wrongSize(sent: number, stored: number): AppError {
   return new AppError('unavailable', 'The stored object does not have the size of the upload.', {
     cause: new Error(`recorded ${sent} bytes, stored ${stored}`),
-    part: 'object_store',
+    dependency: 'object_store',
   })
 }
 

@@ -6,7 +6,7 @@ export interface SerializedError {
   readonly message: string
   readonly stack: string | undefined
   readonly app:
-    | (Pick<AppErrorOptions, 'facts' | 'part' | 'isFull'> & { readonly code: ErrorCode })
+    | (Pick<AppErrorOptions, 'facts' | 'dependency' | 'isFull'> & { readonly code: ErrorCode })
     | undefined
   readonly details: Readonly<Record<string, string | number | boolean>>
   readonly cause: SerializedError | undefined
@@ -34,8 +34,13 @@ export function deserializeError({ app, details, ...packed }: SerializedError): 
   return Object.assign(error, details, { name }, stack !== undefined && { stack })
 }
 
-function packApp({ code, facts, part, isFull }: AppError): NonNullable<SerializedError['app']> {
-  return { code, facts, ...(part && { part }), ...(isFull && { isFull }) }
+function packApp({
+  code,
+  facts,
+  dependency,
+  isFull,
+}: AppError): NonNullable<SerializedError['app']> {
+  return { code, facts, ...(dependency && { dependency }), ...(isFull && { isFull }) }
 }
 
 function isPlain(entry: [string, unknown]): entry is [string, string | number | boolean] {

@@ -37,17 +37,20 @@ export class Writer {
   /** Runs the port's writes on the thread once it has started. A call with arguments other than plain data rejects. */
   ledger(ledger: Ledger): Ledger {
     const moved = this.#moveWrites('ledger', ledger)
-    const starting =
-      <A, R>(call: (argument: A) => R) =>
-      (argument: A): R => {
-        this.start()
-        return call(argument)
-      }
     return {
       ...moved,
-      begin: starting(moved.begin),
-      createResumable: starting(moved.createResumable),
-      claimAppend: starting(moved.claimAppend),
+      begin: (upload) => {
+        this.start()
+        return moved.begin(upload)
+      },
+      createResumable: (upload) => {
+        this.start()
+        return moved.createResumable(upload)
+      },
+      claimAppend: (claim) => {
+        this.start()
+        return moved.claimAppend(claim)
+      },
     }
   }
 

@@ -34,8 +34,12 @@ function sendTusProblem(error: unknown, request: FastifyRequest, reply: FastifyR
   const isHead = request.method === 'HEAD' && request.headers['tus-resumable'] !== undefined
   if (!isHead || !isAppError(error, 'unavailable')) return sendProblem(error, request, reply)
   request.log.error({ err: error, code: error.code }, 'request failed')
-  const { message, cause, part } = error
+  const { message, cause, dependency } = error
   const facts = { ...error.facts, ...uploadBusy().facts }
-  const busy = new AppError('upload_busy', message, { cause, facts, ...(part && { part }) })
+  const busy = new AppError('upload_busy', message, {
+    cause,
+    facts,
+    ...(dependency && { dependency }),
+  })
   return sendProblem(busy, request, reply)
 }

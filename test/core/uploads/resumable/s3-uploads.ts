@@ -26,7 +26,7 @@ export interface S3Uploads extends AsyncDisposable {
   /** Of one instance, on the bucket and the database or what stands before them; each call makes another. */
   open(objects?: ObjectStore, ledger?: Ledger): ResumableUploads
   /** What the disk says to the next appends. */
-  space: FreeSpace['request']
+  space: FreeSpace['claim']
 }
 
 /** Resumable uploads of a user, by the use cases, on SQLite and a bucket in memory. */
@@ -41,7 +41,7 @@ export async function openS3Uploads(): Promise<S3Uploads> {
     s3,
     objects,
     caller: authorized(await callerNamed(core.users, userId)),
-    space: async () => () => undefined,
+    space: async () => ({ release: () => undefined }),
     open: (before = objects, ledger = core.ledger) =>
       createResumableUploads({
         ledger,
@@ -49,7 +49,7 @@ export async function openS3Uploads(): Promise<S3Uploads> {
         memory: ampleMemory(),
         space: {
           assertRoom: async () => undefined,
-          request: (bytes) => opened.space(bytes),
+          claim: (bytes) => opened.space(bytes),
           hasRoom: () => true,
         },
         maxFileSize: 1000,

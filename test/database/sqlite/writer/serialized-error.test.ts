@@ -22,9 +22,12 @@ describe('an error that goes to another thread', () => {
 
   it('has its causes, and what a driver says of them', () => {
     const refused = thrownBy(() => new DatabaseSync(':memory:').exec('SELECT * FROM nowhere'))
-    const error = new AppError('unavailable', 'No answer.', { cause: refused, part: 'database' })
+    const error = new AppError('unavailable', 'No answer.', {
+      cause: refused,
+      dependency: 'database',
+    })
     const arrived = sent(error)
-    expect(arrived).toMatchObject({ code: 'unavailable', part: 'database' })
+    expect(arrived).toMatchObject({ code: 'unavailable', dependency: 'database' })
     expect(arrived.cause).toMatchObject({
       message: 'no such table: nowhere',
       errcode: 1,

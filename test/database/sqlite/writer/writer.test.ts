@@ -109,7 +109,7 @@ describe('a writer', () => {
     await thread.terminate()
     const later = [account.begin('d', 1), ports.users.createUser(parseUserId('bob'))].map(refusalOf)
     for (const refusal of await Promise.all([...waits, ...later])) {
-      expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
+      expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'database' })
     }
     expect(deaths).toMatchObject([{ message: 'The thread has ended.' }])
     expect(await account.usage()).toMatchObject({ reserved: 1 })
@@ -149,7 +149,7 @@ describe('a writer', () => {
     await mkdir(file)
     const begun = [account.begin('a', 1), account.begin('b', 1)].map(refusalOf)
     for (const refusal of await Promise.all(begun)) {
-      expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
+      expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'database' })
     }
     expect(deaths).toHaveLength(1)
     expect(inspect(deaths, { depth: 5 })).toContain('unable to open database file')
@@ -166,7 +166,7 @@ describe('a writer', () => {
     const ledger = writer.ledger(ports.direct)
     for (const name of ['a', 'b']) {
       const begun = accountOf({ ...ports, ledger, userId, userCreatedAt }).begin(name, 1)
-      expect(await refusalOf(begun)).toMatchObject({ code: 'unavailable', part: 'database' })
+      expect(await refusalOf(begun)).toMatchObject({ code: 'unavailable', dependency: 'database' })
     }
     expect(deaths).toHaveLength(1)
   })
@@ -210,7 +210,7 @@ describe('a writer', () => {
     const refusals = [account.begin('a', 1), ports.ledger.check()].map(refusalOf)
     vi.advanceTimersByTime(30_000)
     for (const refusal of await Promise.all(refusals)) {
-      expect(refusal).toMatchObject({ code: 'unavailable', part: 'database' })
+      expect(refusal).toMatchObject({ code: 'unavailable', dependency: 'database' })
     }
     posted.mockRestore()
   })

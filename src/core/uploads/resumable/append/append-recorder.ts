@@ -124,7 +124,7 @@ export class AppendRecorder implements Disposable {
       // An earlier failure may be transient.
       if (performance.now() < this.#heldUntil) return
       const detail = 'The received bytes could not be recorded.'
-      this.#lost.abort(new AppError('unavailable', detail, { cause, part: 'database' }))
+      this.#lost.abort(new AppError('unavailable', detail, { cause, dependency: 'database' }))
     }
   }
 

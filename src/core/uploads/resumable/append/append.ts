@@ -140,7 +140,7 @@ async function receive(
   const digest = hash && new RunningDigest({ offset, hash }, partSize)
   const checksum = request.checksum && createHash(request.checksum.algorithm)
   const room = append.plan.extraBytes + (request.bodySize ?? 0)
-  const giveBackSpace = await options.space?.request(room)
+  const claim = await options.space?.claim(room)
   try {
     using access = watchAccess(request, options.reverifyMs ?? REVERIFY_MS)
     const stop = AbortSignal.any([running.stop, allocation.taken, recorder.lost, access.lost])
@@ -158,7 +158,7 @@ async function receive(
     if (failure === undefined) assertChecksum(request, checksum)
     return await record(append, { ...stored, failure, digest, digests: options.digests })
   } catch (error) {
-    giveBackSpace?.()
+    claim?.release()
     throw error
   }
 }

@@ -115,7 +115,7 @@ describe('an append that takes over on local files', () => {
     await expect(appendIn(there, caller, rest)).rejects.toMatchObject(full)
     await expect(appendIn(there, caller, rest)).rejects.toMatchObject(full)
     expect(asked).toEqual([9, 9])
-    opened.space = async () => () => undefined
+    opened.space = async () => ({ release: () => undefined })
     const next = await beginIn(there, caller, { ...rest, sent: 'new' })
     // The fenced one still writes to its own file.
     await stale.end('ad')

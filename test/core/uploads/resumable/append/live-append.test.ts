@@ -94,7 +94,7 @@ describe('an upload outlives a slow database', () => {
     opened.space = () => Promise.reject(outage())
     vi.spyOn(ledger, 'recordAppend').mockRejectedValueOnce(outage())
     await expect(append(here)).rejects.toMatchObject({ code: 'unavailable' })
-    opened.space = async () => () => undefined
+    opened.space = async () => ({ release: () => undefined })
     await here.stopAsked()
     expect(await append()).toMatchObject({ committed: {} })
   })
