@@ -27,8 +27,8 @@ export interface ReadObject extends FoundObject {
 export interface RebuildJournal {
   /**
    * Guarantees an empty journal in a database without files and garbage. Creates it if the database has no users, files,
-   * uploads or garbage. If an interrupted run left a journal, removes what that run recorded, and resolves to
-   * `restarted`. Resolves to `refused` otherwise, and changes nothing.
+   * uploads or garbage. If another run left a journal, removes what that run recorded, and resolves to `restarted`; if
+   * that run still works, its further writes reject. Resolves to `refused` otherwise, and changes nothing.
    */
   begin(): Promise<'begun' | 'restarted' | 'refused'>
 

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { AppError } from '../../core/errors.ts'
 import type { ObjectKey } from '../../core/objects/object-key.ts'
 import type { FoundObject, ReadObject, RebuildJournal } from '../../core/rebuild/journal.ts'
 import type { Database, Fragments } from '../database.ts'
@@ -6,35 +8,75 @@ import { bigint } from '../ledger/ledger-sql.ts'
 import { INSERT_FILE } from '../ledger/rows.ts'
 import { isRebuilding, type Tables } from '../schema.ts'
 
-/** Uses the table `rebuild_objects`, which exists only during a rebuild and is not in the schema. */
+/**
+ * Uses the table `rebuild_objects`, which exists only during a rebuild and is not in the schema. A row of `chores` names
+ * the run that may write: a later run takes over from one that still runs, whose writes then reject.
+ */
 export function createRebuildJournal(database: Database): RebuildJournal {
-  return {
-    begin: () => begin(database),
-    isUnfinished: () => database.query(isRebuilding),
-    add: (objects) => database.transaction((db) => add(db, objects)),
-    list: (page) => database.readInOrder((db) => list(db, page)),
-    settle: (objects) => database.transaction((db) => settle({ db, now: database.now }, objects)),
-    finish: () => database.query(drop),
-  }
-}
-
-async function begin(database: Database): ReturnType<RebuildJournal['begin']> {
-  if (!(await database.query(isRebuilding))) {
-    return await database.transaction(async (db) => {
-      if (!(await isEmpty(db))) return 'refused'
-      await create(db, database)
-      return 'begun'
+  let run = ''
+  const write = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> =>
+    database.transaction(async (db) => {
+      await assertCurrent(db, { run, ...database })
+      return await work(db)
     })
+  return {
+    async begin() {
+      run = randomUUID()
+      const start = await database.transaction((db) => begin(db, { run, ...database }))
+      if (start !== 'restarted') return start
+      await clear(write)
+      await write(async (db) => {
+        await drop(db)
+        await create(db, database)
+      })
+      return start
+    },
+    isUnfinished: () => database.query(isRebuilding),
+    add: (objects) => write((db) => add(db, objects)),
+    list: (page) => database.readInOrder((db) => list(db, page)),
+    settle: (objects) => write((db) => settle({ db, now: database.now }, objects)),
+    finish: () =>
+      write(async (db) => {
+        await drop(db)
+        await sql`DELETE FROM chores WHERE name = ${RUN}`.execute(db)
+      }),
   }
-  await clear(database)
-  await database.transaction(async (db) => {
-    await drop(db)
-    await create(db, database)
-  })
-  return 'restarted'
 }
 
-async function create(db: Kysely<Tables>, { bytewise }: Fragments): Promise<void> {
+/** The name of the row of `chores`. */
+const RUN = 'rebuild'
+
+interface Run extends Pick<Fragments, 'bytewise' | 'forUpdate'> {
+  readonly run: string
+}
+
+async function begin(
+  db: Kysely<Tables>,
+  { run, ...fragments }: Run,
+): ReturnType<RebuildJournal['begin']> {
+  if (!(await isRebuilding(db)) && !(await isEmpty(db))) return 'refused'
+  // Waits for what another run is writing.
+  await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES (${RUN}, ${run}, 0)
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder
+  `.execute(db)
+  if (await isRebuilding(db)) return 'restarted'
+  await create(db, fragments)
+  return 'begun'
+}
+
+async function assertCurrent(db: Kysely<Tables>, { run, forUpdate }: Run): Promise<void> {
+  const { rows } = await sql`
+    SELECT 1 FROM chores WHERE name = ${RUN} AND holder = ${run} ${forUpdate ?? sql``}
+  `.execute(db)
+  if (rows.length > 0) return
+  throw new AppError('unavailable', 'Another rebuild has started and takes over from this one.')
+}
+
+async function create(
+  db: Kysely<Tables>,
+  { bytewise }: Pick<Fragments, 'bytewise'>,
+): Promise<void> {
   const text = sql`text COLLATE ${bytewise} NOT NULL`
   await sql`CREATE TABLE rebuild_objects (
     user_id ${text},
@@ -62,36 +104,35 @@ async function isEmpty(db: Kysely<Tables>): Promise<boolean> {
 
 const ROWS_PER_TRANSACTION = 5000
 
+type Write = <T>(work: (db: Kysely<Tables>) => Promise<T>) => Promise<T>
+
 /** Removes what `settle` has written, but no user: an operator may have given one a token. */
-async function clear(database: Database): Promise<void> {
+async function clear(write: Write): Promise<void> {
   await repeat(
-    database,
-    sql`
-    DELETE FROM files WHERE (user_id, name) IN (
+    write,
+    sql`DELETE FROM files WHERE (user_id, name) IN (
       SELECT user_id, name FROM files LIMIT ${ROWS_PER_TRANSACTION}
     )`,
   )
   await repeat(
-    database,
-    sql`
-    DELETE FROM garbage WHERE object_key IN (
+    write,
+    sql`DELETE FROM garbage WHERE object_key IN (
       SELECT object_key FROM garbage LIMIT ${ROWS_PER_TRANSACTION}
     )`,
   )
   await repeat(
-    database,
-    sql`
-    UPDATE quotas SET used_bytes = 0, file_count = 0 WHERE user_id IN (
+    write,
+    sql`UPDATE quotas SET used_bytes = 0, file_count = 0 WHERE user_id IN (
       SELECT user_id FROM quotas WHERE file_count > 0 LIMIT ${ROWS_PER_TRANSACTION}
     )`,
   )
 }
 
 /** Runs a statement until it changes no more rows. */
-async function repeat(database: Database, statement: RawBuilder<unknown>): Promise<void> {
+async function repeat(write: Write, statement: RawBuilder<unknown>): Promise<void> {
   let changed: bigint | undefined
   do {
-    changed = (await database.query((db) => statement.execute(db))).numAffectedRows
+    changed = (await write((db) => statement.execute(db))).numAffectedRows
   } while (changed !== 0n)
 }
 

@@ -273,6 +273,38 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
       expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
     })
 
+    it('takes over from a run that still works, which then fails', async () => {
+      for (const name of NAMES) await bed.lost.upload(ALICE, name, `of ${name}`)
+      const whole = createRebuildJournal(bed.empty)
+      const [list, settle] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const first = bed.rebuild(
+        {},
+        {
+          journal: {
+            ...whole,
+            settle: async (objects) => {
+              list.resolve()
+              await settle.promise
+              await whole.settle(objects)
+            },
+          },
+        },
+      )
+      await list.promise
+      const second = createRebuildJournal(bed.empty)
+      expect(await second.begin()).toBe('restarted')
+      settle.resolve()
+      await expect(first).rejects.toMatchObject({
+        code: 'unavailable',
+        message: 'Another rebuild has started and takes over from this one.',
+      })
+      await expect(whole.finish()).rejects.toMatchObject({ code: 'unavailable' })
+      expect(await second.isUnfinished()).toBe(true)
+      expect(await bed.empty.kysely.selectFrom('files').selectAll().execute()).toEqual([])
+      expect((await bed.rebuild()).outcome).toMatchObject({ counts: { settled: NAMES.length } })
+      expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
+    })
+
     it('leaves nothing of a dry run that fails', async () => {
       await bed.lost.upload(ALICE, 'a', 'hello')
       const head = async (): Promise<never> => {
