@@ -45,8 +45,9 @@ const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const MAX_JWT_LENGTH = 8192
 const MAX_CACHED = 10_000
 
-/** Lookups of tokens that may be valid, for all blocked addresses together: at most a few percent of a core. */
-const PROBATION = { max: 10, everyMs: 100 }
+/** Tokens of each kind that may be valid, for all blocked addresses together: they cost at most a tenth of a core. */
+const PROBATION = { issued: 100, jwt: 10 } as const
+const PROBATION_MS = 100
 
 // Causes, for the log.
 const UNKNOWN_FORM = formatError(
@@ -64,7 +65,10 @@ interface ShownToken {
 export function createTokenVerification(options: TokenVerificationOptions): TokenVerification {
   const { users, jwtUsers, onUse, failedAttempts, clock } = options
   const cache = createTokenCache({ maxAgeMs: options.cacheMs, maxEntries: MAX_CACHED, clock })
-  const probation = createBudget({ ...PROBATION, clock })
+  const probation = {
+    issued: createBudget({ max: PROBATION.issued, everyMs: PROBATION_MS, clock }),
+    jwt: createBudget({ max: PROBATION.jwt, everyMs: PROBATION_MS, clock }),
+  }
 
   function kindOf(secret: string): ShownToken['kind'] {
     if (SECRET.test(secret)) return 'issued'
@@ -78,7 +82,7 @@ export function createTokenVerification(options: TokenVerificationOptions): Toke
       if (kind === undefined) throw accessTokenInvalid(UNKNOWN_FORM)
       const user = await cache.find(hash, async () => {
         const isSuspect = blockedMs > 0 && !cache.wasValid(hash)
-        if (isSuspect && !probation.take()) throw tooManyFailedAttempts(PROBATION.everyMs)
+        if (isSuspect && !probation[kind].take()) throw tooManyFailedAttempts(PROBATION_MS)
         return await read(secret)
       })
       if (user !== undefined) return user
