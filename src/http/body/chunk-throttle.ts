@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net'
+import { parseClientAddress } from '../../core/auth/client-address.ts'
+import { AddressTurns } from './address-turns.ts'
 import { OnePerTurn } from './one-per-turn.ts'
 
 /** A smaller chunk costs as much work as kilobytes of large ones. */
@@ -14,6 +16,12 @@ const FREE_CHUNKS = 16
 /** Of all throttled connections together. Node's parser takes about 1 us per chunk, so this is about 2 % of a core. */
 const CHUNKS_PER_SECOND = 20_000
 
+/** A connection that waits to be released, and how many chunks it has sent. */
+interface Throttled {
+  chunks: number
+  readonly release: () => void
+}
+
 export interface Intake {
   /** Bytes that the reader buffers before it pauses, instead of the request's own buffer. */
   readonly readAheadBytes: number
@@ -27,15 +35,14 @@ export interface Intake {
 
 /**
  * Limits what all connections together may cost: one read of 1-byte chunks blocks the event loop for 15 ms. Throttled
- * connections are released one after the other, each when its chunks are paid for. Reads that cannot be throttled yet,
+ * connections are released one after the other, each when its chunks are paid for; client addresses take turns. Reads that cannot be throttled yet,
  * the first of a connection and the first for a body, are spread over event-loop turns, so that other requests are
  * served in between.
  */
 export class ChunkThrottle {
   readonly #intakes = new WeakMap<Socket, Intake>()
   readonly #firstReads = new OnePerTurn()
-  /** The releases of throttled connections, and how many chunks each has sent. */
-  readonly #throttled = new Map<() => void, number>()
+  readonly #throttled = new AddressTurns<Throttled>()
   #timer: NodeJS.Timeout | undefined
 
   /** Holds back the first read of a new connection if others have come in the same turn. */
@@ -44,8 +51,9 @@ export class ChunkThrottle {
     const read = (): void => void socket.off('resume', hold).resume()
     // Node resumes a new connection after this; pausing it before has no effect.
     socket.on('resume', hold)
-    socket.once('close', () => this.#firstReads.cancel(read))
-    this.#firstReads.run(read)
+    const address = addressOf(socket)
+    socket.once('close', () => this.#firstReads.cancel(address, read))
+    this.#firstReads.run(address, read)
   }
 
   /** One per connection: the next request waits for what the previous one owes. */
@@ -58,20 +66,21 @@ export class ChunkThrottle {
   }
 
   #releaseNext(): void {
-    const [next] = this.#throttled
-    if (this.#timer !== undefined || next === undefined) return
-    const [release, chunks] = next
+    if (this.#timer !== undefined) return
+    const next = this.#throttled.take()
+    if (next === undefined) return
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined
-        release()
+        next.release()
         this.#releaseNext()
       },
-      (chunks * 1000) / CHUNKS_PER_SECOND,
+      (next.chunks * 1000) / CHUNKS_PER_SECOND,
     )
   }
 
   #createIntake(socket: Socket): Intake {
+    const address = addressOf(socket)
     let isWanted = true
     let isAdmitted = false
     let isThrottled = false
@@ -83,11 +92,13 @@ export class ChunkThrottle {
       if (isPaused()) socket.pause()
       else socket.resume()
     }
-    const release = (): void => {
-      this.#throttled.delete(release)
-      if (!isThrottled) return
-      isThrottled = false
-      update()
+    const throttled: Throttled = {
+      chunks: 0,
+      release: () => {
+        if (!isThrottled) return
+        isThrottled = false
+        update()
+      },
     }
     const admit = (): void => {
       isAdmitted = true
@@ -100,8 +111,9 @@ export class ChunkThrottle {
     const endTurn = (): void => {
       const count = chunks
       chunks = 0
-      if (!isThrottled || socket.destroyed) return release()
-      this.#throttled.set(release, count)
+      if (!isThrottled || socket.destroyed) return
+      throttled.chunks = count
+      this.#throttled.add(address, throttled)
       this.#releaseNext()
     }
     // A request resumes its connection whenever its buffer has room.
@@ -109,8 +121,8 @@ export class ChunkThrottle {
       if (isPaused()) socket.pause()
     })
     socket.once('close', () => {
-      this.#firstReads.cancel(admit)
-      release()
+      this.#firstReads.cancel(address, admit)
+      this.#throttled.delete(address, throttled)
     })
 
     return {
@@ -132,9 +144,14 @@ export class ChunkThrottle {
         isWanted = true
         reader = read
         if (isAdmitted) start()
-        else this.#firstReads.run(admit)
+        else this.#firstReads.run(address, admit)
       },
       isPaused,
     }
   }
+}
+
+/** A proxy's connections count as one client: it sends bodies in chunks of its own. */
+function addressOf({ remoteAddress = '' }: Socket) {
+  return parseClientAddress(remoteAddress)
 }
