@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type {
   ClaimAppend,
@@ -80,6 +80,13 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
   }
 
   /** The number of rows that a statement returns which waits for that change. */
+  /** Once, however long it waits for a row. */
+  const execute = (query: CompiledQuery) =>
+    database.kysely.transaction().execute(async (db) => {
+      await sql`SET LOCAL lock_timeout = 0`.execute(db)
+      return (await db.executeQuery(query)).rows.length
+    })
+
   const whileChanged = async (interference: Interference, statement: () => Promise<number>) => {
     let returned: Promise<number> = Promise.resolve(0)
     await database.transaction(async (kysely) => {
@@ -105,7 +112,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
       const { version, epoch } = upload
       const holding = { holder: 'here', holderMs: 15_000, tailKey: uploads.tailKey() }
       const query = statements.claim({ ...asked, version, epoch, ...holding, ...options })
-      return query === undefined ? 0 : (await database.execute(query)).length
+      return query === undefined ? 0 : await execute(query)
     }
 
     it('where nothing interferes, and the claim is as it is step by step', async () => {
@@ -177,7 +184,7 @@ describe.skipIf(server === undefined)('an append on PostgreSQL', () => {
       const to = { offset: 16, replacedFrom: 8, pieces: [part(1)], lifetimeMs: LONG_MS }
       const asked = { userId, version, epoch, storeState, ...to, holderMs: undefined, ...options }
       const query = statements.record(asked)
-      return query === undefined ? 0 : (await database.execute(query)).length
+      return query === undefined ? 0 : await execute(query)
     }
 
     it('where it only adds bytes, with or without its release, and where it seals', async () => {

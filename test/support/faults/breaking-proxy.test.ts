@@ -111,7 +111,11 @@ function wholeBytes({ during, service, requestBytes }: Break): number | undefine
 async function sendUntilBroken(url: string): Promise<void> {
   const socket: Socket = connect(Number(new URL(url).port), '127.0.0.1')
   const closed = new Promise((resolve) => socket.once('close', resolve))
+  const answered = new Promise((resolve) => socket.once('data', resolve))
   socket.on('error', () => {}).resume()
-  socket.write(SENT)
+  // The answer comes before the proxy has what it takes to break in the middle of the request.
+  socket.write(SENT.subarray(0, 1000))
+  await Promise.race([answered, closed])
+  socket.write(SENT.subarray(1000))
   await closed
 }
