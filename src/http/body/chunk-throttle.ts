@@ -41,7 +41,8 @@ export interface Intake {
  */
 export class ChunkThrottle {
   readonly #intakes = new WeakMap<Socket, Intake>()
-  readonly #firstReads = new OnePerTurn()
+  /** Alternately, so that the chunks of few bodies are in memory that nobody reads yet. */
+  readonly #firstReads = new OnePerTurn(['body', 'connection'])
   readonly #throttled = new AddressTurns<Throttled>()
   #timer: NodeJS.Timeout | undefined
 
@@ -52,8 +53,8 @@ export class ChunkThrottle {
     // Node resumes a new connection after this; pausing it before has no effect.
     socket.on('resume', hold)
     const address = addressOf(socket)
-    socket.once('close', () => this.#firstReads.cancel(address, read))
-    this.#firstReads.run(address, read)
+    socket.once('close', () => this.#firstReads.cancel('connection', address, read))
+    this.#firstReads.run('connection', address, read)
   }
 
   /** One per connection: the next request waits for what the previous one owes. */
@@ -121,7 +122,7 @@ export class ChunkThrottle {
       if (isPaused()) socket.pause()
     })
     socket.once('close', () => {
-      this.#firstReads.cancel(address, admit)
+      this.#firstReads.cancel('body', address, admit)
       this.#throttled.delete(address, throttled)
     })
 
@@ -144,7 +145,7 @@ export class ChunkThrottle {
         isWanted = true
         reader = read
         if (isAdmitted) start()
-        else this.#firstReads.run(address, admit)
+        else this.#firstReads.run('body', address, admit)
       },
       isPaused,
     }

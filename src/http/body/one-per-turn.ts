@@ -1,27 +1,48 @@
 import type { ClientAddress } from '../../core/auth/client-address.ts'
 import { AddressTurns } from './address-turns.ts'
 
-/** Runs at most one task in each event-loop turn; client addresses take turns. A lone task runs at once. */
-export class OnePerTurn {
-  readonly #waiting = new AddressTurns<() => void>()
+type Task = () => void
+
+/**
+ * Runs at most one task in each event-loop turn: of each of two kinds alternately, and within a kind of each client
+ * address in turn. A lone task runs at once.
+ */
+export class OnePerTurn<Kind extends string> {
+  readonly #waiting = new Map<Kind, AddressTurns<Task>>()
   #isTaken = false
 
-  run(address: ClientAddress, task: () => void): void {
-    if (this.#isTaken) this.#waiting.add(address, task)
+  constructor(kinds: readonly Kind[]) {
+    for (const kind of kinds) this.#waiting.set(kind, new AddressTurns())
+  }
+
+  run(kind: Kind, address: ClientAddress, task: Task): void {
+    if (this.#isTaken) this.#waiting.get(kind)?.add(address, task)
     else this.#take(task)
   }
 
-  cancel(address: ClientAddress, task: () => void): void {
-    this.#waiting.delete(address, task)
+  cancel(kind: Kind, address: ClientAddress, task: Task): void {
+    this.#waiting.get(kind)?.delete(address, task)
   }
 
-  #take(task: () => void): void {
+  #take(task: Task): void {
     this.#isTaken = true
     setImmediate(() => {
       this.#isTaken = false
-      const next = this.#waiting.take()
+      const next = this.#next()
       if (next !== undefined) this.#take(next)
     })
     task()
+  }
+
+  #next(): Task | undefined {
+    for (const [kind, turns] of this.#waiting) {
+      const task = turns.take()
+      if (task === undefined) continue
+      // Behind the other kind.
+      this.#waiting.delete(kind)
+      this.#waiting.set(kind, turns)
+      return task
+    }
+    return undefined
   }
 }

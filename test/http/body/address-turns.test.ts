@@ -22,12 +22,27 @@ test('addresses take turns, and those of one keep their order', () => {
 })
 
 test('one task runs in a turn of the event loop, at most one of each address before another', async () => {
-  const tasks = new OnePerTurn()
+  const tasks = new OnePerTurn(['body', 'connection'])
   const ran: string[] = []
-  for (let number = 0; number < 50; number++) tasks.run(one, () => ran.push(`one ${number}`))
-  tasks.run(other, () => ran.push('other'))
+  for (let number = 0; number < 50; number++)
+    tasks.run('connection', one, () => ran.push(`one ${number}`))
+  tasks.run('connection', other, () => ran.push('other'))
   expect(ran).toEqual(['one 0'])
   for (let turn = 0; turn < 3; turn++) await setImmediate()
   expect(ran.slice(0, 3)).toEqual(['one 0', 'one 1', 'other'])
   expect(ran.length).toBeLessThan(6)
+})
+
+test('two kinds of tasks run alternately', async () => {
+  const tasks = new OnePerTurn(['body', 'connection'])
+  const ran: string[] = []
+  tasks.run('body', one, () => ran.push('first'))
+  for (let number = 0; number < 5; number++) {
+    tasks.run('connection', one, () => {
+      ran.push('connection')
+      tasks.run('body', one, () => ran.push('body'))
+    })
+  }
+  while (ran.length < 11) await setImmediate()
+  expect(ran.join(' ')).toBe(`first${' connection body'.repeat(5)}`)
 })
