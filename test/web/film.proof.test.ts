@@ -82,12 +82,19 @@ describeInBrowser('a film of 2 GiB', (browser) => {
     return page
   }
 
-  /** How many bytes the service has recorded. */
-  async function recorded(): Promise<number> {
+  async function unfinishedUpload() {
     const reply = await fetch(`${service.url}/users/me/uploads`, { headers: { cookie } })
-    const { uploads } = (await reply.json()) as { readonly uploads: readonly { offset: number }[] }
-    return uploads[0]?.offset ?? 0
+    const { uploads } = (await reply.json()) as {
+      readonly uploads: readonly { readonly offset: number; readonly state: string }[]
+    }
+    return uploads[0]
   }
+
+  /** How many bytes the service has recorded. */
+  const recorded = async (): Promise<number> => (await unfinishedUpload())?.offset ?? 0
+
+  /** Until then, the page would ask whether to take the upload over. */
+  const isLeft = async (): Promise<boolean> => (await unfinishedUpload())?.state === 'open'
 
   it(
     'arrives whole though the service is killed five times and the tab closed twice (R38)',
@@ -101,6 +108,7 @@ describeInBrowser('a film of 2 GiB', (browser) => {
         if (interruption === 'kill') await crash()
         else {
           await page.close()
+          await expect.poll(isLeft).toBe(true)
           page = await openPage(film.path)
         }
       }
