@@ -179,8 +179,8 @@ export class UploadWatch {
 
   async #cancel(path: string): Promise<readonly string[]> {
     const { status } = await this.#options.ask({ method: 'DELETE', path, headers: TUS })
-    // A request that was not answered may have ended it.
-    return status === 204 || status === 410 ? [] : [`DELETE of an upload: ${status}`]
+    // A request that was not answered may have ended it. An upload that had no append is then forgotten.
+    return [204, 404, 410].includes(status) ? [] : [`DELETE of an upload: ${status}`]
   }
 }
 
