@@ -94,7 +94,9 @@ describeInBrowser('a film of 2 GiB', (browser) => {
   const recorded = async (): Promise<number> => (await unfinishedUpload())?.offset ?? 0
 
   /** Until then, the page would ask whether to take the upload over. */
-  const isLeft = async (): Promise<boolean> => (await unfinishedUpload())?.state === 'open'
+  async function untilNothingArrives(): Promise<void> {
+    await expect.poll(async () => (await unfinishedUpload())?.state).toBe('open')
+  }
 
   it(
     'arrives whole though the service is killed five times and the tab closed twice (R38)',
@@ -108,7 +110,7 @@ describeInBrowser('a film of 2 GiB', (browser) => {
         if (interruption === 'kill') await crash()
         else {
           await page.close()
-          await expect.poll(isLeft).toBe(true)
+          await untilNothingArrives()
           page = await openPage(film.path)
         }
       }
