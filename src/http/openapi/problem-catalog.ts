@@ -130,7 +130,7 @@ export const PROBLEM_CATALOG: Readonly<Record<ErrorCode, ProblemKind>> = {
   },
   offset_mismatch: {
     meaning: '`Upload-Offset` is not the current `offset` of the upload.',
-    detail: 'The upload continues at byte 73400320.',
+    detail: 'The offset of the upload is 73400320.',
     facts: { offset: 73_400_320, provided_offset: 0 },
   },
   upload_gone: {

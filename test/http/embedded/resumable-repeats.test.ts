@@ -38,8 +38,11 @@ describe('an append to a finished upload', () => {
   }
 
   function send(method: string, target: string, { headers, ...content }: Sent): Promise<Response> {
-    const own = { cookie: user.cookie, 'tus-resumable': '1.0.0' }
-    return fetch(target, { ...content, method, headers: { ...own, ...headers } })
+    return fetch(target, { ...content, method, headers: { ...own(), ...headers } })
+  }
+
+  function own() {
+    return { cookie: user.cookie, 'tus-resumable': '1.0.0' }
   }
 
   function append(offset: number, body: string | ReadableStream): Promise<Response> {
@@ -71,25 +74,31 @@ describe('an append to a finished upload', () => {
   })
 
   it.each([
-    [4, 'x'],
     [3, 'r'],
+    [0, 'four'],
     [0, ''],
     [5, ''],
-  ])('that begins at byte %i with "%s" is 410', async (offset, body) => {
+  ])('that begins at byte %i with "%s" learns that it is finished', async (offset, body) => {
     await finish('four')
     const reply = await append(offset, body)
     expect({ status: reply.status, ...((await reply.json()) as object) }).toMatchObject({
-      status: 410,
-      code: 'upload_gone',
-      outcome: 'finished',
+      status: 409,
+      code: 'offset_mismatch',
+      offset: 4,
     })
+    expect(reply.headers.get('upload-offset')).toBe('4')
+    const { status, headers } = await fetch(url, { method: 'HEAD', headers: own() })
+    const [told, length] = [headers.get('upload-offset'), headers.get('upload-length')]
+    expect({ status, told, length }).toEqual({ status: 200, told: '4', length: '4' })
     await expectFile('four')
   })
 
-  it('is 410 if it turns out to have content', async () => {
+  it.each([
+    ['of one byte', 'x'],
+    ['in chunks', new Blob(['x']).stream()],
+  ])('is 413 if it has content beyond the end, %s', async (_what, body) => {
     await finish('four')
-    const reply = await append(4, new Blob(['x']).stream())
-    expect(reply.status).toBe(410)
+    expect((await append(4, body)).status).toBe(413)
     await expectFile('four')
   })
 })

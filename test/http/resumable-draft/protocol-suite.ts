@@ -274,8 +274,13 @@ export function draftProtocolSuite(open: OpenService): void {
       it('refuses more content for a finished upload', async () => {
         const upload = await createUpload(service, { user })
         await append(service, upload, { complete: '?1', body: 'four' })
-        const reply = await append(service, upload, { offset: 4, complete: '?1', body: 'more' })
-        expectRefused(reply, { status: 410, code: 'upload_gone', type: 'completed-upload' })
+        const repeated = await append(service, upload, { complete: '?1', body: 'four' })
+        const mismatch = { status: 409, code: 'offset_mismatch' } as const
+        expectRefused(repeated, { ...mismatch, type: 'mismatching-upload-offset' })
+        expect(repeated.headers['upload-offset']).toBe('4')
+        const more = await append(service, upload, { offset: 4, complete: '?1', body: 'more' })
+        const type = 'inconsistent-upload-length'
+        expectRefused(more, { status: 400, code: 'invalid_parameter', type })
       })
 
       it('stores megabytes in parts of any size', async () => {

@@ -143,13 +143,13 @@ export function coreProtocolSuite(open: OpenService): void {
         expect(jsonOf(await look(service, upload))).toEqual(before)
       })
 
-      it('of a finished upload is 410 unless it adds nothing, and leaves the file as it is', async () => {
+      it('of a finished upload is 409 unless it adds nothing, and leaves the file as it is', async () => {
         const upload = await createUpload(service, { user, length: 4 })
         await appended(service, upload, { body: 'four' })
         await appended(service, upload, { offset: 4, body: '' })
         const reply = await append(service, upload, { offset: 0, body: 'more' })
-        const gone = expectProblem(reply, { status: 410, code: 'upload_gone' })
-        expect(gone['outcome']).toBe('finished')
+        expect(expectProblem(reply, { status: 409, code: 'offset_mismatch' })['offset']).toBe(4)
+        expect(await offsetOf(service, upload)).toBe(4)
         await expectFile(service, upload, 'four')
       })
     })

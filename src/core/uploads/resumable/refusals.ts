@@ -30,7 +30,7 @@ type Progress = Pick<ResumableUpload, 'state' | 'offset' | 'length'>
 export function offsetMismatch(upload: Progress, provided: number): AppError {
   if (!mayTellOffset(upload)) return uploadBusy()
   const { offset } = upload
-  return new AppError('offset_mismatch', `The upload continues at byte ${offset}.`, {
+  return new AppError('offset_mismatch', `The offset of the upload is ${offset}.`, {
     facts: { offset, provided_offset: provided },
   })
 }

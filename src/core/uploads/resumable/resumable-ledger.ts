@@ -188,9 +188,10 @@ export interface ResumableLedger {
   /**
    * Guarantees that a commit would not be refused at this moment, and that the growth of a file of `bytes` bytes is
    * reserved. Declares `length` and `sha256` if given. Takes the user's lock only if it has to write. Rejects with
-   * `not_found` and `upload_gone`; with `invalid_parameter` if a different length or digest was declared, or if this
-   * length is below the offset; as `commit` does; if a deferred length grows, as `createResumable` does for announced
-   * bytes; and with `upload_busy` for a declaration while an append holds the upload.
+   * `not_found`; with `upload_gone` if it has ended without a file; with `invalid_parameter` if a different length or
+   * digest was declared, or if this length is below the offset; as `commit` does; if a deferred length grows, as
+   * `createResumable` does for announced bytes; and with `upload_busy` for a finished upload, and for a declaration
+   * while an append holds the upload.
    */
   prepareAppend(append: PrepareAppend): Promise<void>
 

@@ -2,7 +2,11 @@ import { sql } from 'kysely'
 import { AppError } from '../../../core/errors.ts'
 import type { File } from '../../../core/files/file.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
-import { uploadBusy, uploadGone, uploadNotFound } from '../../../core/uploads/resumable/refusals.ts'
+import {
+  endedAlready,
+  uploadBusy,
+  uploadNotFound,
+} from '../../../core/uploads/resumable/refusals.ts'
 import type { PrepareAppend } from '../../../core/uploads/resumable/resumable-ledger.ts'
 import {
   assertPrecondition,
@@ -145,9 +149,8 @@ async function unfinishedRow(tx: LedgerTx, append: PrepareAppend): Promise<Appen
   if (row !== undefined && (state === 'open' || state === 'sealed')) return row
   const inactive = await inactiveReason(tx, append)
   if (inactive !== undefined) throw inactive
-  throw state === undefined || state === 'open' || state === 'sealed'
-    ? uploadNotFound()
-    : uploadGone(state)
+  if (state === undefined) throw uploadNotFound()
+  throw endedAlready({ state }) ?? uploadBusy()
 }
 
 async function assertDeclarable(

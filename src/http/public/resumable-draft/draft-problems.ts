@@ -17,10 +17,6 @@ export function draftProblem(error: unknown): unknown {
     const added = { type, title: 'Mismatching Upload Offset', ...offsets }
     return new AppError(code, message, { facts: { ...facts, ...added } })
   }
-  if (code === 'upload_gone' && facts['outcome'] === 'finished') {
-    const added = { type: `${IANA}completed-upload`, title: 'Upload Is Completed' }
-    return new AppError(code, message, { facts: { ...facts, ...added } })
-  }
   const isAboutLength = code === 'invalid_parameter' && facts['parameter'] === 'Upload-Length'
   if (isAboutLength || code === 'upload_length_exceeded') return inconsistentLength(message)
   if (code === 'checksum_mismatch') {

@@ -92,6 +92,7 @@ export class ResumableModel {
 
   prepare(upload: ModelUpload, bytes: number, length: number | undefined): string {
     if (upload.state === 'forgotten') return 'not_found'
+    if (upload.state === 'finished') return 'upload_busy'
     if (!this.#isUnfinished(upload)) return 'upload_gone'
     const isRight =
       upload.length === undefined ? (length ?? 0) >= upload.offset : length === upload.length

@@ -1,23 +1,20 @@
 import type { AppendToUpload } from './append.ts'
-import { lengthExceeded, offsetMismatch, storedNothing, uploadGone } from '../refusals.ts'
+import { lengthExceeded, offsetMismatch, storedNothing } from '../refusals.ts'
 import type { ResumableUpload } from '../resumable-ledger.ts'
 
 /**
  * Resolves if the append adds nothing at the end of an upload that has all its bytes, as the last one of
- * tus-java-client does. Rejects otherwise: with `unavailable` if the body breaks off before its first byte, with
- * `upload_gone` if the upload is finished, else with `upload_busy` or `upload_length_exceeded`.
+ * tus-java-client does. Rejects otherwise: as `offsetMismatch` at another offset, which is how a client that repeats
+ * its last append learns that the file is stored; with `upload_length_exceeded`; and with `unavailable` if the body
+ * breaks off before its first byte.
  */
 export async function assertAddsNothing(
   request: AppendToUpload,
   upload: ResumableUpload,
 ): Promise<void> {
-  const { state, offset } = upload
-  const isFinished = state === 'finished'
-  if (request.offset !== offset) {
-    throw isFinished ? uploadGone('finished') : offsetMismatch(upload, request.offset)
-  }
-  if (await isEmpty(request)) return
-  throw isFinished ? uploadGone('finished') : lengthExceeded(offset)
+  const { offset } = upload
+  if (request.offset !== offset) throw offsetMismatch(upload, request.offset)
+  if (!(await isEmpty(request))) throw lengthExceeded(offset)
 }
 
 /** Reads a body of unknown size as far as its first byte. */
