@@ -1,43 +1,4 @@
-/** The closed list of a problem's `code`s (docs/api.md). `http/server/problem.ts` maps each to a status. */
-export const ERROR_CODES = [
-  'format_error',
-  'missing_file_part',
-  'multiple_file_parts',
-  'truncated_body',
-  'invalid_file_name',
-  'invalid_parameter',
-  'digest_mismatch',
-  'access_token_missing',
-  'access_token_invalid',
-  'capacity_exceeded',
-  'file_count_exceeded',
-  'user_suspended',
-  'cross_site_request',
-  'not_found',
-  'method_not_allowed',
-  'request_timeout',
-  'file_exists',
-  'user_exists',
-  'precondition_failed',
-  'file_too_large',
-  'request_head_too_large',
-  'range_not_satisfiable',
-  'tus_version_unsupported',
-  'unsupported_media_type',
-  'offset_mismatch',
-  'upload_gone',
-  'upload_length_exceeded',
-  'upload_busy',
-  'checksum_mismatch',
-  'unfinished_uploads_exceeded',
-  'too_many_requests',
-  'unauthorized',
-  'internal_error',
-  'unavailable',
-  'insufficient_storage',
-] as const
-
-export type ErrorCode = (typeof ERROR_CODES)[number]
+import type { ErrorCode } from './error-codes.ts'
 
 /** The dependencies that uploads and downloads need. */
 export type Dependency = 'database' | 'object_store'

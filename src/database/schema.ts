@@ -1,5 +1,5 @@
 import type { Generated, Kysely } from 'kysely'
-import type { ErrorCode } from '../core/errors.ts'
+import type { ErrorCode } from '../core/error-codes.ts'
 import type { Visibility } from '../core/files/file.ts'
 import type { FileName } from '../core/files/file-name.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from '@prometheus-io/client'
-import { type ErrorCode, isAppError } from '../core/errors.ts'
+import { isAppError } from '../core/errors.ts'
+import type { ErrorCode } from '../core/error-codes.ts'
 import type { Appended, ResumableUploads } from '../core/uploads/resumable/resumable-uploads.ts'
 import type { ResumableOptions } from '../core/uploads/resumable/resumable-options.ts'
 

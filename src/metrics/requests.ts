@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
-import { ERROR_CODES, type ErrorCode } from '../core/errors.ts'
+import { ERROR_CODES, type ErrorCode } from '../core/error-codes.ts'
 
 export type ListenerName = 'public' | 'admin' | 'metrics'
 

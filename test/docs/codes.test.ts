@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { ERROR_CODES } from '../../src/core/errors.ts'
+import { ERROR_CODES, ERROR_KINDS } from '../../src/core/error-codes.ts'
 import { docsPage } from '../../web/docs/page.ts'
 import type { Json } from '../../src/http/openapi/json.ts'
-import { statusOf } from '../../src/http/server/problem.ts'
 import { DOCUMENT_FILES } from '../openapi/documents.ts'
 
 interface Document extends Json {
@@ -12,7 +11,7 @@ interface Document extends Json {
 }
 
 /** Codes with their statuses, in the order of their names. */
-const CODES = sorted(ERROR_CODES.map((code) => `${code} ${statusOf(code)}`))
+const CODES = sorted(ERROR_CODES.map((code) => `${code} ${ERROR_KINDS[code].status}`))
 
 describe('the closed list of codes', () => {
   it('is what the table of docs/api.md has, each with its status', async () => {

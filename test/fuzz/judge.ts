@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ERROR_CODES } from '../../src/core/errors.ts'
+import { ERROR_CODES } from '../../src/core/error-codes.ts'
 import { sha256 } from '../crash/content.ts'
 import type { AnswerCheck } from '../openapi/answer-check.ts'
 import type { FuzzCase } from './fuzz-case.ts'

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { ErrorCode } from '../../src/core/errors.ts'
+import type { ErrorCode } from '../../src/core/error-codes.ts'
 import type { Json } from '../../src/http/openapi/json.ts'
 import { closed, closedInside, mapValues } from './closed-schema.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { ERROR_CODES } from '../../src/core/errors.ts'
+import { ERROR_CODES } from '../../src/core/error-codes.ts'
 import { docsPage } from '../../web/docs/page.ts'
 import { SECURITY_HEADERS } from '../../src/http/headers/security-headers.ts'
 import type { Json } from '../../src/http/openapi/json.ts'

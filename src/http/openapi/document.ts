@@ -4,12 +4,8 @@ import { HEADERS } from './headers.ts'
 import { type Json, sortMembers } from './json.ts'
 import type { Operation } from './operation.ts'
 import { operationObject } from './operation-object.ts'
-import {
-  type CommonProblems,
-  PROBLEM_SCHEMA,
-  problemExamples,
-  problemsOf,
-} from './problem-responses.ts'
+import { type CommonProblems, problemExamples, problemsOf } from './problem-responses.ts'
+import { PROBLEM_SCHEMA } from './problem-schema.ts'
 
 export interface ApiDescription {
   readonly title: string

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify'
-import type { ErrorCode } from '../../core/errors.ts'
+import type { ErrorCode } from '../../core/error-codes.ts'
 import type { Components } from './components.ts'
 import { headerRefs } from './headers.ts'
 import { type Json, mapMembers } from './json.ts'

@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import type { ErrorCode } from '../../core/errors.ts'
+import type { ErrorCode } from '../../core/error-codes.ts'
 import type { HeaderName } from './headers.ts'
 import type { Json } from './json.ts'
 

@@ -1,9 +1,9 @@
-import { AppError, ERROR_CODES, type ErrorCode } from '../../core/errors.ts'
-import { PROBLEM_MEDIA_TYPE, problemOf, statusOf, titleOf } from '../server/problem.ts'
+import { AppError } from '../../core/errors.ts'
+import { ERROR_CODES, ERROR_KINDS, type ErrorCode } from '../../core/error-codes.ts'
+import { PROBLEM_MEDIA_TYPE, problemOf, titleOf } from '../server/problem.ts'
 import { type HeaderName, headerRefs } from './headers.ts'
 import type { Json } from './json.ts'
 import type { Operation } from './operation.ts'
-import { FACTS, PROBLEM_CATALOG } from './problem-catalog.ts'
 
 /** Any request can be refused with these codes. */
 const ALWAYS = [
@@ -52,7 +52,7 @@ export function problemsOf(
 
 export function problemResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Json>> {
   const distinct = ERROR_CODES.filter((code) => codes.includes(code))
-  const byStatus = Object.groupBy(distinct, statusOf)
+  const byStatus = Object.groupBy(distinct, (code) => ERROR_KINDS[code].status)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, group = []]) => [
       status,
@@ -62,7 +62,7 @@ export function problemResponses(codes: readonly ErrorCode[]): Readonly<Record<s
 }
 
 function responseOf(status: number, codes: readonly ErrorCode[]): Json {
-  const causes = codes.map((code) => `- \`${code}\`: ${PROBLEM_CATALOG[code].meaning}`)
+  const causes = codes.map((code) => `- \`${code}\`: ${ERROR_KINDS[code].meaning}`)
   const schema = {
     $ref: '#/components/schemas/Problem',
     properties: { status: { const: status }, code: { enum: codes } },
@@ -90,45 +90,12 @@ function headersOf(status: number): Json {
   return headerRefs(['X-Request-Id', ...(extra === undefined ? [] : [extra])])
 }
 
-export const PROBLEM_SCHEMA: Json = {
-  type: 'object',
-  description:
-    'A problem document (RFC 9457). Clients should branch on `code`. Some codes have additional members.',
-  required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
-  properties: {
-    type: {
-      type: 'string',
-      format: 'uri',
-      description:
-        '`urn:cloud-repository:problem:` followed by the code, or a type that the IETF draft defines.',
-    },
-    title: {
-      type: 'string',
-      description:
-        'The reason phrase of the status, or the title that the IETF draft gives the type.',
-    },
-    status: { type: 'integer' },
-    detail: { type: 'string', description: 'A human-readable explanation.' },
-    code: {
-      type: 'string',
-      enum: ERROR_CODES,
-      description: 'The cause, one of a fixed list of codes.',
-    },
-    request_id: {
-      type: 'string',
-      format: 'uuid',
-      description: 'The value of the header `X-Request-Id`.',
-    },
-    ...FACTS,
-  },
-}
-
 export function problemExamples(): Json {
   return Object.fromEntries(ERROR_CODES.map((code) => [code, exampleOf(code)]))
 }
 
 function exampleOf(code: ErrorCode): Json {
-  const { meaning, detail = meaning, facts = {} } = PROBLEM_CATALOG[code]
+  const { meaning, detail = meaning, facts = {} } = ERROR_KINDS[code]
   const error = new AppError(code, detail, { facts })
   return { summary: meaning, value: problemOf(error, '6f1c1c0e-52c4-4f0e-9d0b-3a7d5f4f2a11') }
 }

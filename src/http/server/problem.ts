@@ -7,12 +7,12 @@ import type {
 } from 'fastify'
 import {
   AppError,
-  type ErrorCode,
   isAppError,
   type Dependency,
   invalidParameter,
   formatError,
 } from '../../core/errors.ts'
+import { ERROR_KINDS, type ErrorCode } from '../../core/error-codes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,48 +38,6 @@ export interface Problem {
 }
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json'
-
-const STATUS = {
-  format_error: 400,
-  missing_file_part: 400,
-  multiple_file_parts: 400,
-  truncated_body: 400,
-  invalid_file_name: 400,
-  invalid_parameter: 400,
-  digest_mismatch: 400,
-  access_token_missing: 403,
-  access_token_invalid: 403,
-  capacity_exceeded: 403,
-  file_count_exceeded: 403,
-  user_suspended: 403,
-  cross_site_request: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  request_timeout: 408,
-  file_exists: 409,
-  user_exists: 409,
-  precondition_failed: 412,
-  file_too_large: 413,
-  request_head_too_large: 431,
-  range_not_satisfiable: 416,
-  tus_version_unsupported: 412,
-  unsupported_media_type: 415,
-  offset_mismatch: 409,
-  upload_gone: 410,
-  upload_length_exceeded: 413,
-  upload_busy: 423,
-  checksum_mismatch: 460,
-  unfinished_uploads_exceeded: 403,
-  too_many_requests: 429,
-  unauthorized: 401,
-  internal_error: 500,
-  unavailable: 503,
-  insufficient_storage: 503,
-} as const satisfies Record<ErrorCode, number>
-
-export function statusOf(code: ErrorCode): number {
-  return STATUS[code]
-}
 
 const RETRY_AFTER_SECONDS = 5
 
@@ -145,7 +103,7 @@ function reasonOf(error: unknown): string | null {
 /** Unexpected errors get a fixed sentence, so that nothing internal leaks. */
 export function problemOf(error: unknown, requestId: string): Problem {
   const known = error instanceof AppError ? error : translate(error)
-  const status = STATUS[known.code]
+  const status = ERROR_KINDS[known.code].status
   return {
     type: `urn:cloud-repository:problem:${known.code}`,
     title: titleOf(status),

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode } from '../../core/errors.ts'
+import { AppError } from '../../core/errors.ts'
+import type { ErrorCode } from '../../core/error-codes.ts'
 import type { CarriedBytes, Connections } from './connections.ts'
 import type { AbortedBy } from './problem.ts'
 import { addressOf } from './request-head.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../src/core/error-codes.ts'
 import { SECURITY_HEADERS } from '../../../src/http/headers/security-headers.ts'
 import { type Piece, rawRequest } from '../../support/http/raw-http.ts'
 import { bytesOf, digest } from '../../support/objects.ts'

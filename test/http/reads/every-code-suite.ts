@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { ERROR_CODES, type ErrorCode } from '../../../src/core/errors.ts'
+import { ERROR_CODES, type ErrorCode } from '../../../src/core/error-codes.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'

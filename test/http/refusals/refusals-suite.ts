@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../src/core/error-codes.ts'
 import type { RawExchange } from '../../support/http/raw-http.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import {

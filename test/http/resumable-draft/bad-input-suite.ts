@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ErrorCode } from '../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../src/core/error-codes.ts'
 import { createRandom, type Random } from '../../simulation/plan/random.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import {

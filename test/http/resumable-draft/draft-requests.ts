@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { ErrorCode } from '../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../src/core/error-codes.ts'
 import { httpChunk } from '../../support/http/multipart-body.ts'
 import { type Piece, type RawExchange, rawRequest } from '../../support/http/raw-http.ts'
 import { digest } from '../../support/objects.ts'

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { AppError, ERROR_CODES } from '../../../src/core/errors.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import { ERROR_CODES } from '../../../src/core/error-codes.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf, sendProblem } from '../../../src/http/server/problem.ts'
 
 const SECRET = 'postgres://user:hunter2@db'

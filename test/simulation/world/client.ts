@@ -1,4 +1,5 @@
-import { AppError, type ErrorCode, isAppError } from '../../../src/core/errors.ts'
+import { AppError, isAppError } from '../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../src/core/error-codes.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import type { CommittedUpload } from '../../../src/core/ledger/ledger.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'

@@ -1,5 +1,6 @@
 import { timeoutSignal } from '../../async/deadline.ts'
-import { AppError, type ErrorCode, isAppError } from '../../errors.ts'
+import { AppError, isAppError } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import type { CommittedUpload, CommitUpload, UploadOutcome } from '../../ledger/ledger.ts'
 import { objectMetadata } from '../../objects/object-metadata.ts'
 import { readStoredDigest } from '../../objects/stored-digest.ts'

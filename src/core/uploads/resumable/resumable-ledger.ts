@@ -1,7 +1,7 @@
 import type { Precondition } from '../../files/precondition.ts'
 import type { FileName } from '../../files/file-name.ts'
 import type { File, Visibility } from '../../files/file.ts'
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../error-codes.ts'
 import type { ObjectKey, Version } from '../../objects/object-key.ts'
 import type { Caller } from '../../users/caller.ts'
 import type { UserId } from '../../users/user-id.ts'

@@ -1,4 +1,5 @@
-import { AppError, type AppErrorOptions, type ErrorCode } from '../../../core/errors.ts'
+import { AppError, type AppErrorOptions } from '../../../core/errors.ts'
+import type { ErrorCode } from '../../../core/error-codes.ts'
 
 /** An error as plain data. Structured clone would lose the class `AppError` and a driver's own properties. */
 export interface SerializedError {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ErrorCode, isAppError } from '../../../core/errors.ts'
+import { isAppError } from '../../../core/errors.ts'
+import type { ErrorCode } from '../../../core/error-codes.ts'
 import type { Version } from '../../../core/objects/object-key.ts'
 import type { ResumableUpload } from '../../../core/uploads/resumable/resumable-ledger.ts'
 import type { Appended } from '../../../core/uploads/resumable/resumable-uploads.ts'

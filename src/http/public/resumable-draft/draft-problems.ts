@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, isAppError } from '../../../core/errors.ts'
-import { sendProblem, statusOf } from '../../server/problem.ts'
+import { AppError, isAppError } from '../../../core/errors.ts'
+import { ERROR_KINDS, type ErrorCode } from '../../../core/error-codes.ts'
+import { sendProblem } from '../../server/problem.ts'
 import { noteOffset } from '../resumable/upload-path.ts'
 import { inconsistentLength, limitHeader } from './draft-headers.ts'
 
@@ -34,7 +35,7 @@ export function cutShort(cause: unknown): AppError {
 
 /** Refusals after which the client does not come back, so the upload is of no more use. */
 export function endsUpload(error: unknown): boolean {
-  return isAppError(error) && statusOf(error.code) < 500 && !COMES_BACK.has(error.code)
+  return isAppError(error) && ERROR_KINDS[error.code].status < 500 && !COMES_BACK.has(error.code)
 }
 
 /** Another request has the upload, or had it. */

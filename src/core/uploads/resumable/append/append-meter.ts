@@ -1,5 +1,6 @@
 import { Transform } from 'node:stream'
-import { type ErrorCode, isAppError } from '../../../errors.ts'
+import { isAppError } from '../../../errors.ts'
+import type { ErrorCode } from '../../../error-codes.ts'
 import { insufficientStorage } from '../../free-space.ts'
 import { fileTooLarge } from '../../store-content.ts'
 import { lengthExceeded } from '../refusals.ts'

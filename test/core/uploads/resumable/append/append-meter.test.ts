@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { AppError, type ErrorCode } from '../../../../../src/core/errors.ts'
+import { AppError } from '../../../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../../../src/core/error-codes.ts'
 import { DeferredReservation } from '../../../../../src/core/uploads/resumable/append/append-meter.ts'
 
 /** A reservation that is refused above `most` bytes, and the bytes that it was asked for. */
