@@ -1,8 +1,9 @@
 import { sleep } from '../../core/async/sleep.ts'
 
-const SECOND_LOOK_MS = 500
+/** How long a cluster node may take to find its peers. */
+export const SECOND_LOOK_MS = 500
 
-/** Looks again after 500 ms before it reports a missing object: a cluster node may not have found its peers yet. */
+/** Looks again after `SECOND_LOOK_MS` before it reports what a cluster node denies. */
 export async function confirmMissing<T>(
   signal: AbortSignal,
   look: () => Promise<T | undefined>,

@@ -11,6 +11,7 @@ import type { NamedObject } from '../../core/objects/object-key.ts'
 import { storeError } from '../store-error.ts'
 import { findBucket, hasName, isMissing, type S3Bucket } from './bucket.ts'
 import type { DirectRequest } from './client.ts'
+import { SECOND_LOOK_MS } from './confirm-missing.ts'
 import type { S3Headers, S3Response } from './transport.ts'
 
 export const META = 'x-amz-meta-'
@@ -57,7 +58,7 @@ interface FoundObject extends S3Response {
 }
 
 /** Waits before each look. */
-const LOOKS_MS = [0, 0, 500]
+const LOOKS_MS = [0, 0, SECOND_LOOK_MS]
 
 /**
  * Resolves to `undefined` after three denials. All other failures, including a missing bucket, are `storeError`. Later

@@ -1,5 +1,4 @@
 import { forEachConcurrent } from '../../../core/async/for-each-concurrent.ts'
-import { confirmMissing } from '../confirm-missing.ts'
 import type { Piece, RecordedUpload } from '../../../core/uploads/resumable/append-store.ts'
 import { storeError } from '../../store-error.ts'
 import type { S3Bucket } from '../bucket.ts'
@@ -37,15 +36,16 @@ async function hasParts(
   parts: readonly Piece[],
 ): Promise<boolean> {
   const { multipart } = parseStoreState(storeState)
-  const found = await confirmMissing(signal, async () => {
+  const areListed = async (): Promise<boolean> => {
     const etags = multipart && (await listParts(bucket, { key, signal, ...multipart }))
-    const areListed =
-      etags !== undefined &&
-      parts.every((part) => etags.get(part.firstByte / partSize + 1) === parseReceipt(part).etag)
-    if (areListed) return true
-    return (await headObject(bucket, { key, signal }))?.size === offset || undefined
-  })
-  return found === true
+    return parts.every(
+      (part) => etags?.get(part.firstByte / partSize + 1) === parseReceipt(part).etag,
+    )
+  }
+  if (await areListed()) return true
+  if ((await headObject(bucket, { key, signal }))?.size === offset) return true
+  // The search for the object has taken long enough for a second look at another node.
+  return await areListed()
 }
 
 const PARALLEL_HEADS = 8

@@ -12,13 +12,14 @@ interface FailedCall extends NamedObject {
 }
 
 /**
- * Whether the store has neither the upload nor an object made of it. Asks again after 500 ms, because a cluster node
- * can deny what others have. `false` if the store does not answer.
+ * Whether the store has neither the upload nor an object made of it, as `headObject` and `confirmMissing` report.
+ * `false` if the store does not answer.
  */
 export async function isForgotten(bucket: S3Bucket, call: FailedCall): Promise<boolean> {
   if (!hasName(call.cause, 'NoSuchUpload')) return false
-  return await isCertain(call, async () => {
-    return (await headObject(bucket, call)) ?? (await listParts(bucket, call))
+  return await isMissing(async () => {
+    const object = await headObject(bucket, call)
+    return object ?? (await confirmMissing(call.signal, () => listParts(bucket, call)))
   })
 }
 
@@ -31,20 +32,18 @@ export async function isOverwritten(
   }: FailedCall & { readonly parts: readonly Pick<SentPart, 'partNumber' | 'etag'>[] },
 ): Promise<boolean> {
   if (!hasName(call.cause, 'InvalidPart')) return false
-  return await isCertain(call, async () => {
+  const find = async (): Promise<object | undefined> => {
     const etags = await listParts(bucket, call)
     if (etags === undefined) return call
     const isThere = parts.every(({ partNumber, etag }) => etags.get(partNumber) === etag)
     return isThere ? etags : undefined
-  })
+  }
+  return await isMissing(() => confirmMissing(call.signal, find))
 }
 
-async function isCertain(
-  { signal }: FailedCall,
-  look: () => Promise<object | undefined>,
-): Promise<boolean> {
+async function isMissing(find: () => Promise<object | undefined>): Promise<boolean> {
   try {
-    return (await confirmMissing(signal, look)) === undefined
+    return (await find()) === undefined
   } catch {
     return false
   }
