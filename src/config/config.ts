@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
-import { smallestBudget, partSizeFor } from '../core/uploads/memory/budget.ts'
+import { smallestBudget } from '../core/uploads/memory/budget.ts'
+import { partSizeFor } from '../object-store/s3/part-size.ts'
 import { createReader, type Environment, type Reader } from './reader.ts'
 import { readTraces } from './tracing.ts'
 import { isLoopback, isDefaultCredential } from './default-credentials.ts'

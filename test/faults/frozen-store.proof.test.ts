@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_PART_SIZE } from '../../src/core/uploads/memory/budget.ts'
+import { DEFAULT_PART_SIZE } from '../../src/object-store/s3/part-size.ts'
 import { download, expectProblem, MIB, type Reply, upload } from '../http/fixture.ts'
 import type { Toxic } from '../support/faults/toxiproxy.ts'
 import { missing, openFaultyService } from './faulty-service.ts'

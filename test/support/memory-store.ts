@@ -10,7 +10,7 @@ import type {
 } from '../../src/core/objects/object-store.ts'
 import type { NamedObject } from '../../src/core/objects/object-key.ts'
 import type { ObjectKey } from '../../src/core/objects/object-key.ts'
-import { DEFAULT_PART_SIZE } from '../../src/core/uploads/memory/budget.ts'
+import { DEFAULT_PART_SIZE } from '../../src/object-store/s3/part-size.ts'
 import type {
   AppendObject,
   AppendToPlan,

@@ -92,13 +92,13 @@ async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?
     }
   } catch (error) {
     // The reservation may exist, and a retry would find no room until its lease ends.
-    if (isAppError(error, 'unavailable')) void giveBack(options)
+    if (isAppError(error, 'unavailable')) void abort(options)
     throw error
   }
 }
 
 /** Best effort: otherwise the sweeper does it after the lease ends. Never rejects. */
-async function giveBack({ ledger, upload: { userId, version } }: ReserveOptions): Promise<void> {
+async function abort({ ledger, upload: { userId, version } }: ReserveOptions): Promise<void> {
   await ledger.abort({ userId, version, isUntouched: true }).catch(() => undefined)
 }
 

@@ -3,7 +3,6 @@ import { access, lstat, opendir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ListObjects, ObjectStore } from '../../core/objects/object-store.ts'
 import { isObjectKey, OBJECT_KEY_PREFIX, type ObjectKey } from '../../core/objects/object-key.ts'
-import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/budget.ts'
 import { appendToFile, type ObjectPlace } from './append-file.ts'
 import { ensureDirectory, syncDirectory } from './fsync-directory.ts'
 import { FileBodies } from './file-stream.ts'
@@ -14,6 +13,9 @@ import { readMetadata, removeMetadata } from './symlink-metadata.ts'
 import { storeError } from '../store-error.ts'
 import { isFenceable, parseStoreState, planAppend } from './store-state.ts'
 import { removeTemporaryFile, removeTemporaryFiles } from './temporary-files.ts'
+
+/** Files have no parts; a resumed append reuses the digest at multiples of this. */
+const PART_BYTES = 8 * 1024 * 1024
 
 /**
  * Stores objects on one machine as `<directory>/users/<user_id>/<version>`. A put writes `<version>.tmp`, fsyncs,
@@ -54,8 +56,7 @@ export function createFilesystemStore(options: { readonly directory: string }): 
       }
     },
 
-    // Files have no parts.
-    partSizeFor: () => DEFAULT_PART_SIZE,
+    partSizeFor: () => PART_BYTES,
     planAppend,
     isFenceable,
     append: async (append) => appendToFile(append, placeOf(append.key)),

@@ -23,7 +23,7 @@ import { AppError, isAppError } from '../../core/errors.ts'
 import { storeError } from '../store-error.ts'
 import { callS3, DEFAULT_DEADLINES, hasName, isMissing } from './bucket.ts'
 import type { UploadBucket } from './delete-object.ts'
-import { partSizeFor } from '../../core/uploads/memory/budget.ts'
+import { partSizeFor } from './part-size.ts'
 import { createS3Client, type S3ClientOptions } from './sdk-client.ts'
 
 export interface CopyProgress {

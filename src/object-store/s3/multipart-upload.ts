@@ -4,7 +4,7 @@ import type { PutObject } from '../../core/objects/object-store.ts'
 import type { NamedObject } from '../../core/objects/object-key.ts'
 import type { S3Bucket } from './bucket.ts'
 import { CRC32_HEADER, crc32Of } from './checksums.ts'
-import { DEFAULT_PART_SIZE } from '../../core/uploads/memory/budget.ts'
+import { DEFAULT_PART_SIZE } from './part-size.ts'
 import { type Part } from './parts.ts'
 import { callOrFind, CONTENT_TYPE } from './put-content.ts'
 
