@@ -1,27 +1,56 @@
-import { defineConfig } from 'vitest/config'
-import { shared } from './vitest.shared.ts'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { SliceSequencer } from './test/support/runner/slice-sequencer.ts'
 
-/** The gate: what `npm test` runs, and CI on every landing. */
-export default defineConfig({
+const SERVICES = ['test/support/service/services.ts']
+
+/** The gate, which `npm test` runs and CI on every landing. */
+const gate: ViteUserConfig['test'] = {
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  projects: [
+    {
+      extends: true,
+      test: {
+        name: 'unit',
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/**/*.{integration,proof}.test.ts'],
+      },
+    },
+    {
+      extends: true,
+      test: {
+        name: 'integration',
+        include: ['test/**/*.integration.test.ts'],
+        globalSetup: SERVICES,
+      },
+    },
+  ],
+}
+
+/** The proof, which takes long by its nature: `npm run proof`, or a part of it with `--slice N/M`. */
+const proof: ViteUserConfig['test'] = {
+  name: 'proof',
+  include: ['test/**/*.proof.test.ts'],
+  globalSetup: SERVICES,
+  sequence: { sequencer: SliceSequencer },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+}
+
+export default defineConfig(({ mode }) => ({
   test: {
-    ...shared,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.{integration,proof}.test.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'integration',
-          include: ['test/**/*.integration.test.ts'],
-          globalSetup: ['test/support/service/services.ts'],
-        },
-      },
-    ],
+    // Most test files wait for sockets, timers and child processes. CONTRIBUTING.md has what other numbers cost.
+    maxWorkers: 4,
+    // A process for each file would load the same modules again and again. Modules keep no state, so nothing leaks.
+    isolate: false,
+    // Each writer thread strips the types of what it loads, by WebAssembly. Where many threads of a process come and go,
+    // V8 (Node 24.21) can crash when it frees such code: SIGSEGV in `WasmEngine::FreeDeadCode`.
+    execArgv: ['--no-wasm-code-gc'],
+    // Fails a test file whose services logged a secret.
+    setupFiles: ['test/support/runner/secret-watch-setup.ts'],
+    reporters: ['default', './test/support/runner/run-reporter.ts'],
+    // A second is little on a machine that does other things as well.
+    expect: { poll: { timeout: 15_000 } },
+    ...(mode === 'proof' ? proof : gate),
   },
-})
+}))

@@ -18,15 +18,14 @@ const parent = process.ppid
 // Only if it exists: Node prints a message about a missing file.
 const ENV_FILE = existsSync(join(root, '.env')) ? ['--env-file=.env'] : []
 
-const VITEST = ['vitest.config.ts', 'vitest.proof.config.ts', 'vitest.shared.ts']
-const LINTED = ['src', 'test', 'bench', 'web', ...VITEST]
+const LINTED = ['src', 'test', 'bench', 'web', 'vitest.config.ts']
 
 const COMMANDS = {
   start: [[...ENV_FILE, 'src/main.ts', 'serve', '--demo']],
   dev: [[...ENV_FILE, '--watch', '--watch-kill-signal=SIGINT', 'src/main.ts', 'serve', '--demo']],
   cli: [[...ENV_FILE, 'src/main.ts']],
   test: [[bin('vitest'), 'run']],
-  proof: [[bin('vitest'), 'run', '--config', 'vitest.proof.config.ts']],
+  proof: [[bin('vitest'), 'run', '--mode', 'proof']],
   simulate: [['test/simulation/main.ts']],
   crash: [['test/crash/main.ts']],
   hostile: [['test/hostile/main.ts']],
