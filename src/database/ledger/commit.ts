@@ -1,8 +1,9 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type { CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
+import type { CommittedUpload, CommitUpload } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
+import { applyChanges } from './apply-changes.ts'
 import {
   assertPrecondition,
   fileNamed,
@@ -10,15 +11,12 @@ import {
   findUpload,
   type FoundUpload,
   type LedgerTx,
-  type Rule,
   run,
   lockUser,
   lostReason,
   uploadLost,
 } from './ledger-sql.ts'
-import { mayCommit, needFrom, type NeedValues, needValues, refusalReason } from './quota-rule.ts'
-import { INSERT_FILE, type Outcome, REPLACE_FILE, USAGE_COLUMNS } from './rows.ts'
-import { discardObject } from './update-file.ts'
+import type { Outcome } from './rows.ts'
 
 export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<CommittedUpload> {
   await lockUser(tx, upload.userId)
@@ -31,9 +29,11 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const outcome = { file, replaced: old !== undefined }
   await settleAsCommitted(tx, { upload, outcome })
   await assertPrecondition(tx, { ...upload, file: old })
-  const usage = await moveQuota(tx, { upload, replaced: old, ownReserved: found.reserved })
-  await run(tx, putFile, file)
-  if (old !== undefined) await discardObject(tx, { ...upload, file: old })
+  const usage = await applyChanges(tx, {
+    ...upload,
+    changes: [old === undefined ? { type: 'created', file } : { type: 'replaced', file, old }],
+    upload: { ownReserved: found.reserved, maxFiles: upload.maxFiles },
+  })
   return { ...outcome, usage }
 }
 
@@ -75,47 +75,5 @@ function settleUpload(slot: Slot<File & { readonly outcome: string }>) {
     UPDATE uploads
     SET state = 'committed', settled_at = ${slot('updatedAt')}, outcome = ${slot('outcome')}
     WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
-  `
-}
-
-interface Move {
-  readonly upload: CommitUpload
-  readonly replaced: File | undefined
-  readonly ownReserved: number
-}
-
-async function moveQuota(tx: LedgerTx, { upload, replaced, ownReserved }: Move): Promise<Usage> {
-  const { userId, size, maxFiles } = upload
-  const values = needValues(upload, { size, replaced, ownReserved })
-  const replacedBytes = replaced?.size ?? 0
-  const { rows } = await run(tx, moveReserved, { ...values, userId, replacedBytes })
-  if (rows[0] === undefined) {
-    const refused = { requested: size, newFiles: values.newFiles, maxFiles, ownReserved }
-    throw await refusalReason(tx, { ...upload, ...refused })
-  }
-  return rows[0]
-}
-
-type Reserved = NeedValues & { readonly userId: UserId; readonly replacedBytes: number }
-
-function moveReserved(slot: Slot<Reserved>, rule: Rule): RawBuilder<Usage> {
-  return sql<Usage>`
-    UPDATE quotas
-    SET used_bytes = used_bytes - ${slot('replacedBytes')} + ${slot('size')},
-        reserved_bytes = reserved_bytes - ${slot('ownReserved')},
-        file_count = file_count + ${slot('newFiles')}
-    WHERE user_id = ${slot('userId')} AND ${mayCommit(rule, needFrom(slot))}
-    RETURNING ${USAGE_COLUMNS}, ${rule.capacity} AS capacity
-  `
-}
-
-function putFile(slot: Slot<File>) {
-  return sql`
-    ${INSERT_FILE}
-    VALUES
-      (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
-       ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
-       ${slot('updatedAt')})
-    ${REPLACE_FILE}
   `
 }

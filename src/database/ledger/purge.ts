@@ -51,6 +51,7 @@ interface Purge {
   readonly garbageDelayMs: number
 }
 
+/** As `applyChanges`, for many files in three statements. */
 async function discardFiles({ db, now }: LedgerTx, purge: Purge): Promise<number> {
   const { userId, limit, garbageDelayMs } = purge
   const some = sql`FROM files WHERE user_id = ${userId} ORDER BY name LIMIT ${limit}`

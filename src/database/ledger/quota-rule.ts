@@ -157,7 +157,7 @@ export interface NeedValues extends Limits {
   readonly size: number
   readonly growth: number
   readonly ownReserved: number
-  readonly newFiles: 0 | 1
+  readonly newFiles: number
 }
 
 export function needValues(

@@ -1,0 +1,114 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { FileChange } from '../../core/files/change.ts'
+import type { File } from '../../core/files/file.ts'
+import type { Usage } from '../../core/ledger/ledger.ts'
+import type { Caller } from '../../core/users/caller.ts'
+import type { Slot } from '../statement.ts'
+import { bigint, inactiveReason, isActive, type LedgerTx, type Rule, run } from './ledger-sql.ts'
+import { garbageBytes, mayCommit, needFrom, type NeedValues, refusalReason } from './quota-rule.ts'
+import { INSERT_FILE, REPLACE_FILE, USAGE_COLUMNS } from './rows.ts'
+
+interface Changes extends Caller {
+  readonly changes: readonly FileChange[]
+  readonly garbageDelayMs: number
+  /** Of the commit of an upload, whose reservation ends with the changes: the bytes that are reserved for it. */
+  readonly upload?: { readonly ownReserved: number; readonly maxFiles: number }
+}
+
+/**
+ * The one place where files change. (Purge and rebuild have statements for many rows; the commit statement of
+ * PostgreSQL is held to this function by tests.) Under the user's lock, updates the figures, writes the rows in order,
+ * and makes garbage of each object that no file refers to any more. Throws if the user may not write, and for an upload
+ * also if the quota refuses it.
+ */
+export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Usage> {
+  const { changes, garbageDelayMs, upload } = applied
+  const figures = figuresOf(changes)
+  const { rows } = upload
+    ? await run(tx, moveForUpload, { ...applied, ...figures, ...upload })
+    : await run(tx, moveForOwner, { ...applied, ...figures, ownReserved: 0 })
+  if (rows[0] === undefined) {
+    throw upload === undefined
+      ? ((await inactiveReason(tx, applied)) ?? new TypeError('An active user has no quota'))
+      : await refusalReason(tx, { ...applied, ...upload, ...figures, requested: figures.size })
+  }
+  for (const change of changes) {
+    await writeRow(tx, change)
+    const { file, old } = change
+    if (old === undefined || old.version === file?.version) continue
+    await run(tx, insertGarbage, { ...old, garbageDelayMs })
+  }
+  return rows[0]
+}
+
+function figuresOf(changes: readonly FileChange[]) {
+  let [size, usedBytes, newFiles] = [0, 0, 0]
+  for (const { file, old } of changes) {
+    size += file?.size ?? 0
+    usedBytes += (file?.size ?? 0) - (old?.size ?? 0)
+    newFiles += (file ? 1 : 0) - (old ? 1 : 0)
+  }
+  return { size, usedBytes, newFiles, growth: Math.max(0, usedBytes) }
+}
+
+type Move = Caller & Pick<NeedValues, 'ownReserved' | 'newFiles'> & { readonly usedBytes: number }
+
+function moveForOwner(slot: Slot<Move>, rule: Rule) {
+  return moveFigures(slot, rule, isActive(bigint(slot('userCreatedAt'))))
+}
+
+function moveForUpload(slot: Slot<Move & NeedValues>, rule: Rule) {
+  return moveFigures(slot, rule, mayCommit(rule, needFrom(slot)))
+}
+
+function moveFigures(
+  slot: Slot<Move>,
+  { capacity }: Rule,
+  mayMove: RawBuilder<boolean>,
+): RawBuilder<Usage> {
+  return sql<Usage>`
+    UPDATE quotas
+    SET used_bytes = used_bytes + ${slot('usedBytes')},
+        reserved_bytes = reserved_bytes - ${slot('ownReserved')},
+        file_count = file_count + ${slot('newFiles')}
+    WHERE user_id = ${slot('userId')} AND ${mayMove}
+    RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity
+  `
+}
+
+async function writeRow(tx: LedgerTx, { type, file, old }: FileChange): Promise<void> {
+  if (type === 'deleted') await run(tx, removeFile, old)
+  else if (type === 'updated') await run(tx, updateFile, { ...file, oldName: old.name })
+  else await run(tx, putFile, file)
+}
+
+function putFile(slot: Slot<File>) {
+  return sql`
+    ${INSERT_FILE}
+    VALUES
+      (${slot('userId')}, ${slot('name')}, ${slot('version')}, ${slot('objectKey')},
+       ${slot('size')}, ${slot('sha256')}, ${slot('visibility')}, ${slot('createdAt')},
+       ${slot('updatedAt')})
+    ${REPLACE_FILE}
+  `
+}
+
+function updateFile(slot: Slot<File & { readonly oldName: string }>) {
+  return sql`
+    UPDATE files
+    SET name = ${slot('name')}, visibility = ${slot('visibility')}, updated_at = ${slot('updatedAt')}
+    WHERE user_id = ${slot('userId')} AND name = ${slot('oldName')}
+  `
+}
+
+function removeFile(slot: Slot<Pick<File, 'userId' | 'name'>>) {
+  return sql`DELETE FROM files WHERE user_id = ${slot('userId')} AND name = ${slot('name')}`
+}
+
+function insertGarbage(slot: Slot<File & { readonly garbageDelayMs: number }>, { now }: Rule) {
+  return sql`
+    INSERT INTO garbage (object_key, not_before, user_id, bytes)
+    VALUES (${slot('objectKey')}, ${now} + ${slot('garbageDelayMs')}, ${slot('userId')},
+            ${garbageBytes(bigint(slot('size')))})
+  `
+}
