@@ -31,14 +31,6 @@ describe('an issued access token', () => {
     for (const secret of secrets) expect(secret).toMatch(/^crt_[A-Za-z0-9_-]{43}$/)
   })
 
-  it('stands for its user', async () => {
-    await using core = await openTestCore()
-    const tokens = await openTokens(core)
-    const issued = await tokens.issue(terms())
-    expect(issued).toMatchObject({ userId: alice, label: 'phone', expiresAt: undefined })
-    expect(await tokens.verify(issued.secret)).toMatchObject({ userId: alice, status: 'active' })
-  })
-
   it('is stored as its SHA-256 only', async () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)
@@ -47,14 +39,6 @@ describe('an issued access token', () => {
     expect(rows).toHaveLength(1)
     expect(rows[0]?.sha256).toBe(createHash('sha256').update(secret).digest('hex'))
     expect(JSON.stringify(rows)).not.toContain(secret.slice(4))
-  })
-
-  it('is listed without its secret', async () => {
-    await using core = await openTestCore()
-    const tokens = await openTokens(core)
-    const { secret, ...token } = await tokens.issue(terms())
-    expect(await tokens.list(alice)).toEqual([token])
-    expect(token).not.toHaveProperty('secret', secret)
   })
 
   it('ends after its time, to the millisecond', async () => {
@@ -66,25 +50,6 @@ describe('an issued access token', () => {
     expect(await tokens.verify(secret)).toMatchObject({ userId: alice })
     core.clock.now += 1
     await expect(tokens.verify(secret)).rejects.toMatchObject(invalid)
-  })
-
-  it('without a time stays valid for years', async () => {
-    await using core = await openTestCore()
-    const tokens = await openTokens(core)
-    const { secret } = await tokens.issue(terms())
-    core.clock.now += 50 * 366 * 24 * 3600 * 1000
-    expect(await tokens.verify(secret)).toMatchObject({ userId: alice })
-  })
-
-  it('is refused once it is revoked, and no other with it', async () => {
-    await using core = await openTestCore()
-    const tokens = await openTokens(core)
-    const [lost, kept] = [await tokens.issue(terms()), await tokens.issue(terms())]
-    expect(await tokens.verify(lost.secret)).toMatchObject({ userId: alice })
-    await tokens.revoke(lost)
-    await tokens.revoke(lost)
-    await expect(tokens.verify(lost.secret)).rejects.toMatchObject(invalid)
-    expect(await tokens.verify(kept.secret)).toMatchObject({ userId: alice })
   })
 
   it('of a suspended user is user_suspended until the suspension ends', async () => {
@@ -143,12 +108,6 @@ describe('verify', () => {
     await expect(tokens.verify(issued.secret)).rejects.toMatchObject(invalid)
   })
 
-  it('refuses what was never issued', async () => {
-    await using core = await openTestCore()
-    const tokens = await openTokens(core)
-    await expect(tokens.verify(`crt_${'A'.repeat(43)}`)).rejects.toMatchObject(invalid)
-  })
-
   it('refuses a token with anything before, after or in another case', async () => {
     await using core = await openTestCore()
     const tokens = await openTokens(core)
@@ -165,14 +124,6 @@ describe('verify', () => {
     const tokens = createAccessTokens({ users: { ...core.users, findAccessTokenUser } })
     await expect(tokens.verify('crt_short')).rejects.toMatchObject(invalid)
     await expect(tokens.verify(`crt_${'A'.repeat(43)}`)).rejects.toThrow('An injected fault.')
-  })
-
-  it('refuses its hash', async () => {
-    await using core = await openTestCore()
-    const tokens = await openTokens(core)
-    const { secret } = await tokens.issue(terms())
-    const hash = createHash('sha256').update(secret).digest('hex')
-    await expect(tokens.verify(hash)).rejects.toMatchObject(invalid)
   })
 
   it('refuses any other text (property)', async () => {
@@ -233,15 +184,4 @@ describe('issue', () => {
       })
     },
   )
-
-  it.each(['unknown', 'deleted'])('refuses a user that is %s', async (state) => {
-    await using core = await openTestCore()
-    const tokens = await openTokens(core)
-    const userId = parseUserId('bob')
-    if (state === 'deleted') {
-      await createTestUser(core, 'bob')
-      await core.users.deleteUser(userId)
-    }
-    await expect(tokens.issue({ ...terms(), userId })).rejects.toMatchObject({ code: 'not_found' })
-  })
 })

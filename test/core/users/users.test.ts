@@ -36,15 +36,6 @@ describe('users', () => {
     expect(generated.user.userId).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('who are unknown are not found', async () => {
-    await using core = await openTestCore()
-    const { users } = watch(core)
-    const calls = [users.find(alice), users.setStatus(alice, 'active'), users.remove(alice)]
-    for (const outcome of await Promise.allSettled(calls)) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'not_found' } })
-    }
-  })
-
   it('whose status changes are told of, before the answer', async () => {
     await using core = await openTestCore()
     const { users, told } = watch(core)
