@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
-import { smallestBudget } from '../core/uploads/memory/budget.ts'
+import { smallestBudget } from '../core/memory/upload-memory.ts'
 import { partSizeFor } from '../object-store/s3/part-size.ts'
 import { createReader, type Environment, type Reader } from './reader.ts'
 import { readTraces } from './tracing.ts'

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
-import type { UploadMemory } from '../core/uploads/memory/budget.ts'
+import type { UploadMemory } from '../core/memory/upload-memory.ts'
 
 export interface ConnectionCounts {
   readonly limit: number

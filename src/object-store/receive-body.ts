@@ -1,6 +1,5 @@
 import { finished, type Readable } from 'node:stream'
 import { settledUnlessAborted } from '../core/async/deadline.ts'
-import type { BodyMemory, HoldOptions } from '../core/objects/body-memory.ts'
 import { storeError } from './store-error.ts'
 
 export interface ReceivedBody {
@@ -8,21 +7,21 @@ export interface ReceivedBody {
   readonly failure: { readonly error: unknown } | undefined
 }
 
-export interface ReceiveBody {
-  readonly body: Readable
-  readonly memory?: BodyMemory | undefined
-  readonly hold?: Omit<HoldOptions, 'signal'>
+export interface ReceivingBody {
+  readonly bytes: AsyncGenerator<Uint8Array, void>
+  /** Aborts when the work must stop. */
   readonly signal: AbortSignal
+  /** Aborts when the body fails, even while `bytes` is not being read. */
+  readonly broken: AbortSignal
 }
 
 /**
- * Calls `sink` with the bytes of `body`. They end when the body ends or fails, or when `memory` refuses more. Rejects
- * only if `sink` rejects, even while the body stalls, or `signal` aborts: with `storeError`, the body destroyed and the
- * signal of `sink` aborted.
+ * Calls `sink` with the bytes of `body`. They end when the body ends or fails. Rejects only if `sink` rejects, even
+ * while the body stalls, or `signal` aborts: with `storeError`, the body destroyed and the signal of `sink` aborted.
  */
 export async function receiveBody(
-  { body, memory, hold, signal }: ReceiveBody,
-  sink: (bytes: AsyncGenerator<Uint8Array, void>, signal: AbortSignal) => Promise<void>,
+  { body, signal }: { readonly body: Readable; readonly signal: AbortSignal },
+  sink: (receiving: ReceivingBody) => Promise<void>,
 ): Promise<ReceivedBody> {
   const broken = new AbortController()
   const stopped = new AbortController()
@@ -40,14 +39,11 @@ export async function receiveBody(
   // The body can fail while nobody reads it, and after this call.
   body.on('error', () => undefined)
   const forget = finished(body, { writable: false }, (error) => error && broken.abort(error))
-  const content = untilFailure(body)
-  // A failed body ends a wait for memory. A refusal of memory is no failure of the store, so it only ends the bytes.
-  const held = memory?.hold(content, { ...hold, signal: broken.signal })
-  const bytes = held === undefined ? content : untilFailure(held)
+  const bytes = untilFailure(body)
   try {
     signal.throwIfAborted()
-    const sinking = sink(bytes, AbortSignal.any([signal, stopped.signal]))
-    await settledUnlessAborted(sinking, signal)
+    const stop = AbortSignal.any([signal, stopped.signal])
+    await settledUnlessAborted(sink({ bytes, signal: stop, broken: broken.signal }), signal)
     return { failure }
   } catch (error) {
     const cause = storeError(error)

@@ -49,7 +49,7 @@ class MemoryStore implements ObjectStore {
   #plans = 0
 
   async put(object: PutObject): Promise<{ readonly size: number }> {
-    const { key, body, metadata = {}, memory, signal } = object
+    const { key, body, metadata = {}, signal } = object
     if (body instanceof Uint8Array) {
       if (signal.aborted) throw storeError(signal.reason)
       this.#objects.set(key, { content: Buffer.from(body), metadata })
@@ -57,11 +57,7 @@ class MemoryStore implements ObjectStore {
     }
     const content = await consumeBody({ body, signal }, async ({ bytes }) => {
       const chunks: Uint8Array[] = []
-      for await (const chunk of memory?.hold(bytes) ?? bytes) {
-        chunks.push(Uint8Array.from(chunk))
-        // Stored content does not count as upload memory.
-        memory?.release(chunk.byteLength)
-      }
+      for await (const chunk of bytes) chunks.push(Uint8Array.from(chunk))
       return Buffer.concat(chunks)
     })
     this.#objects.set(key, { content, metadata })
@@ -87,7 +83,7 @@ class MemoryStore implements ObjectStore {
   }
 
   async append(append: AppendObject): Promise<StoredAppend | undefined> {
-    const { key, body, offset, storeState, memory, onDurable, signal } = append
+    const { key, body, offset, storeState, onDurable, signal } = append
     const plan = Number(parseMembers(storeState)['plan'] ?? 0)
     if (plan < (this.#newestPlans.get(key) ?? 0)) {
       body.destroy()
@@ -104,13 +100,12 @@ class MemoryStore implements ObjectStore {
       const { byteLength } = growing.content
       return { offset: byteLength, replacedFrom: offset, pieces: [], storeState }
     }
-    const { failure } = await receiveBody({ body, memory, signal }, async (bytes, signal) => {
+    const { failure } = await receiveBody({ body, signal }, async ({ bytes, signal }) => {
       for await (const chunk of bytes) {
         signal.throwIfAborted()
         if (this.#growing.get(key) !== growing) throw new Error('Another append took over')
         growing = { content: Buffer.concat([growing.content, chunk]) }
         this.#growing.set(key, growing)
-        memory?.release(chunk.byteLength)
         onDurable(durable())
       }
     })

@@ -1,6 +1,5 @@
-import { detachBuffer } from '../../src/core/objects/object-store.ts'
-import type { BodyMemory, FirstPart } from '../../src/core/objects/body-memory.ts'
-import { UploadMemory } from '../../src/core/uploads/memory/budget.ts'
+import type { BodyMemory, Permit } from '../../src/core/memory/body-memory.ts'
+import { UploadMemory } from '../../src/core/memory/upload-memory.ts'
 
 /** Memory of which there is always enough. */
 export function ampleMemory(): UploadMemory {
@@ -10,35 +9,15 @@ export function ampleMemory(): UploadMemory {
 /** Lends memory without a limit, and keeps the books. */
 export function countingMemory() {
   const memory = {
-    taken: 0,
+    acquired: [] as number[],
     held: 0,
-    async *hold(
-      content: AsyncIterable<Uint8Array>,
-      { firstPart }: { readonly firstPart?: FirstPart | undefined } = {},
-    ) {
-      let passed = 0
-      let readBack = firstPart
-      const claim = (): void => {
-        if (readBack === undefined || passed < readBack.contentBytes) return
-        memory.held += readBack.heldBefore
-        readBack = undefined
-      }
-      claim()
-      for await (const piece of content) {
-        const { byteLength } = piece
-        passed += byteLength
-        memory.taken += byteLength
-        memory.held += byteLength
-        claim()
-        yield piece
-      }
-    },
-    tryHold: (bytes: number) => {
-      memory.held += bytes
-      return true
-    },
-    release: (bytes: number) => void (memory.held -= bytes),
-    detach: detachBuffer,
-  } satisfies BodyMemory & { taken: number; held: number }
+    acquire: async (bytes: number) => lend(bytes),
+    tryAcquire: (bytes: number) => lend(bytes),
+  } satisfies BodyMemory & { acquired: number[]; held: number }
+  function lend(bytes: number): Permit {
+    memory.acquired.push(bytes)
+    memory.held += bytes
+    return { release: () => void (memory.held -= bytes) }
+  }
   return memory
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { AppendStore } from '../uploads/resumable/append-store.ts'
-import type { BodyMemory } from './body-memory.ts'
+import type { BodyMemory } from '../memory/body-memory.ts'
 import type { NamedObject, ObjectKey } from './object-key.ts'
 
 export interface PutObject extends NamedObject {
@@ -12,8 +12,10 @@ export interface PutObject extends NamedObject {
   readonly sha256?: () => string
   /** Small ASCII strings, kept with the object if the store supports it. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Bounds what `put` holds of a stream; unlimited if omitted. */
-  readonly memory?: BodyMemory
+  /** Bounds what `put` collects of a stream; unlimited if omitted. */
+  readonly memory?: BodyMemory | undefined
+  /** Frees a chunk of a stream at once. Called at most once per chunk, after its last read. */
+  readonly release?: ((chunk: Uint8Array) => void) | undefined
   /** If the store neither has nor will have any of the object, called before `put` rejects: no removal is needed. */
   readonly onUntouched?: (() => void) | undefined
 }

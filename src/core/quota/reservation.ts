@@ -1,5 +1,6 @@
 import { isAppError } from '../errors.ts'
 import type { BeginUpload, Ledger } from '../ledger/ledger.ts'
+import { GrowingReservation } from './growing-reservation.ts'
 
 /** An upload's reservation. Disposal only stops the renewal of the lease; it neither commits nor aborts the upload. */
 export interface Reservation extends Disposable {
@@ -22,39 +23,23 @@ export interface ReserveOptions {
   readonly max?: number
 }
 
-/** The largest step, in bytes, in which the reservation for a body of unknown length grows. */
-const MAX_STEP = 8 * 2 ** 20
-
 /**
  * Begins an upload and keeps its lease alive. Reserves an announced size at once, so that a file that can't fit is
  * refused before its body; reserves an unknown size in steps. If `begin` has an unknown outcome, frees the reservation
  * in the background.
  */
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
-  const { ledger, upload, max = Number.MAX_SAFE_INTEGER } = options
-  const begun = await begin(options)
-  let covered = begun.bytes
-
-  async function grow(bytes: number): Promise<void> {
-    try {
-      // Doubling keeps the calls few and reserves little for a small file; a single chunk reserves only its size.
-      const step = covered === 0 ? 0 : Math.min(bytes, MAX_STEP)
-      await extend(Math.min(bytes + step, Math.max(bytes, max)))
-    } catch (error) {
-      if (covered === 0 || !isAppError(error, 'capacity_exceeded')) throw error
-      // A whole step does not fit, but the bytes at hand may.
-      await extend(bytes)
-    }
-  }
-
-  async function extend(bytes: number): Promise<void> {
-    const { userId, userCreatedAt, version, leaseMs } = upload
-    await ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs })
-    covered = bytes
-  }
-
+  const { ledger, upload, max } = options
+  const { bytes: covered, refusal } = await begin(options)
+  const { userId, userCreatedAt, version, leaseMs } = upload
+  const extend = (bytes: number): Promise<void> =>
+    ledger.extend({ userId, userCreatedAt, version, bytes, leaseMs })
+  const growing = new GrowingReservation({ covered, max, extend })
   return {
-    cover: (bytes) => (bytes <= covered ? undefined : explain(grow(bytes), begun.refusal)),
+    cover: (bytes) => {
+      const growth = growing.cover(bytes)
+      return growth && explain(growth, refusal)
+    },
     ...keepLease(options),
   }
 }

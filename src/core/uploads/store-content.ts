@@ -1,12 +1,13 @@
 import { createHash, hash } from 'node:crypto'
-import { type Readable, Transform } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { settledUnlessAborted } from '../async/deadline.ts'
 import { AppError, isAppError } from '../errors.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
-import type { ObjectStore } from '../objects/object-store.ts'
-import type { BodyMemory } from '../objects/body-memory.ts'
-import { FIRST_BYTES, type MemoryAllocation } from './memory/allocation.ts'
+import { detachBuffer, type ObjectStore } from '../objects/object-store.ts'
+import { type BodyMemory, FIRST_BYTES } from '../memory/body-memory.ts'
+import type { MemoryAllocation } from '../memory/allocation.ts'
+import { type ByteMeterOptions, createByteMeter, fileTooLarge } from './byte-meter.ts'
 
 /** A file being uploaded, independent of the request format. */
 export interface IncomingFile {
@@ -22,12 +23,12 @@ export interface IncomingFile {
   end(): Promise<void>
 }
 
-export interface StoreContentOptions extends ByteMeterOptions {
+export interface StoreContentOptions extends Pick<ByteMeterOptions, 'maxBytes' | 'onBytes'> {
   readonly objects: ObjectStore
   readonly key: ObjectKey
   readonly metadata: Readonly<Record<string, string>>
   readonly incoming: IncomingFile
-  readonly memory: BodyMemory & Pick<MemoryAllocation, 'awaitClient'>
+  readonly memory: BodyMemory & Pick<MemoryAllocation, 'watch'>
   readonly onUntouched?: () => void
   readonly signal: AbortSignal
 }
@@ -74,6 +75,7 @@ async function storeSmall(options: StoreContentOptions): Promise<StoredContent> 
 async function gather(options: StoreContentOptions): Promise<Uint8Array> {
   const { incoming, memory, maxBytes, onBytes, signal } = options
   const { content } = incoming
+  memory.watch(AWAITED)
   const chunks: Buffer[] = []
   const { promise: refused, reject: refuse } = Promise.withResolvers<never>()
   let bytes = 0
@@ -94,22 +96,28 @@ async function gather(options: StoreContentOptions): Promise<Uint8Array> {
     await covered
     await incoming.end()
   }
-  await settledUnlessAborted(memory.awaitClient(receive()), signal)
+  await settledUnlessAborted(receive(), signal)
   return Buffer.concat(chunks)
 }
 
 async function storeStream(options: StoreContentOptions): Promise<StoredContent> {
   const { objects, key, metadata, incoming, memory, onUntouched, signal } = options
   const expectedSize = incoming.size.announced
-  const meter = createByteMeter(options)
+  const hash = createHash('sha256')
+  let digest: string | undefined
+  const sha256 = (): string => (digest ??= hash.digest('hex'))
+  const meter = createByteMeter({ ...options, digests: [hash] })
+  memory.watch(meter)
   const [flow, put] = await Promise.allSettled([
     pipeline(incoming.content, meter.stream, { signal }),
     objects.put({
       key,
       body: meter.stream,
-      sha256: meter.sha256,
+      sha256,
       metadata,
       memory,
+      // The chunks are Node's own copies of received bytes.
+      release: detachBuffer,
       onUntouched,
       signal,
       ...(expectedSize === undefined ? {} : { expectedSize }),
@@ -118,9 +126,13 @@ async function storeStream(options: StoreContentOptions): Promise<StoredContent>
   if (put.status === 'rejected' || flow.status === 'rejected') throw causeOf({ flow, put, signal })
   const { bytes: size } = meter
   assertSize({ sent: size, stored: put.value.size })
-  await memory.awaitClient(incoming.end())
-  return { size, sha256: meter.sha256() }
+  memory.watch(AWAITED)
+  await settledUnlessAborted(incoming.end(), signal)
+  return { size, sha256: sha256() }
 }
+
+/** Everything else has been done. */
+const AWAITED = { bytes: 0, isAwaited: true }
 
 function assertSize({ sent, stored }: { readonly sent: number; readonly stored: number }): void {
   if (sent === stored) return
@@ -142,50 +154,10 @@ function causeOf(ended: {
   return flow.status === 'rejected' ? flow.reason : undefined
 }
 
-export interface ByteMeterOptions {
-  /** Exceeding it fails the stream with `file_too_large`. */
-  readonly maxBytes: number
-  /** Awaited before more than the last reported bytes pass; its error fails the stream. */
-  readonly onBytes: (total: number) => Promise<void> | undefined
-}
-
-/** Counts, hashes and limits a stream, and buffers nothing. */
-export function createByteMeter({ maxBytes, onBytes }: ByteMeterOptions) {
-  const hash = createHash('sha256')
-  const stream = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      const total = meter.bytes + chunk.length
-      if (total > maxBytes) {
-        done(fileTooLarge(maxBytes))
-        return
-      }
-      meter.bytes = total
-      hash.update(chunk)
-      const pending = onBytes(total)
-      if (pending === undefined) done(null, chunk)
-      else pending.then(() => done(null, chunk), done)
-    },
-  })
-  let digest: string | undefined
-  const meter = {
-    stream,
-    /** Of all bytes, in hexadecimal. Only after the stream's end. */
-    sha256: (): string => (digest ??= hash.digest('hex')),
-    bytes: 0,
-  }
-  return meter
-}
-
 export function digestMismatch(sha256: string): AppError {
   return new AppError(
     'digest_mismatch',
     'The received content does not match the Repr-Digest header.',
     { facts: { sha256 } },
   )
-}
-
-export function fileTooLarge(maxBytes: number): AppError {
-  return new AppError('file_too_large', 'The file is larger than the maximum file size.', {
-    facts: { max_file_size: maxBytes },
-  })
 }

@@ -11,14 +11,14 @@ import type { ObjectStore } from '../objects/object-store.ts'
 import { isMet, type Precondition } from '../files/precondition.ts'
 import {
   digestMismatch,
-  fileTooLarge,
   type IncomingFile,
   storeContent,
   type StoreContentOptions,
   type StoredContent,
 } from './store-content.ts'
+import { fileTooLarge } from './byte-meter.ts'
 import { reserve } from '../quota/reservation.ts'
-import type { UploadMemory } from './memory/budget.ts'
+import type { UploadMemory } from '../memory/upload-memory.ts'
 
 export interface UploadsOptions {
   readonly ledger: Ledger
@@ -105,7 +105,7 @@ export function createUploads(options: UploadsOptions): Uploads {
             ? Promise.reject(insufficientStorage())
             : reservation.cover(total),
         onUntouched: () => (isUntouched = true),
-        signal: AbortSignal.any([signal, reservation.lost, allocation.taken, access.lost]),
+        signal: AbortSignal.any([signal, reservation.lost, allocation.evicted, access.lost]),
       })
       const visibility = request.visibility()
       await request.reverify()

@@ -28,10 +28,10 @@ export async function appendToFile(
   append: AppendObject,
   place: ObjectPlace,
 ): Promise<StoredAppend | undefined> {
-  const { body, memory, signal } = append
+  const { body, signal } = append
   let storing: Promise<Durable | undefined> | undefined
   try {
-    const { failure } = await receiveBody({ body, memory, signal }, async (bytes, signal) => {
+    const { failure } = await receiveBody({ body, signal }, async ({ bytes, signal }) => {
       storing = new Appending(append, place).store(bytes, signal)
       await storing
     })
@@ -66,7 +66,7 @@ class Appending {
 
   /** Resolves to `undefined` if bytes before the offset are lost. */
   async store(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<Durable | undefined> {
-    const { memory, offset } = this.#append
+    const { release, offset } = this.#append
     // A disk that is not mounted must not look like a lost upload.
     if (offset > 0) await access(this.#place.users)
     const { copyTo } = this.#state
@@ -78,10 +78,8 @@ class Appending {
     }
     await using file = new SyncedFile(handle, { position: offset, newIn, onSynced })
     for await (const chunk of bytes) {
-      const { byteLength } = chunk
       await file.write(chunk)
-      memory?.detach(chunk)
-      memory?.release(byteLength)
+      release?.(chunk)
     }
     signal.throwIfAborted()
     await file.sync()

@@ -20,7 +20,7 @@ export class FileWriter {
   }
 
   async put(path: string, object: PutObject): Promise<{ readonly size: number }> {
-    const { body, memory, metadata, signal } = object
+    const { body, release, metadata, signal } = object
     if (body instanceof Uint8Array) {
       return await translated(
         this.#write(path, {
@@ -31,9 +31,8 @@ export class FileWriter {
       )
     }
     return await consumeBody({ body, signal }, ({ bytes, signal }) => {
-      const held = memory?.hold(bytes) ?? bytes
       const writeContent = (file: string): Promise<number> =>
-        this.#writeStream(file, { bytes: held, memory })
+        this.#writeStream(file, { bytes, release })
       return this.#write(path, { metadata, signal, writeContent })
     })
   }
@@ -51,7 +50,7 @@ export class FileWriter {
     return { size }
   }
 
-  async #writeStream(path: string, { bytes, memory }: Stream): Promise<number> {
+  async #writeStream(path: string, { bytes, release }: Stream): Promise<number> {
     let written = 0
     const handle: FileHandle = await this.#create(path, () => open(path, 'wx', 0o600))
     try {
@@ -59,8 +58,7 @@ export class FileWriter {
         const { byteLength } = chunk
         await handle.writeFile(chunk)
         written += byteLength
-        memory?.detach(chunk)
-        memory?.release(byteLength)
+        release?.(chunk)
       }
       await handle.sync()
       const { size } = await handle.stat()
@@ -100,7 +98,7 @@ interface Writing extends Pick<PutObject, 'signal'> {
 
 interface Stream {
   readonly bytes: AsyncIterable<Uint8Array>
-  readonly memory: PutObject['memory']
+  readonly release: PutObject['release']
 }
 
 function assertSize(

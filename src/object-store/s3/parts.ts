@@ -1,4 +1,4 @@
-import type { BodyMemory } from '../../core/objects/body-memory.ts'
+import { FIRST_BYTES, type Permit } from '../../core/memory/body-memory.ts'
 import { BUFFER_BYTES, type BufferPool } from '../buffer-pool.ts'
 
 export interface Part {
@@ -7,12 +7,16 @@ export interface Part {
   readonly isLast: boolean
 }
 
+export interface GatheredPart extends Part {
+  readonly content: PartBuffer
+}
+
 /** Content of one request. */
 export interface PartContent {
   readonly byteLength: number
   /** In order; invalid after `giveBack`. */
   readonly chunks: readonly Uint8Array[]
-  /** Frees the memory. Call at most once, when nothing reads it any more; else it is garbage-collected. */
+  /** Releases the memory. Call at most once, when nothing reads it any more; else it is garbage-collected. */
   giveBack(): void
 }
 
@@ -28,37 +32,66 @@ export interface GatherOptions {
   /** In bytes. */
   readonly partSize: number
   /** The first part, if the content does not begin with part 1, or in the middle of one. */
-  readonly first?: { readonly partNumber: number; readonly bytes: number }
+  readonly first?: FirstPart
+  /** An upper bound of the content in bytes, if known. */
+  readonly expectedSize?: number | undefined
   readonly pool: BufferPool
-  readonly memory?: BodyMemory | undefined
+  /** Called before more than the first bytes of a part are held. `undefined` ends the content. */
+  readonly acquire?: ((bytes: number) => Promise<Permit | undefined>) | undefined
+  /** As for `put`. */
+  readonly release?: ((chunk: Uint8Array) => void) | undefined
+}
+
+export interface FirstPart {
+  readonly partNumber: number
+  /** Bytes of content that complete the part. */
+  readonly bytes: number
+  /** Bytes that the caller adds to the complete part: acquired with the content. */
+  readonly heldBefore: number
 }
 
 /**
- * Yields at least one part of `bytes`, which are held by `memory`; all but the last have their full size. Parts share
- * no memory, so each is freed alone.
+ * Yields at least one part of `bytes`; all but the last have their full size. Parts share no memory, so each is freed
+ * alone.
  */
 export async function* gatherParts(
   bytes: AsyncIterable<Uint8Array>,
-  { partSize, first = { partNumber: 1, bytes: partSize }, pool, memory }: GatherOptions,
-): AsyncGenerator<Part, void> {
-  let { partNumber, bytes: size } = first
-  let content = new PartBuffer(pool, memory)
+  options: GatherOptions,
+): AsyncGenerator<GatheredPart, void> {
+  const { partSize, expectedSize = Infinity, pool, acquire, release } = options
+  const { first = { partNumber: 1, bytes: partSize, heldBefore: 0 } } = options
+  let { partNumber, bytes: size, heldBefore } = first
+  let left = expectedSize
+  let content = new PartBuffer(pool)
   for await (const chunk of bytes) {
     let rest = chunk
     let isCopied = true
-    // Only a byte beyond a full part proves that it is not the last.
-    while (content.byteLength + rest.byteLength > size) {
+    for (;;) {
       const missing = size - content.byteLength
-      if (missing > 0) content.add(rest.subarray(0, missing))
-      if (missing > 0 && !content.isCopy) isCopied = false
-      rest = rest.subarray(missing)
+      const piece = rest.byteLength > missing ? rest.subarray(0, missing) : rest
+      const held = content.byteLength + piece.byteLength
+      if (acquire !== undefined && content.permit === undefined && held > FIRST_BYTES) {
+        content.permit = await acquire(left < size ? left : size + heldBefore)
+        if (content.permit === undefined) {
+          yield { partNumber, content, isLast: true }
+          return
+        }
+      }
+      if (piece.byteLength > 0) {
+        content.add(piece)
+        isCopied &&= content.isCopy
+      }
+      rest = rest.subarray(piece.byteLength)
+      // Only a byte beyond a full part proves that it is not the last.
+      if (rest.byteLength === 0) break
       yield { partNumber, content, isLast: false }
       partNumber += 1
+      left -= size
       size = partSize
-      content = new PartBuffer(pool, memory)
+      heldBefore = 0
+      content = new PartBuffer(pool)
     }
-    content.add(rest)
-    if (isCopied && content.isCopy) memory?.detach(chunk)
+    if (isCopied && content.isCopy) release?.(chunk)
   }
   yield { partNumber, content, isLast: true }
 }
@@ -72,13 +105,13 @@ export class PartBuffer implements PartContent {
   byteLength = 0
   /** Whether all bytes so far were copied out of their chunks. */
   isCopy = false
+  /** For the content and what is joined with it. */
+  permit: Permit | undefined
   readonly #pool: BufferPool
-  readonly #memory: BodyMemory | undefined
   #chunks: Uint8Array[] = []
 
-  constructor(pool: BufferPool, memory?: BodyMemory) {
+  constructor(pool: BufferPool) {
     this.#pool = pool
-    this.#memory = memory
   }
 
   get chunks(): readonly Uint8Array[] {
@@ -104,7 +137,7 @@ export class PartBuffer implements PartContent {
     const buffers = this.isCopy ? this.#chunks : []
     this.#chunks = []
     for (const buffer of buffers) this.#pool.giveBack(buffer as Buffer)
-    this.#memory?.release(this.byteLength)
+    this.permit?.release()
   }
 
   #moveToBuffers(): void {

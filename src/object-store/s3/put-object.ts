@@ -30,7 +30,7 @@ export async function uploadObject(
   bucket: S3Bucket,
   { object, options, pool }: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { key, body, sha256, metadata = {}, expectedSize, memory, signal } = object
+  const { key, body, sha256, metadata = {}, expectedSize, memory, release, signal } = object
   const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
   const sent: Sent = { hasSent: false, multipart: undefined }
   try {
@@ -40,8 +40,9 @@ export async function uploadObject(
     return await consumeBody({ body, signal }, async (source) => {
       const failed = new AbortController()
       const signal = AbortSignal.any([source.signal, failed.signal])
-      const bytes = memory?.hold(source.bytes, { partSize, expectedSize }) ?? source.bytes
-      const parts = gatherParts(bytes, { partSize, pool, memory })
+      const acquire = memory && ((bytes: number) => memory.acquire(bytes, signal))
+      const gathering = { partSize, expectedSize, pool, acquire, release }
+      const parts = gatherParts(source.bytes, gathering)
       const { queueSize: concurrency } = options
       const upload = { bucket, key, sha256, metadata, partSize, concurrency, signal, parts, sent }
       try {

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import type { BodyMemory } from '../../../src/core/objects/body-memory.ts'
-import { chunked, digest, never, read } from '../../support/objects.ts'
+import { chunked, digest, read } from '../../support/objects.ts'
 import { heldBody } from '../../support/recorded-upload.ts'
-import { countingMemory } from '../../support/upload-memory.ts'
 import { broken, type Current, expectFinished, open, removeTails } from './append-subject.ts'
 
 export function testBreaks(current: Current): void {
@@ -26,59 +24,6 @@ export function testBreaks(current: Current): void {
       await upload.append(content.subarray(end))
       await expectFinished(current(), upload, content)
     }
-  })
-
-  it('keeps them as well when others need the memory more', async () => {
-    const { partSize } = current()
-    const content = randomBytes(partSize + 10)
-    const busy = new Error('others need it more')
-    const memory = countingMemory()
-    const taken: BodyMemory = {
-      ...memory,
-      async *hold(pieces) {
-        let left = partSize + 3
-        for await (const piece of pieces) {
-          yield piece.subarray(0, left)
-          left -= piece.byteLength
-          if (left <= 0) throw busy
-        }
-      },
-    }
-    const upload = open(current, content.length)
-    const body = chunked(content)
-    const appended = await upload.append(body, { memory: taken })
-    expect(appended).toMatchObject({ durable: { offset: partSize + 3 }, failure: busy })
-    expect(body.destroyed).toBe(true)
-    await upload.append(content.subarray(partSize + 3))
-    await expectFinished(current(), upload, content)
-  })
-
-  it('waits for no memory any more', async () => {
-    const { partSize } = current()
-    const content = randomBytes(partSize + 10)
-    const waiting = Promise.withResolvers<void>()
-    const memory: BodyMemory = {
-      ...countingMemory(),
-      async *hold(pieces, { signal = never() } = {}) {
-        for await (const piece of pieces) {
-          yield piece
-          waiting.resolve()
-          await new Promise((_, reject) => {
-            signal.addEventListener('abort', () => reject(signal.reason))
-          })
-        }
-      },
-    }
-    const upload = open(current, content.length)
-    const { body, give } = heldBody()
-    give(content.subarray(0, 10))
-    const appending = upload.append(body, { memory })
-    await waiting.promise
-    const failure = new Error('connection reset')
-    body.destroy(failure)
-    expect(await appending).toMatchObject({ durable: { offset: 10 }, failure })
-    await upload.append(content.subarray(10))
-    await expectFinished(current(), upload, content)
   })
 
   it('is no reason to wait for the store when the signal aborts', async () => {

@@ -16,6 +16,7 @@ import {
   stalledBody,
   streamOf,
 } from '../../support/objects.ts'
+import { countingMemory } from '../../support/upload-memory.ts'
 
 /** A prepared store, and a way to see what it holds besides objects. */
 export interface StoreUnderTest {
@@ -136,22 +137,11 @@ function testRoundTrips(current: Current): void {
     await expectNothingLeft(current(), key)
   })
 
-  it('take all content by way of the memory they are given', async () => {
-    let taken = 0
-    const memory = {
-      async *hold(content: AsyncIterable<Uint8Array>) {
-        for await (const piece of content) {
-          taken += piece.byteLength
-          yield piece
-        }
-      },
-      release: () => undefined,
-      tryHold: () => true,
-      detach: () => undefined,
-    }
+  it('release all memory that they have acquired', async () => {
+    const memory = countingMemory()
     const body = chunked(randomBytes(300_000))
     await current().store.put({ key: freshKey('ada'), body, memory, signal: never() })
-    expect(taken).toBe(300_000)
+    expect(memory.held).toBe(0)
   })
 
   it('leave no byte out when the caller frees each chunk that they are done with', async () => {
@@ -160,17 +150,11 @@ function testRoundTrips(current: Current): void {
     const chunks = ownChunks()
     const content = Buffer.concat(chunks)
     const body = Readable.from(chunks)
-    const memory = {
-      hold: (pieces: AsyncIterable<Uint8Array>) => allOf(pieces),
-      release: () => undefined,
-      tryHold: () => true,
-      detach: detachBuffer,
-    }
-    await store.put({ key, body, memory, signal: never() })
+    await store.put({ key, body, release: detachBuffer, signal: never() })
     expect(await read(store, key)).toEqual({ size: content.length, sha256: digest(content) })
   })
 
-  it('leave the chunks alone of a caller who gives them no memory', async () => {
+  it('leave the chunks alone of a caller who does not free them', async () => {
     const { store } = current()
     const chunks = ownChunks()
     const content = Buffer.concat(chunks)
@@ -464,10 +448,6 @@ async function expectNothingLeft(subject: StoreUnderTest, key: ObjectKey): Promi
 /** More than a part, in chunks with memory of their own, as they come on a connection; one lies across two parts. */
 function ownChunks(): readonly Uint8Array[] {
   return Array.from({ length: 90 }, () => new Uint8Array(randomBytes(60_000)))
-}
-
-async function* allOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  yield* pieces
 }
 
 /** The digest of an object, of which each chunk is released as soon as it was hashed. */

@@ -7,6 +7,7 @@ import {
 } from '../../../src/core/uploads/store-content.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import { createMemoryStore } from '../../support/memory-store.ts'
+import { countingMemory } from '../../support/upload-memory.ts'
 
 /** Under which `storeFile` stores. */
 export const key = objectKey(parseUserId('alice'), createVersion())
@@ -22,19 +23,9 @@ export function storeFile(
     metadata: {},
     incoming,
     maxBytes: 2 ** 30,
-    memory: {
-      hold,
-      release: () => undefined,
-      tryHold: () => true,
-      detach: () => undefined,
-      awaitClient: (sent) => sent,
-    },
+    memory: { ...countingMemory(), watch: () => undefined },
     onBytes: () => undefined,
     signal: AbortSignal.timeout(10_000),
     ...options,
   })
-}
-
-async function* hold(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  yield* content
 }

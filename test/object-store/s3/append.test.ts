@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BodyMemory } from '../../../src/core/memory/body-memory.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
-import { UploadMemory } from '../../../src/core/uploads/memory/budget.ts'
+import { UploadMemory } from '../../../src/core/memory/upload-memory.ts'
 import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { FakeS3 } from '../../support/faults/fake-s3.ts'
 import { type Fault, type FakeRequest, hang, loseAnswer } from '../../support/faults/s3-faults.ts'
 import { chunked, digest, freshKey, read } from '../../support/objects.ts'
+import { countingMemory } from '../../support/upload-memory.ts'
 import { heldBody, LostUpload, RecordedUpload } from '../../support/recorded-upload.ts'
 
 const P = 100_000
@@ -239,6 +241,98 @@ describe('parts', () => {
   })
 })
 
+describe('the memory of an append', () => {
+  it('is acquired for a part, and for the rest of a body that is known to be shorter', async () => {
+    const memory = countingMemory()
+    const upload = open(CONTENT.length)
+    await upload.append(CONTENT.subarray(0, 2 * P), { memory })
+    await upload.append(CONTENT.subarray(2 * P), { memory, bodySize: CONTENT.length - 2 * P })
+    // The last 50 bytes are a part's first bytes.
+    expect(memory.acquired).toEqual([P, P, P, P, P])
+    await expectFinished(upload)
+    const short = open(CONTENT.length)
+    memory.acquired.length = 0
+    await short.append(CONTENT.subarray(0, 40_000), { memory, bodySize: 40_000 })
+    await short.append(CONTENT.subarray(40_000, 90_000), { memory, bodySize: 50_000 })
+    expect(memory.acquired).toEqual([40_000, 50_000])
+    await short.append(CONTENT.subarray(90_000, 90_005), { memory, bodySize: 5 })
+    expect(memory.acquired).toEqual([40_000, 50_000])
+    // With the tail, the first part is complete.
+    await short.append(CONTENT.subarray(90_005), { memory, bodySize: CONTENT.length - 90_005 })
+    expect(memory.acquired.slice(2)).toEqual([P, P, P, P, P])
+    expect(memory.held).toBe(0)
+    await expectFinished(short)
+  })
+
+  it('is acquired for the tail when only the end of the upload is to be sent', async () => {
+    const memory = countingMemory()
+    const upload = open(undefined)
+    await upload.append(CONTENT.subarray(0, 90_000))
+    upload.length = 90_000
+    await upload.append(CONTENT.subarray(0, 0), { memory })
+    expect(memory).toMatchObject({ acquired: [90_000], held: 0 })
+    await expectFinished(upload, CONTENT.subarray(0, 90_000))
+  })
+
+  it.each([P + 10, 2 * P])('keeps what came before it was refused at byte %i', async (tried) => {
+    const busy = new Error('others need it more')
+    let parts = 0
+    const refusing: BodyMemory = {
+      ...countingMemory(),
+      acquire: async () => {
+        parts += 1
+        if (parts > 1) throw busy
+        return { release: () => undefined }
+      },
+    }
+    const upload = open(CONTENT.length)
+    const body = chunked(CONTENT.subarray(0, tried + 40_000))
+    const appended = await upload.append(body, { memory: refusing })
+    expect(appended).toMatchObject({ failure: busy })
+    expect(upload.offset).toBeGreaterThanOrEqual(P)
+    expect(upload.offset).toBeLessThan(tried + 40_000)
+    expect(body.destroyed).toBe(true)
+    await upload.append(CONTENT.subarray(upload.offset))
+    await expectFinished(upload)
+  })
+
+  it('leaves the tail where it is when it is refused for that', async () => {
+    const busy = new Error('others need it more')
+    const memory = { ...countingMemory(), acquire: () => Promise.reject(busy) }
+    const upload = open(CONTENT.length)
+    await upload.append(CONTENT.subarray(0, P - 10))
+    const appended = await upload.append(CONTENT.subarray(P - 10, P + 10), { memory })
+    expect(appended).toMatchObject({ durable: { offset: P - 10 }, failure: busy })
+    await upload.append(CONTENT.subarray(P - 10))
+    await expectFinished(upload)
+  })
+
+  it('is not waited for when the body has broken off', async () => {
+    const waiting = Promise.withResolvers<void>()
+    const memory: BodyMemory = {
+      ...countingMemory(),
+      acquire: async (_bytes, signal) => {
+        waiting.resolve()
+        await new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+        })
+        throw new Error('never')
+      },
+    }
+    const upload = open(CONTENT.length)
+    const { body, give } = heldBody()
+    give(CONTENT.subarray(0, 10))
+    give(CONTENT.subarray(10, 50_000))
+    const appending = upload.append(body, { memory })
+    await waiting.promise
+    const failure = new Error('connection reset')
+    body.destroy(failure)
+    expect(await appending).toMatchObject({ durable: { offset: 10 }, failure })
+    await upload.append(CONTENT.subarray(10))
+    await expectFinished(upload)
+  })
+})
+
 describe('the tail', () => {
   const KIB = 1024
 
@@ -283,8 +377,7 @@ describe('the tail', () => {
 
   it('is not merged where there is no memory for that, and never waits for it', async () => {
     const upload = open(undefined)
-    const hold = (pieces: AsyncIterable<Uint8Array>) => allOf(pieces)
-    const memory = { hold, tryHold: () => false, release: () => undefined, detach: () => undefined }
+    const memory = { ...countingMemory(), tryAcquire: () => undefined }
     for (let at = 0; at < 40; at++) {
       await upload.append(CONTENT.subarray(at, at + 1), { memory })
     }
@@ -360,8 +453,4 @@ function counting(onBytes: (bytes: number) => void): Fault {
     onBytes(Number(headers['content-length']))
     return apply()
   }
-}
-
-async function* allOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-  yield* pieces
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { detachBuffer } from '../../../src/core/objects/object-store.ts'
-import type { BodyMemory } from '../../../src/core/objects/body-memory.ts'
+import { FIRST_BYTES } from '../../../src/core/memory/body-memory.ts'
+import { countingMemory } from '../../support/upload-memory.ts'
 import { BufferPool } from '../../../src/object-store/buffer-pool.ts'
 import {
   type GatherOptions,
@@ -14,14 +15,6 @@ import {
 const PART = 10
 
 const PLAIN = new Uint8Array()
-
-/** A caller whose chunks nobody else reads. */
-const FREEING: BodyMemory = {
-  hold: bytesOf,
-  tryHold: () => true,
-  release: () => undefined,
-  detach: detachBuffer,
-}
 
 function gather(
   chunks: readonly Uint8Array[],
@@ -78,19 +71,19 @@ describe('gathering parts', () => {
   it('hands back a chunk that was copied', async () => {
     const chunks = chunksOf([60_000, 60_000, 60_000])
     const content = Buffer.concat(chunks)
-    const options = { partSize: 2 ** 20, memory: FREEING }
+    const options = { partSize: 2 ** 20, release: detachBuffer }
     const [part] = await Array.fromAsync(gather(chunks, options))
     expect(Buffer.concat(part?.content.chunks ?? []).equals(content)).toBe(true)
     // The first was waiting for a second when it came.
     expect(chunks.map(({ byteLength }) => byteLength)).toEqual([60_000, 0, 0])
   })
 
-  it('hands back no chunk without a memory to take it, and frees none that has its memory from others', async () => {
+  it('hands back no chunk to a caller who does not free it, and frees none that has its memory from others', async () => {
     const chunks = chunksOf([60_000, 60_000])
     await Array.fromAsync(gather(chunks, { partSize: 2 ** 20 }))
     const [whole] = chunksOf([200_000])
     const views = [0, 100_000].map((from) => whole?.subarray(from, from + 100_000) ?? PLAIN)
-    await Array.fromAsync(gather(views, { partSize: 2 ** 20, memory: FREEING }))
+    await Array.fromAsync(gather(views, { partSize: 2 ** 20, release: detachBuffer }))
     const lengths = [...chunks, ...views].map(({ byteLength }) => byteLength)
     expect(lengths).toEqual([60_000, 60_000, 100_000, 100_000])
   })
@@ -104,7 +97,7 @@ describe('gathering parts', () => {
         const chunks = chunksOf(lengths)
         const content = Buffer.concat(chunks)
         const sent: Buffer[] = []
-        const options = { partSize, pool, memory: FREEING }
+        const options = { partSize, pool, release: detachBuffer }
         for await (const { content } of gather(chunks, options)) {
           sent.push(Buffer.concat(content.chunks))
           expect(content.byteLength).toBe(sent.at(-1)?.byteLength)
@@ -117,9 +110,51 @@ describe('gathering parts', () => {
   })
 })
 
+describe('the memory of gathered parts', () => {
+  const partSize = 2 ** 20
+
+  it('is acquired part by part, when more than the first bytes come', async () => {
+    const memory = countingMemory()
+    const { acquire } = memory
+    const acquired: number[] = []
+    const chunks = chunksOf([FIRST_BYTES, 1, partSize, FIRST_BYTES])
+    for await (const { content } of gather(chunks, { partSize, acquire })) {
+      acquired.push(...memory.acquired.splice(0))
+      content.giveBack()
+    }
+    expect(acquired).toEqual([partSize, partSize])
+    expect(memory.held).toBe(0)
+  })
+
+  it('is no more than the content may need', async () => {
+    const memory = countingMemory()
+    const { acquire } = memory
+    const expectedSize = partSize + 100_000
+    await Array.fromAsync(gather(chunksOf([expectedSize]), { partSize, acquire, expectedSize }))
+    expect(memory.acquired).toEqual([partSize, 100_000])
+  })
+
+  it('never keeps a complete part waiting for that of the next', async () => {
+    const acquire = (bytes: number) =>
+      bytes === partSize ? Promise.resolve({ release: () => undefined }) : forever
+    const expectedSize = partSize + 100_000
+    const parts = gather(chunksOf([expectedSize]), { partSize, acquire, expectedSize })
+    expect((await parts.next()).value?.content.byteLength).toBe(partSize)
+  })
+
+  it('ends the content if it is refused, before the chunk that needed it', async () => {
+    const acquire = async (): Promise<undefined> => undefined
+    const chunks = chunksOf([100, FIRST_BYTES])
+    const parts = await Array.fromAsync(gather(chunks, { partSize, acquire }))
+    expect(parts).toMatchObject([{ isLast: true, content: { byteLength: 100 } }])
+  })
+})
+
+const forever = new Promise<undefined>(() => undefined)
+
 describe('gathering parts from the middle of a content', () => {
   it('fills the part that was begun, and numbers on', async () => {
-    const first = { partNumber: 3, bytes: 4 }
+    const first = { partNumber: 3, bytes: 4, heldBefore: 6 }
     const gathered = await Array.fromAsync(gather([Buffer.from('0123456789abcdefg')], { first }))
     expect(gathered.map(({ content }) => Buffer.concat(content.chunks).toString())).toEqual([
       '0123',
@@ -132,18 +167,18 @@ describe('gathering parts from the middle of a content', () => {
   it('hands back no chunk of which the first part, being small, has kept some bytes', async () => {
     const chunks = chunksOf([100_000, 60_000])
     const content = Buffer.concat(chunks)
-    const first = { partNumber: 1, bytes: 10 }
-    const options = { partSize: 2 ** 20, first, memory: FREEING }
+    const first = { partNumber: 1, bytes: 10, heldBefore: 0 }
+    const options = { partSize: 2 ** 20, first, release: detachBuffer }
     const gathered = await Array.fromAsync(gather(chunks, options))
     const kept = gathered.flatMap(({ content }) => content.chunks)
     expect(Buffer.concat(kept).equals(content)).toBe(true)
   })
 
   it('joins contents without a copy, and gives all of them back', () => {
-    const released: number[] = []
-    const memory = { ...FREEING, release: (bytes: number) => void released.push(bytes) }
+    const released: string[] = []
     const contents = ['one', 'two'].map((text) => {
-      const content = new PartBuffer(new BufferPool(), memory)
+      const content = new PartBuffer(new BufferPool())
+      content.permit = { release: () => void released.push(text) }
       content.add(Buffer.from(text))
       return content
     })
@@ -151,7 +186,7 @@ describe('gathering parts from the middle of a content', () => {
     expect(joined.byteLength).toBe(6)
     expect(Buffer.concat(joined.chunks).toString()).toBe('onetwo')
     joined.giveBack()
-    expect(released).toEqual([3, 3])
+    expect(released).toEqual(['one', 'two'])
   })
 })
 

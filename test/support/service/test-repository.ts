@@ -13,7 +13,7 @@ import { faultyStore } from '../faults/faults.ts'
 import { incomingFile } from '../http/incoming-file.ts'
 import { bytesOf } from '../objects.ts'
 import { GARBAGE_DELAY_MS, LEASE_MS, type TestCore } from './test-core.ts'
-import type { UploadMemory } from '../../../src/core/uploads/memory/budget.ts'
+import type { UploadMemory } from '../../../src/core/memory/upload-memory.ts'
 import { ampleMemory } from '../upload-memory.ts'
 import { readUsage } from '../read-usage.ts'
 

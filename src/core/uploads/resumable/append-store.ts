@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { BodyMemory } from '../../objects/body-memory.ts'
+import type { BodyMemory } from '../../memory/body-memory.ts'
 import type { NamedObject, ObjectKey } from '../../objects/object-key.ts'
 
 /** A recorded section of the content: a part of the final object, or an object of the tail. */
@@ -47,6 +47,8 @@ export interface AppendObject extends StoredUpload {
   readonly tailKey: ObjectKey | undefined
   readonly metadata: Readonly<Record<string, string>>
   readonly memory?: BodyMemory | undefined
+  /** As for `put`. */
+  readonly release?: ((chunk: Uint8Array) => void) | undefined
   /** Called whenever a longer prefix has become durable, including the last one, or `storeState` has changed. */
   readonly onDurable: (durable: Durable) => void
   /** Called before anything is sent under `tailKey`, with the number of bytes. */

@@ -4,7 +4,7 @@ import { invalidParameter } from '../../errors.ts'
 import { isMet, type Precondition, preconditionFailed } from '../../files/precondition.ts'
 import { createVersion, objectKey } from '../../objects/object-key.ts'
 import type { AuthorizedCaller } from '../../users/caller.ts'
-import { fileTooLarge } from '../store-content.ts'
+import { fileTooLarge } from '../byte-meter.ts'
 import type { ResumableUpload } from './resumable-ledger.ts'
 import type { ResumableOptions } from './resumable-options.ts'
 

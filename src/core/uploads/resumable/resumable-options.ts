@@ -1,7 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { ObjectStore } from '../../objects/object-store.ts'
 import type { FreeSpace } from '../free-space.ts'
-import type { UploadMemory } from '../memory/budget.ts'
+import type { UploadMemory } from '../../memory/upload-memory.ts'
 
 export interface ResumableOptions {
   readonly ledger: Ledger

@@ -1,10 +1,18 @@
-import type { FirstPart } from '../../../core/objects/body-memory.ts'
+import type { Permit } from '../../../core/memory/body-memory.ts'
 import type { AppendObject, StoredAppend } from '../../../core/uploads/resumable/append-store.ts'
 import type { BufferPool } from '../../buffer-pool.ts'
-import { receiveBody } from '../../receive-body.ts'
+import { receiveBody, type ReceivingBody } from '../../receive-body.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { MultipartUpload, type OpenMultipart, type SentPart } from '../multipart-upload.ts'
-import { gatherParts, joinContents, type Part, type PartContent } from '../parts.ts'
+import {
+  type FirstPart,
+  gatherParts,
+  type GatheredPart,
+  type GatherOptions,
+  joinContents,
+  type Part,
+  type PartContent,
+} from '../parts.ts'
 import { assertStored, isMd5, type PutContent, putContent } from '../put-content.ts'
 import { isForgotten } from './forgotten.ts'
 import { formatReceipt, parseStoreState } from './store-state.ts'
@@ -36,14 +44,10 @@ async function appendBody(
   options: AppendOptions,
 ): Promise<StoredAppend | undefined> {
   const { append } = options
-  const { body, bodySize = Infinity, length = Infinity, offset, memory, partSize, signal } = append
   const appending = new Appending(bucket, options)
-  const expectedSize = Math.min(bodySize, length - offset)
-  const hold = { partSize, expectedSize, firstPart: appending.firstPart }
   try {
-    const { failure } = await receiveBody({ body, memory, hold, signal }, (bytes, signal) =>
-      appending.store(bytes, signal),
-    )
+    const received = await receiveBody(append, (receiving) => appending.store(receiving))
+    const { failure = appending.refusal } = received
     const durable = appending.progress.durable()
     return failure === undefined ? { durable } : { durable, failure: failure.error }
   } catch (error) {
@@ -61,6 +65,8 @@ class Appending {
   readonly progress: Progress
   /** The upload that parts were sent to, by this append or an earlier one. */
   multipart: OpenMultipart | undefined
+  /** Why no memory was granted. That is no failure of the store: what was gathered before is stored. */
+  refusal: { readonly error: unknown } | undefined
   readonly #bucket: S3Bucket
   readonly #options: AppendOptions
   /** First byte of the part that the append begins in. */
@@ -82,26 +88,30 @@ class Appending {
     this.progress = new Progress(options.append, { state: noted, partStart: this.#partStart })
   }
 
-  get firstPart(): FirstPart {
-    const { offset, partSize, length = Infinity } = this.#options.append
-    const heldBefore = offset - this.#partStart
-    return { contentBytes: Math.min(partSize - heldBefore, length - offset), heldBefore }
-  }
-
-  async store(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+  async store({ bytes, signal, broken }: ReceivingBody): Promise<void> {
     const { pool, append } = this.#options
-    const { offset, partSize, memory, tail } = append
+    const { offset, partSize, tail, memory, release } = append
+    const { bodySize = Infinity, length = Infinity } = append
     const partStart = this.#partStart
     if (partStart + tail.reduce((sum, { size }) => sum + size, 0) !== offset) {
       throw new Error('The pieces after the last full part do not reach the offset')
     }
     // An append stored the last part and died before it sealed the upload.
     if (tail.some(({ objectKey }) => objectKey === undefined)) return await expectEnd(bytes)
-    const first = { partNumber: partStart / partSize + 1, bytes: partStart + partSize - offset }
-    const gathered = gatherParts(bytes, { partSize, first, pool, memory })
+    const heldBefore = offset - partStart
+    const first: FirstPart = {
+      partNumber: partStart / partSize + 1,
+      bytes: Math.min(partSize - heldBefore, length - offset),
+      heldBefore,
+    }
+    const stop = AbortSignal.any([signal, broken])
+    const acquire = memory && ((bytes: number) => this.#unlessRefused(memory.acquire(bytes, stop)))
+    const expectedSize = Math.min(bodySize, length - offset)
+    const gathering = { partSize, first, expectedSize, pool, acquire, release }
+    const gathered = gatherParts(bytes, gathering)
     try {
       if (this.#intendsWhole) await this.#storeWhole(gathered, signal)
-      else await this.#storeParts(gathered, signal)
+      else await this.#storeParts(this.#completeParts(gathered, { acquire, signal }), signal)
       if (this.#rest !== undefined) await this.#storeTail(this.#rest, signal)
     } finally {
       void gathered.return()
@@ -142,9 +152,17 @@ class Appending {
     this.progress.addWhole({ firstByte: 0, size, receipt, objectKey: undefined }, isConfirmed)
   }
 
-  async #storeParts(gathered: AsyncGenerator<Part, void>, signal: AbortSignal): Promise<void> {
+  async #unlessRefused(permit: Promise<Permit>): Promise<Permit | undefined> {
+    try {
+      return await permit
+    } catch (error) {
+      this.refusal = { error }
+      return undefined
+    }
+  }
+
+  async #storeParts(complete: AsyncGenerator<Part, void>, signal: AbortSignal): Promise<void> {
     const { concurrency, append } = this.#options
-    const complete = this.#completeParts(gathered, signal)
     const { value: first } = await complete.next()
     if (first === undefined) return
     const upload = new MultipartUpload(this.#bucket, {
@@ -168,12 +186,12 @@ class Appending {
 
   /** Yields parts that are full or end at the length, the first one with the tail before it. Sets `#rest`. */
   async *#completeParts(
-    gathered: AsyncIterable<Part>,
-    signal: AbortSignal,
+    gathered: AsyncIterable<GatheredPart>,
+    { acquire, signal }: Pick<GatherOptions, 'acquire'> & { readonly signal: AbortSignal },
   ): AsyncGenerator<Part, void> {
-    const { partSize, length, tail: pieces, memory } = this.#options.append
-    let { heldBefore } = this.firstPart
+    const { offset, partSize, length, tail: pieces } = this.#options.append
     let firstByte = this.#partStart
+    let heldBefore = offset - firstByte
     for await (const part of gathered) {
       const { content } = part
       const size = heldBefore + content.byteLength
@@ -185,7 +203,10 @@ class Appending {
       }
       if (heldBefore === 0) yield part
       else {
-        const tail = await readTail(this.#bucket, { ...this.#options, pieces, memory, signal })
+        // First bytes have no permit, so this append holds nothing that others wait for.
+        if (acquire !== undefined) content.permit ??= await acquire(size)
+        if (this.refusal !== undefined) return
+        const tail = await readTail(this.#bucket, { ...this.#options, pieces, signal })
         yield { ...part, content: joinContents([tail, content]) }
       }
       firstByte += size
@@ -200,9 +221,10 @@ class Appending {
     const end = this.progress.durable().offset
     const merged = this.progress.isEmpty ? piecesToMerge(tail) : []
     const bytes = merged.reduce((sum, { size }) => sum + size, 0)
-    const isMerged = bytes > 0 && memory?.tryHold(bytes) !== false
-    const pieces = isMerged ? merged : []
-    const read = await readTail(this.#bucket, { ...this.#options, pieces, memory, signal })
+    const permit = bytes > 0 ? memory?.tryAcquire(bytes) : undefined
+    const pieces = memory === undefined || permit !== undefined ? merged : []
+    const read = await readTail(this.#bucket, { ...this.#options, pieces, signal })
+    read.permit = permit
     const content = joinContents([read, rest])
     const size = content.byteLength
     onTail(size)

@@ -1,10 +1,9 @@
 import { chunksOf, discardBody, type OpenedObject } from '../../../core/objects/object-store.ts'
-import type { BodyMemory } from '../../../core/objects/body-memory.ts'
 import type { Piece } from '../../../core/uploads/resumable/append-store.ts'
 import type { BufferPool } from '../../buffer-pool.ts'
 import type { S3Bucket } from '../bucket.ts'
 import { openObject } from '../get-object.ts'
-import { PartBuffer, type PartContent } from '../parts.ts'
+import { PartBuffer } from '../parts.ts'
 
 /** Smaller pieces are merged once there are `MAX_SMALL` of them. */
 const SMALL_BYTES = 256 * 1024
@@ -24,8 +23,6 @@ export interface ReadTail {
   /** In order, without gaps. */
   readonly pieces: readonly Piece[]
   readonly pool: BufferPool
-  /** Already counts these bytes as held. */
-  readonly memory: BodyMemory | undefined
   readonly signal: AbortSignal
 }
 
@@ -33,9 +30,9 @@ export interface ReadTail {
 const READ_AT_ONCE = 8
 
 /** Reads objects of the tail into one content. Rejects if one is missing, which is no proof that it is lost. */
-export async function readTail(bucket: S3Bucket, options: ReadTail): Promise<PartContent> {
-  const { pieces, pool, memory, signal } = options
-  const content = new PartBuffer(pool, memory)
+export async function readTail(bucket: S3Bucket, options: ReadTail): Promise<PartBuffer> {
+  const { pieces, pool, signal } = options
+  const content = new PartBuffer(pool)
   for (let at = 0; at < pieces.length; at += READ_AT_ONCE) {
     // After a failure the signal aborts, which closes the others.
     const opening = pieces

@@ -4,16 +4,25 @@ import { isAppError } from '../../../errors.ts'
 import type { Version } from '../../../objects/object-key.ts'
 import { objectMetadata } from '../../../objects/object-metadata.ts'
 import { type AuthorizedCaller, watchAccess } from '../../../users/caller.ts'
-import type { MemoryAllocation } from '../../memory/allocation.ts'
+import type { MemoryAllocation } from '../../../memory/allocation.ts'
+import { detachBuffer } from '../../../objects/object-store.ts'
+import { insufficientStorage } from '../../free-space.ts'
 import type { IncomingFile } from '../../store-content.ts'
+import { GrowingReservation } from '../../../quota/growing-reservation.ts'
 import { REVERIFY_MS } from '../../upload.ts'
-import { createAppendMeter, DeferredReservation } from './append-meter.ts'
+import { createByteMeter } from '../../byte-meter.ts'
 import { AppendRecorder } from './append-recorder.ts'
 import type { AppendObject, Durable } from '../append-store.ts'
 import { removeFenced } from './fenced-append.ts'
 import { assertFits, type Claimed, claimedEpoch, claimUpload } from './claim-upload.ts'
 import { abortLost, type HeldUpload } from '../finish.ts'
-import { checksumMismatch, isBrokenOff, isTooLong, storedNothing } from '../refusals.ts'
+import {
+  checksumMismatch,
+  isBrokenOff,
+  isTooLong,
+  lengthExceeded,
+  storedNothing,
+} from '../refusals.ts'
 import type { ResumableUpload } from '../resumable-ledger.ts'
 import type { ResumableOptions } from '../resumable-options.ts'
 import { type DigestCache, RunningDigest } from './running-digest.ts'
@@ -96,11 +105,8 @@ export async function appendBytes(
     isAtomic: request.checksum !== undefined,
     onRecorded: request.onRecorded,
   })
-  const cover = (bytes: number) => ledger.prepareAppend({ ...terms, bytes })
-  const reservation = new DeferredReservation(
-    upload.length === undefined ? cover : undefined,
-    covered,
-  )
+  const extend = (bytes: number): Promise<void> => ledger.prepareAppend({ ...terms, bytes })
+  const reservation = new GrowingReservation({ covered, extend })
   const staysOpen = request.sealedBy === 'later'
   const append = { ...claimed, allocation, running, recorder, reservation, staysOpen }
   try {
@@ -125,7 +131,7 @@ interface Append extends Claimed {
   readonly allocation: MemoryAllocation
   readonly running: RunningAppend
   readonly recorder: AppendRecorder
-  readonly reservation: DeferredReservation
+  readonly reservation: GrowingReservation
   readonly staysOpen: boolean
 }
 
@@ -135,7 +141,7 @@ async function receive(
   append: Append,
 ): Promise<AppendResult> {
   const { upload, allocation, running, recorder, reservation } = append
-  const { version, offset, partSize } = upload
+  const { version, offset, length, partSize } = upload
   const hash = options.digests.take(version, offset)
   const digest = hash && new RunningDigest({ offset, hash }, partSize)
   const checksum = request.checksum && createHash(request.checksum.algorithm)
@@ -143,13 +149,23 @@ async function receive(
   const claim = await options.space?.claim(room)
   try {
     using access = watchAccess(request, options.reverifyMs ?? REVERIFY_MS)
-    const stop = AbortSignal.any([running.stop, allocation.taken, recorder.lost, access.lost])
+    const stop = AbortSignal.any([running.stop, allocation.evicted, recorder.lost, access.lost])
     using incoming = request.open(stop)
-    const meter = createAppendMeter(options, { ...upload, reservation }, [digest, checksum])
-    const flow = failureOf(pipeline(incoming.content, meter))
+    const meter = createByteMeter({
+      offset,
+      maxBytes: length === undefined ? options.maxFileSize : Infinity,
+      digests: [digest, checksum],
+      onBytes: (end) => {
+        if (length !== undefined && end > length) return Promise.reject(lengthExceeded(length))
+        if (options.space?.hasRoom() === false) return Promise.reject(insufficientStorage())
+        return reservation.cover(end)
+      },
+    })
+    allocation.watch(meter)
+    const flow = failureOf(pipeline(incoming.content, meter.stream))
     const signal = AbortSignal.any([request.shutdown, recorder.lost])
     const { bodySize } = request
-    const stored = await storeBytes(options, append, { body: meter, bodySize, signal })
+    const stored = await storeBytes(options, append, { body: meter.stream, bodySize, signal })
     if (stored === undefined) return await endLost(options, append)
     options.onTail?.(tailBytes(append.tail, stored.durable))
     // `incoming.end` of a body that was not read to its end reports only that.
@@ -203,6 +219,7 @@ async function storeBytes(
       tailKey,
       metadata: objectMetadata(name),
       memory: allocation,
+      release: detachBuffer,
       onDurable: (durable) => recorder.note(durable),
       onTail: (bytes) => recorder.noteTail(bytes),
       signal,

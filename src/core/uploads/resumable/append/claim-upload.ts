@@ -1,7 +1,7 @@
 import { isAppError } from '../../../errors.ts'
 import { createVersion, type ObjectKey, objectKey } from '../../../objects/object-key.ts'
 import type { Caller } from '../../../users/caller.ts'
-import { fileTooLarge } from '../../store-content.ts'
+import { fileTooLarge } from '../../byte-meter.ts'
 import { HOLDER_MS } from './append-recorder.ts'
 import { abortLost } from '../finish.ts'
 import {

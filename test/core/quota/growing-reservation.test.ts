@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../../../../src/core/errors.ts'
-import type { ErrorCode } from '../../../../../src/core/error-codes.ts'
-import { DeferredReservation } from '../../../../../src/core/uploads/resumable/append/append-meter.ts'
+import { AppError } from '../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../src/core/error-codes.ts'
+import { GrowingReservation } from '../../../src/core/quota/growing-reservation.ts'
 
 /** A reservation that is refused above `most` bytes, and the bytes that it was asked for. */
 function reservationUpTo(most: number, code: ErrorCode) {
   const asked: number[] = []
-  const reserve = async (bytes: number): Promise<void> => {
+  const extend = async (bytes: number): Promise<void> => {
     asked.push(bytes)
     if (bytes > most) throw new AppError(code, 'Too much.')
   }
-  return { asked, reservation: new DeferredReservation(reserve, 0) }
+  return { asked, reservation: new GrowingReservation({ covered: 1, extend }) }
 }
 
-describe('the reservation for a deferred length', () => {
+describe('a growing reservation', () => {
   it.each(['capacity_exceeded', 'unfinished_uploads_exceeded'] as const)(
     'R27 falls back on the bytes at hand when a whole step is refused with %s',
     async (code) => {

@@ -1,0 +1,128 @@
+import { MemoryAllocation } from './allocation.ts'
+import { FairSemaphore } from './fair-semaphore.ts'
+
+export interface UploadMemoryOptions {
+  /** Bytes for all uploads of this process; at least `smallestBudget(partSize)`. */
+  readonly budget: number
+  /** Bytes of an upload that the object store collects before it sends them; 0 if it collects none. */
+  readonly partSize: number
+}
+
+/** Initial share of an upload: connection, parser and streams (100 KiB measured), and `FIRST_BYTES` of a part. */
+const SHARE_BYTES = 128 * 1024
+
+/** Shares of the budget reserved for small files and for uploads of users who hold little. */
+const SMALL_FILES = 1 / 8
+const FEW_UPLOADS = 1 / 16
+
+/** Largest small file, as a share of the reserve for small files. */
+const SMALL_FILE = 1 / 16
+
+const MARGIN_BYTES = 2 ** 20
+
+/** Uploads slower than this are evicted to make room for any other upload. */
+const SLOW_BYTES_PER_SECOND = 64 * 1024
+
+/** An upload that takes longer for a part is evicted when another user has long been first in the queue. */
+const SLOW_PART_MS = 30_000
+const LONG_FIRST_MS = 10_000
+
+const TICK_MS = 250
+
+/** Per tick: clients that are all refused at once would all return at once. */
+const MAX_EVICTIONS = 2
+
+/** The smallest budget that serves an upload of this part size alongside many small ones. */
+export function smallestBudget(partSize: number): number {
+  return 4 * (partSize + MARGIN_BYTES)
+}
+
+/**
+ * The memory shared by the uploads of a process. Without free memory, uploads wait without being read, users take turns,
+ * and the slowest uploads are evicted.
+ */
+export class UploadMemory {
+  /** Initial shares: separate, so that large uploads never keep small ones out. */
+  readonly #shares: FairSemaphore
+  readonly #parts: FairSemaphore
+  readonly #budget: number
+  readonly #slowPart: number
+  readonly #allocations = new Set<MemoryAllocation>()
+  #ticks: NodeJS.Timeout | undefined
+
+  constructor({ budget, partSize }: UploadMemoryOptions) {
+    const half = Math.floor(budget / 2)
+    const small = Math.floor(budget * SMALL_FILES)
+    const few = Math.floor(budget * FEW_UPLOADS)
+    this.#shares = new FairSemaphore({
+      bytes: half - small - few,
+      reserve: { bytes: few, largest: SHARE_BYTES },
+    })
+    this.#parts = new FairSemaphore({
+      bytes: half,
+      reserve: { bytes: small, largest: small * SMALL_FILE },
+    })
+    this.#budget = 2 * half
+    this.#slowPart = Math.max(SLOW_BYTES_PER_SECOND, (partSize * 1000) / SLOW_PART_MS)
+  }
+
+  /** Acquires the initial share. Rejects with `unavailable` after too long a wait, and with the signal's reason. */
+  async admit(upload: {
+    readonly userId: string
+    readonly signal: AbortSignal
+  }): Promise<MemoryAllocation> {
+    const { userId } = upload
+    const share = await this.#shares.acquire({ ...upload, bytes: SHARE_BYTES })
+    const onEnd = (allocation: MemoryAllocation): void => {
+      share.release()
+      this.#leave(allocation)
+    }
+    const allocation = new MemoryAllocation({ userId, parts: this.#parts, onEnd })
+    this.#allocations.add(allocation)
+    this.#ticks ??= setInterval(() => this.#tick(), TICK_MS).unref()
+    return allocation
+  }
+
+  usage(): { readonly budget: number; readonly taken: number; readonly waiting: number } {
+    return {
+      budget: this.#budget,
+      taken: this.#shares.taken + this.#parts.taken,
+      waiting: this.#shares.waiting + this.#parts.waiting,
+    }
+  }
+
+  #leave(allocation: MemoryAllocation): void {
+    this.#allocations.delete(allocation)
+    if (this.#allocations.size > 0) return
+    clearInterval(this.#ticks)
+    this.#ticks = undefined
+  }
+
+  #tick(): void {
+    for (const each of [...this.#allocations, this.#shares, this.#parts]) each.tick(TICK_MS)
+    this.#evictFor(this.#shares, () => SHARE_BYTES)
+    this.#evictFor(this.#parts, ({ partBytes }) => partBytes)
+  }
+
+  /** Evicts the slowest uploads until the requests that wait can be granted. */
+  #evictFor(semaphore: FairSemaphore, bytesOf: (upload: MemoryAllocation) => number): void {
+    const { first } = semaphore
+    if (first === undefined) return
+    // Otherwise a crowd of one user that is barely not slow would keep all others out.
+    const limitOf = ({ userId }: MemoryAllocation): number =>
+      first.firstMs >= LONG_FIRST_MS && userId !== first.userId
+        ? this.#slowPart
+        : SLOW_BYTES_PER_SECOND
+    const holders = [...this.#allocations].filter((upload) => bytesOf(upload) > 0)
+    const leaving = holders.filter(({ evicted }) => evicted.aborted)
+    let lacking = leaving.reduce((left, upload) => left - bytesOf(upload), semaphore.lacking)
+    const slow = holders
+      .filter((upload) => !upload.evicted.aborted && upload.bytesPerSecond < limitOf(upload))
+      .toSorted((a, b) => a.bytesPerSecond - b.bytesPerSecond)
+    for (const upload of slow.slice(0, MAX_EVICTIONS)) {
+      if (lacking <= 0) return
+      lacking -= bytesOf(upload)
+      upload.evict()
+    }
+  }
+}

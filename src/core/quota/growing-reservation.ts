@@ -1,0 +1,55 @@
+import type { ErrorCode } from '../error-codes.ts'
+import { isAppError } from '../errors.ts'
+
+export interface GrowingReservationOptions {
+  /** Bytes reserved already. */
+  readonly covered: number
+  /** Largest possible size, if known. */
+  readonly max?: number | undefined
+  /** Reserves `bytes` in total. */
+  readonly extend: (bytes: number) => Promise<void>
+}
+
+/** Reserves a body of unknown size in steps. */
+export class GrowingReservation {
+  readonly #options: GrowingReservationOptions
+  #covered: number
+
+  constructor(options: GrowingReservationOptions) {
+    this.#options = options
+    this.#covered = options.covered
+  }
+
+  /** Reserves `bytes` in total or rejects as `extend`; `undefined` if they are already reserved. */
+  cover(bytes: number): Promise<void> | undefined {
+    return bytes <= this.#covered ? undefined : this.#grow(bytes)
+  }
+
+  async #grow(bytes: number): Promise<void> {
+    const { max = Number.MAX_SAFE_INTEGER } = this.#options
+    // Doubling keeps the calls few and reserves little for a small file; a single chunk reserves only its size.
+    const step = this.#covered === 0 ? 0 : Math.min(bytes, MAX_STEP)
+    const end = Math.min(bytes + step, Math.max(bytes, max))
+    try {
+      await this.#extend(end)
+    } catch (error) {
+      if (end === bytes || !isAppError(error) || !FOR_BYTES.has(error.code)) throw error
+      // A whole step does not fit, but the bytes at hand may.
+      await this.#extend(bytes)
+    }
+  }
+
+  async #extend(bytes: number): Promise<void> {
+    await this.#options.extend(bytes)
+    this.#covered = bytes
+  }
+}
+
+/** The refusals that a smaller reservation may avoid. */
+const FOR_BYTES: ReadonlySet<ErrorCode> = new Set([
+  'capacity_exceeded',
+  'unfinished_uploads_exceeded',
+])
+
+/** The largest step, in bytes, in which a reservation grows. */
+const MAX_STEP = 8 * 2 ** 20
