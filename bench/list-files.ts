@@ -12,10 +12,9 @@ import {
   MAX_SCANNED_FILES,
   positionOf,
 } from '../src/core/files/listing.ts'
-import type { Ledger } from '../src/core/ledger/ledger.ts'
 import { parseUserId, type UserId } from '../src/core/users/user-id.ts'
 import type { Database } from '../src/database/database.ts'
-import { createLedger } from '../src/database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../src/database/ledger/ledger.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { openPostgres } from '../src/database/postgres/postgres.ts'
 import { openSqlite } from '../src/database/sqlite/sqlite.ts'

@@ -9,8 +9,8 @@ import {
   type FailedAttemptLimiterOptions,
 } from './core/auth/failed-attempt-limiter.ts'
 import { createJwtUsers, type JwtUsersOptions } from './core/auth/jwt-users.ts'
-import type { Ledger } from './core/ledger/ledger.ts'
-import { RETENTION_MS } from './core/ledger/sweep-ledger.ts'
+import type { Ledger } from './database/ledger/ledger.ts'
+import { RETENTION_MS } from './core/sweep/sweep-ledger.ts'
 import type { ObjectStore } from './core/objects/object-store.ts'
 import { createReadiness } from './core/readiness.ts'
 import { createRebuilder } from './core/rebuild/rebuilder.ts'

@@ -1,7 +1,7 @@
 import { settledUnlessAborted, timeoutSignal } from './async/deadline.ts'
 import type { Dependency } from './errors.ts'
-import type { Ledger } from './ledger/ledger.ts'
 import type { ObjectStore } from './objects/object-store.ts'
+import type { SweepLedger } from './sweep/sweep-ledger.ts'
 
 export interface Readiness {
   /**
@@ -12,7 +12,7 @@ export interface Readiness {
 }
 
 export interface ReadinessOptions {
-  readonly ledger: Pick<Ledger, 'check'>
+  readonly ledger: Pick<SweepLedger, 'check'>
   readonly objects: Pick<ObjectStore, 'check'>
   readonly timeoutMs: number
 }

@@ -1,10 +1,17 @@
-import type { CompiledQuery, Kysely, RawBuilder, Transaction } from 'kysely'
+import type {
+  CompiledQuery,
+  Kysely,
+  QueryExecutorProvider,
+  QueryResult,
+  RawBuilder,
+  Transaction,
+} from 'kysely'
 import { AppError } from '../core/errors.ts'
 import { createConfirm } from './confirm.ts'
+import type { CreateShortcuts } from './ledger/shortcuts.ts'
 import { createLockWaits } from './lock-waits.ts'
-import type { RunBatch } from './postgres/connection.ts'
+import type { MigrationIndex } from './migrations/index-definition.ts'
 import { type Repeats, withRepeats } from './repeats.ts'
-import type { Transact } from './sqlite/group-commit.ts'
 import type { Tables } from './schema.ts'
 
 export interface Database extends EngineParts {
@@ -64,19 +71,44 @@ export interface RowTrigger {
   readonly statement: string
 }
 
+/** Runs `work` in a transaction that is durable when it resolves; rejects with the error of `work` or the database. */
+export type Transact = <T>(work: (tx: Transaction<Tables>) => Promise<T>) => Promise<T>
+
+export interface Batch {
+  /** Locks rows until the transaction ends. If it returns no row, nothing else is sent. */
+  readonly lock: CompiledQuery
+  /** `lock` waits for rows that were found locked. */
+  readonly waits?: boolean | undefined
+  /** Called again on a repeat. Each statement takes effect entirely or not at all, whatever the others return. */
+  readonly take: (locked: readonly unknown[]) => readonly CompiledQuery[]
+}
+
+/** Durable when it resolves; `undefined` if nothing took effect. Does not await one statement before the next. */
+export type RunBatch = (batch: Batch) => Promise<readonly QueryResult<unknown>[] | undefined>
+
+/** What a migration alongside requests needs. */
+export interface OnlineMigration {
+  /** Builds missing and unfinished indexes of existing tables alongside requests. Must not run in a transaction. */
+  readonly buildIndexes: (db: Kysely<Tables>, indexes: readonly MigrationIndex[]) => Promise<void>
+  /** Locks all tables until the transaction ends. */
+  readonly lockTables: (db: QueryExecutorProvider) => Promise<void>
+}
+
 interface EngineParts extends Fragments {
   /** For tests, migrations and compiling statements; everything else uses `query` and `transaction`. */
   readonly kysely: Kysely<Tables>
   readonly createTrigger: (trigger: RowTrigger) => readonly RawBuilder<unknown>[]
   /** `undefined` if statements need no network round trip. */
   readonly runBatch: RunBatch | undefined
+  /** Set with `runBatch`. */
+  readonly createShortcuts?: CreateShortcuts
   /** Precedes an index-order read in its transaction: with stale statistics the planner would sort a million files. */
   readonly keepIndexOrder: RawBuilder<unknown> | undefined
   /** The number of concurrent changes of one user that help. More would only delay other users. */
   readonly changesPerUser: number
   /** Migrates alongside requests, in one instance at a time; `undefined` if migrations are exclusive anyway. */
   readonly migrateAlone:
-    | (<T>(work: (kysely: Kysely<Tables>) => Promise<T>) => Promise<T>)
+    | (<T>(work: (kysely: Kysely<Tables>, online: OnlineMigration) => Promise<T>) => Promise<T>)
     | undefined
   /** `undefined` if the engine has no pool. */
   readonly connections: (() => Connections) | undefined

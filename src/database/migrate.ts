@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { AppError } from '../core/errors.ts'
-import type { Database } from './database.ts'
+import type { Database, OnlineMigration } from './database.ts'
 import type { SchemaMigration } from './migrations/index-definition.ts'
 import { initial } from './migrations/2026-11-21-initial.ts'
 import { listFiles } from './migrations/2026-11-21-list-files.ts'
@@ -12,7 +12,6 @@ import { resumableUploads } from './migrations/2026-11-23-resumable-uploads.ts'
 import { guessing } from './migrations/2026-11-22-guessing.ts'
 import { dropGuesses } from './migrations/2026-11-25-drop-guesses.ts'
 import { uploadsAsGarbage } from './migrations/2026-11-24-uploads-as-garbage.ts'
-import { buildIndexes, lockTables } from './postgres/migration.ts'
 import type { Tables } from './schema.ts'
 
 /**
@@ -49,13 +48,15 @@ export async function runMigrations(
   if (database.migrateAlone === undefined) {
     return await database.query((kysely) => runAll(kysely, migrations))
   }
-  return await database.migrateAlone(async (kysely) => {
+  return await database.migrateAlone(async (kysely, { buildIndexes, lockTables }) => {
     const stillPending = await findPending(kysely, migrations)
     await buildIndexes(
       kysely,
       stillPending.flatMap(({ indexes = [] }) => indexes),
     )
-    const locking = Object.entries(migrations).map(([name, each]) => [name, locked(each)] as const)
+    const locking = Object.entries(migrations).map(
+      ([name, each]) => [name, locked(each, lockTables)] as const,
+    )
     return await runAll(kysely, Object.fromEntries(locking))
   })
 }
@@ -91,7 +92,7 @@ function createMigrator(db: Kysely<Tables>, migrations: Migrations): Migrator {
   })
 }
 
-function locked(migration: Migration): Migration {
+function locked(migration: Migration, lockTables: OnlineMigration['lockTables']): Migration {
   return {
     async up(db) {
       await lockTables(db)

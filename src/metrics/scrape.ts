@@ -1,8 +1,7 @@
 import { Gauge, type Registry } from '@prometheus-io/client'
 import { settledWithin } from '../core/async/deadline.ts'
 import type { Dependency } from '../core/errors.ts'
-import type { Ledger } from '../core/ledger/ledger.ts'
-import type { Backlog } from '../core/ledger/sweep-ledger.ts'
+import type { Backlog, BacklogLedger } from '../core/sweep/backlog-ledger.ts'
 import type { Readiness } from '../core/readiness.ts'
 
 /** Prometheus waits 10 s; an instance's own metrics must arrive even if a dependency hangs. */
@@ -60,7 +59,7 @@ const DEPENDENCIES: readonly Dependency[] = ['database', 'object_store']
 
 export interface BacklogOptions {
   readonly registry: Registry
-  readonly ledger: Pick<Ledger, 'measureBacklog' | 'measureJournal'>
+  readonly ledger: BacklogLedger
 }
 
 /** Above this number, the exact value does not matter. */

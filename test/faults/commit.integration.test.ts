@@ -89,7 +89,7 @@ async function healAndClose(way: Proxy): Promise<void> {
   await setTimeout(500)
 }
 
-/** Whether a transaction is about to answer what `Ledger.commit` does. */
+/** Whether a transaction is about to answer what `UploadLedger.commit` does. */
 function isCommitted(result: unknown): boolean {
   return typeof result === 'object' && result !== null && 'replaced' in result
 }

@@ -4,7 +4,7 @@ import { type IncomingMessage, request as httpRequest, STATUS_CODES } from 'node
 import { expect } from 'vitest'
 import type { ErrorCode } from '../../src/core/error-codes.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
-import type { Usage } from '../../src/core/ledger/ledger.ts'
+import type { Usage } from '../../src/core/users/account-ledger.ts'
 import { fileBody, httpChunk, uploadHead } from '../support/http/multipart-body.ts'
 import { bytesOf } from '../support/objects.ts'
 import {

@@ -1,4 +1,5 @@
-import type { Ledger, Usage } from '../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../src/database/ledger/ledger.ts'
+import type { Usage } from '../../src/core/users/account-ledger.ts'
 import type { UserId } from '../../src/core/users/user-id.ts'
 
 /** The figures of a user; `undefined` for one who is unknown or deleted. */

@@ -1,6 +1,6 @@
 import { capacityFigures } from '../../core/quota/capacity.ts'
 import { cutPage, parsePageLimit } from '../../core/pagination.ts'
-import type { Account, Usage } from '../../core/ledger/ledger.ts'
+import type { Account, Usage } from '../../core/users/account-ledger.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { parseUserId, parseUserIdPrefix } from '../../core/users/user-id.ts'
 import { userIdOf, type Command } from '../command.ts'

@@ -5,18 +5,14 @@ import { AppError } from '../errors.ts'
 import { fileNotFound, type File } from './file.ts'
 import type { FileName } from './file-name.ts'
 import { type FilePosition, MAX_SCANNED_FILES, positionOf } from './listing.ts'
-import type {
-  CapacityReport,
-  DeleteFile,
-  FindFile,
-  ListFiles,
-  UpdateFile,
-} from '../ledger/ledger.ts'
+import type { CapacityReport, AccountLedger } from '../users/account-ledger.ts'
+import type { DeleteFile, FindFile, ListFiles, UpdateFile, FileLedger } from './file-ledger.ts'
 import { discardBody, type ByteRange, type OpenedObject } from '../objects/object-store.ts'
-import type { Unfinished } from '../uploads/resumable/resumable-ledger.ts'
+import type { Unfinished, ResumableLedger } from '../uploads/resumable/resumable-ledger.ts'
 import { createUploads, type Uploads, type UploadsOptions } from '../uploads/upload.ts'
 import type { UserId } from '../users/user-id.ts'
 import type { Version } from '../objects/object-key.ts'
+import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
 export interface ListRepository extends Omit<
   ListFiles,
@@ -79,19 +75,26 @@ export interface Repository extends Uploads {
   list(page: ListRepository): Promise<FilePage>
 
   /**
-   * See `Ledger.reportCapacity` and, read right after it, `Ledger.measureUnfinished`. Rejects with
+   * See `AccountLedger.reportCapacity` and, read right after it, `ResumableLedger.measureUnfinished`. Rejects with
    * `access_token_invalid` for a deleted caller.
    */
   reportCapacity(caller: Caller): Promise<CapacityReport & { readonly unfinished: Unfinished }>
 
-  /** See `Ledger.deleteFile`. Reverifies the caller first. Running downloads continue. */
+  /** See `FileLedger.deleteFile`. Reverifies the caller first. Running downloads continue. */
   remove(file: DeleteOwnFile): Promise<void>
 
-  /** See `Ledger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter. */
+  /** See `FileLedger.updateFile`. Reverifies the caller first. Touches no object, so the file's size does not matter. */
   change(change: UpdateOwnFile): Promise<File>
 }
 
-export function createRepository(options: UploadsOptions): Repository {
+export interface RepositoryOptions extends UploadsOptions {
+  readonly ledger: UploadLedger &
+    FileLedger &
+    AccountLedger &
+    Pick<ResumableLedger, 'measureUnfinished'>
+}
+
+export function createRepository(options: RepositoryOptions): Repository {
   const { ledger, objects, garbageDelayMs } = options
 
   async function stat({ userId, name, viewer }: ReadFile): Promise<File> {

@@ -1,4 +1,4 @@
-import type { Usage } from '../ledger/ledger.ts'
+import type { Usage } from '../users/account-ledger.ts'
 
 /** `nearing` from 90 % used, `critical` from 99 %, `exceeded` above 100 % (after a grant ended; nothing is deleted). */
 export type CapacityState = (typeof CAPACITY_STATES)[number]

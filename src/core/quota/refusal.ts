@@ -1,5 +1,5 @@
 import { AppError, tooManyRequests } from '../errors.ts'
-import type { Usage } from '../ledger/ledger.ts'
+import type { Usage } from '../users/account-ledger.ts'
 import type { Unfinished } from '../uploads/resumable/resumable-ledger.ts'
 import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
@@ -32,7 +32,7 @@ export interface QuotaState {
 }
 
 /**
- * Why the quota refuses an upload, in the order of `Ledger.begin` and `createResumable`; `state` is `undefined` for a
+ * Why the quota refuses an upload, in the order of `UploadLedger.begin` and `createResumable`; `state` is `undefined` for a
  * missing user.
  */
 export function refusalOf(request: QuotaRequest, state: QuotaState | undefined): AppError {

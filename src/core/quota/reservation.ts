@@ -1,5 +1,5 @@
 import { isAppError } from '../errors.ts'
-import type { BeginUpload, Ledger } from '../ledger/ledger.ts'
+import type { BeginUpload, UploadLedger } from '../uploads/upload-ledger.ts'
 import { GrowingReservation } from './growing-reservation.ts'
 
 /** An upload's reservation. Disposal only stops the renewal of the lease; it neither commits nor aborts the upload. */
@@ -15,7 +15,7 @@ export interface Reservation extends Disposable {
 }
 
 export interface ReserveOptions {
-  readonly ledger: Ledger
+  readonly ledger: UploadLedger
   readonly upload: Omit<BeginUpload, 'bytes'>
   readonly announced: number | undefined
   /** Smallest and, if known, largest possible size of the file. */

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '../errors.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { UserId } from '../users/user-id.ts'
+import type { SweepLedger } from './sweep-ledger.ts'
 
 /** The failures of one sweep, collected so that its other work continues. */
 export interface Failures {
@@ -16,7 +16,7 @@ export function createFailures({
   ledger,
   signal,
 }: {
-  readonly ledger: Pick<Ledger, 'check'>
+  readonly ledger: Pick<SweepLedger, 'check'>
   readonly signal: AbortSignal
 }): Failures {
   const users: UserId[] = []

@@ -1,5 +1,4 @@
 import { sleep } from '../async/sleep.ts'
-import type { LeaderLeaseClaim, SweepLedger } from '../ledger/sweep-ledger.ts'
 
 /** Lets one instance at a time run a background job. */
 export interface LeaderLease {
@@ -13,8 +12,28 @@ export interface LeaderLease {
   release(): Promise<void>
 }
 
+/** PORT: leases in the database. As every part of the ledger, it keeps the contract of `UploadLedger`. */
+export interface LeaderLeases {
+  /**
+   * Acquires or renews the leader lease for `leaseMs` from now. Resolves to `false` if another holder's lease is
+   * running. The lease only saves work. Correctness must not depend on it: a late holder loses the lease without
+   * noticing.
+   */
+  acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>
+
+  /** Does nothing if the holder no longer has the lease. */
+  releaseLeaderLease(claim: LeaderLeaseClaim): Promise<void>
+}
+
+/** One candidate for the leader lease of a background job. */
+export interface LeaderLeaseClaim {
+  readonly name: 'sweep'
+  /** Unique to each candidate. */
+  readonly holder: string
+}
+
 export interface LeaderLeaseOptions extends LeaderLeaseClaim {
-  readonly ledger: SweepLedger
+  readonly ledger: LeaderLeases
   readonly leaseMs: number
 }
 

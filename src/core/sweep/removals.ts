@@ -1,14 +1,13 @@
 import { isDatabaseFull } from '../errors.ts'
 import { forEachConcurrent } from '../async/for-each-concurrent.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { Failures } from './failures.ts'
-import type { AbortedUpload, Garbage, Removals, SweepLedger } from '../ledger/sweep-ledger.ts'
+import type { AbortedUpload, Garbage, Removals, SweepLedger } from './sweep-ledger.ts'
 import type { UserId } from '../users/user-id.ts'
 
 export interface RemovalRun {
-  readonly ledger: SweepLedger & Pick<Ledger, 'confirm'>
+  readonly ledger: SweepLedger
   readonly objects: ObjectStore
   readonly signal: AbortSignal
   readonly retentionMs: number

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { isDatabaseFull } from '../errors.ts'
-import { createLeaderLease, type LeaderLease } from './leader-lease.ts'
-import type { Ledger } from '../ledger/ledger.ts'
+import { createLeaderLease, type LeaderLease, type LeaderLeases } from './leader-lease.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import { sleep } from '../async/sleep.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { abortedRemover, garbageRemover, type Progress, type RemovalRun } from './removals.ts'
 import type { UserId } from '../users/user-id.ts'
+import type { SweepLedger } from './sweep-ledger.ts'
+import type { UploadLedger } from '../uploads/upload-ledger.ts'
 
 export interface SweeperOptions {
-  readonly ledger: Ledger
+  readonly ledger: SweepLedger & UploadLedger & LeaderLeases
   readonly objects: ObjectStore
   /** Retention of aborted uploads and of deleted users' objects: longer than a late write can take. */
   readonly retentionMs: number
@@ -134,7 +135,7 @@ const NOTHING_DONE = {
 }
 
 interface SweepRun extends RemovalRun, Pick<SweeperOptions, 'garbageDelayMs'> {
-  readonly ledger: Ledger
+  readonly ledger: SweepLedger & UploadLedger & LeaderLeases
   readonly onExpired: (uploads: number) => void
   readonly onPurged: (rows: number) => void
 }

@@ -3,7 +3,7 @@ import { settledWithin, timeoutSignal } from '../async/deadline.ts'
 import { isAppError } from '../errors.ts'
 import type { Visibility } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
-import type { AbortUpload, CommittedUpload, CommitUpload, Ledger } from '../ledger/ledger.ts'
+import type { AbortUpload, CommittedUpload, CommitUpload, UploadLedger } from './upload-ledger.ts'
 import { type FreeSpace, insufficientStorage, type SpaceClaim } from './free-space.ts'
 import { objectKey, type ObjectKey, createVersion } from '../objects/object-key.ts'
 import { objectMetadata } from '../objects/object-metadata.ts'
@@ -19,9 +19,10 @@ import {
 import { fileTooLarge } from './byte-meter.ts'
 import { reserve } from '../quota/reservation.ts'
 import type { UploadMemory } from '../memory/upload-memory.ts'
+import type { FileLedger } from '../files/file-ledger.ts'
 
 export interface UploadsOptions {
-  readonly ledger: Ledger
+  readonly ledger: UploadLedger & FileLedger
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   readonly space?: FreeSpace | undefined
@@ -66,7 +67,7 @@ export interface Uploads {
    * Guarantees, when it resolves, that the file is durable and every later download returns exactly these bytes (I1).
    * When it rejects, nothing visible has changed (I2), except with `unavailable`: the upload may have taken effect as a
    * whole. Rejects with `file_too_large`, `digest_mismatch` and `insufficient_storage`; as `incoming`, `visibility` and
-   * `Ledger.begin` do; and as `reverify` does if the caller loses access before the commit.
+   * `UploadLedger.begin` do; and as `reverify` does if the caller loses access before the commit.
    */
   upload(upload: UploadFile): Promise<CommittedUpload>
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../errors.ts'
-import type { Account, AccountPage, Ledger } from '../ledger/ledger.ts'
+import type { Account, AccountPage, AccountLedger } from './account-ledger.ts'
 import { parseUserId, type UserId } from './user-id.ts'
 import type { UserStore } from './user-store.ts'
 
 export interface UsersOptions {
   readonly users: UserStore
-  readonly ledger: Ledger
+  readonly ledger: AccountLedger
   /** Called before the answer if a status may have changed, even if the outcome is unknown, to invalidate caches. */
   readonly onChange?: (userId: UserId) => void
 }

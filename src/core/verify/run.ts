@@ -1,9 +1,10 @@
 import type { FileName } from '../files/file-name.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { Inventory } from './inventory.ts'
 import type { ObjectKey } from '../objects/object-key.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { UserId } from '../users/user-id.ts'
+import type { UploadLedger } from '../uploads/upload-ledger.ts'
+import type { ResumableLedger } from '../uploads/resumable/resumable-ledger.ts'
 
 /** Closed list of what `verify` can find (docs/backup.md, "Verifying"). */
 export const FINDING_KINDS = [
@@ -41,7 +42,7 @@ export interface Finding {
 
 export interface VerifierOptions {
   readonly inventory: Inventory
-  readonly ledger: Pick<Ledger, 'abort' | 'findResumable' | 'listPieces' | 'listResumables'>
+  readonly ledger: UploadLedger & ResumableLedger
   readonly objects: ObjectStore
   readonly garbageDelayMs: number
 }

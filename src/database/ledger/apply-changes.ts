@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { FileChange } from '../../core/files/change.ts'
 import type { File } from '../../core/files/file.ts'
-import type { Usage } from '../../core/ledger/ledger.ts'
+import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Caller } from '../../core/users/caller.ts'
 import type { Slot } from '../statement.ts'
 import { bigint, inactiveReason, isActive, type LedgerTx, type Rule, run } from './ledger-sql.ts'

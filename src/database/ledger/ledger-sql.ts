@@ -4,7 +4,7 @@ import { type Caller, inactiveUser } from '../../core/users/caller.ts'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName } from '../../core/files/file-name.ts'
-import type { Account } from '../../core/ledger/ledger.ts'
+import type { Account } from '../../core/users/account-ledger.ts'
 import {
   type Comparable,
   isMet,

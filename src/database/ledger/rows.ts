@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type { Account, CommittedUpload, Usage } from '../../core/ledger/ledger.ts'
+import type { Account, Usage } from '../../core/users/account-ledger.ts'
+import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
 import type { User } from '../../core/users/user-store.ts'
 import type { FileRow, UserRow } from '../schema.ts'
 

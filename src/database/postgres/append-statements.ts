@@ -14,20 +14,10 @@ import {
   MARGIN_MS,
   type PieceRow,
   selectTail,
-} from '../ledger/resumable/claim.ts'
-import {
-  advanceRow,
-  advanceValues,
-  endsAppend,
-  type RecordKind,
-} from '../ledger/resumable/record.ts'
-import {
-  type ResumableRow,
-  toPiece,
-  toResumable,
-  UPLOAD_COLUMNS,
-} from '../ledger/resumable/rows.ts'
-import { journalTail, recordedTails, renewal, renewalDue } from '../ledger/resumable/tails.ts'
+} from '../resumable/claim.ts'
+import { advanceRow, advanceValues, endsAppend, type RecordKind } from '../resumable/record.ts'
+import { type ResumableRow, toPiece, toResumable, UPLOAD_COLUMNS } from '../resumable/rows.ts'
+import { journalTail, recordedTails, renewal, renewalDue } from '../resumable/tails.ts'
 import type { Tables } from '../schema.ts'
 
 /**

@@ -10,6 +10,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import type { Pool, PoolClient } from 'pg'
+import type { Batch, RunBatch } from '../database.ts'
 
 export interface ConnectionOptions {
   readonly pool: Pool
@@ -26,18 +27,6 @@ export function postgresDialect(options: ConnectionOptions): Dialect {
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
 }
-
-export interface Batch {
-  /** Locks rows until the transaction ends. If it returns no row, nothing else is sent. */
-  readonly lock: CompiledQuery
-  /** `lock` waits for rows that were found locked. */
-  readonly waits?: boolean | undefined
-  /** Called again on a repeat. Each statement takes effect entirely or not at all, whatever the others return. */
-  readonly take: (locked: readonly unknown[]) => readonly CompiledQuery[]
-}
-
-/** Durable when it resolves; `undefined` if nothing took effect. Does not await one statement before the next. */
-export type RunBatch = (batch: Batch) => Promise<readonly QueryResult<unknown>[] | undefined>
 
 export function createRunBatch(options: ConnectionOptions): RunBatch {
   const names = new Map<string, string>()

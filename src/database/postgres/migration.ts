@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
+import type { OnlineMigration } from '../database.ts'
 import type { MigrationIndex } from '../migrations/index-definition.ts'
 import type { Tables } from '../schema.ts'
 
@@ -11,7 +12,7 @@ export interface PatientDatabase extends AsyncDisposable {
 /** Runs in one instance at a time; the others wait without limit. A lock timeout or a deadlock restarts `work`. */
 export async function migrateAlone<T>(
   open: () => PatientDatabase,
-  work: (kysely: Kysely<Tables>) => Promise<T>,
+  work: (kysely: Kysely<Tables>, statements: OnlineMigration) => Promise<T>,
 ): Promise<T> {
   await using patient = open()
   const { kysely, isLockFailure } = patient
@@ -21,7 +22,7 @@ export async function migrateAlone<T>(
     while (!(await tryLock(holder))) await delay(ASK_AGAIN_MS)
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
-        return await work(kysely)
+        return await work(kysely, { buildIndexes, lockTables })
       } catch (error) {
         if (!isLockFailure(error)) throw error
         await delay(pauseMs)
@@ -45,11 +46,7 @@ async function tryLock(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.is_ours === true
 }
 
-/** Builds missing and unfinished indexes of existing tables alongside requests. Must not run in a transaction. */
-export async function buildIndexes(
-  db: Kysely<Tables>,
-  indexes: readonly MigrationIndex[],
-): Promise<void> {
+async function buildIndexes(db: Kysely<Tables>, indexes: readonly MigrationIndex[]): Promise<void> {
   for (const { name, table, definition } of indexes) {
     const state = await indexState(db, { name, table })
     if (state === 'no_table' || state === 'valid') continue
@@ -75,8 +72,8 @@ async function indexState(
   return rows[0]?.state
 }
 
-/** Locks all tables at once: one by one could deadlock. Waits less than the server's `deadlock_timeout`. */
-export async function lockTables(db: QueryExecutorProvider): Promise<void> {
+/** At once: one by one could deadlock. Waits less than the server's `deadlock_timeout`. */
+async function lockTables(db: QueryExecutorProvider): Promise<void> {
   await sql`SET LOCAL lock_timeout = ${sql.lit(LOCK_TIMEOUT)}`.execute(db)
   const { rows } = await sql<{ readonly name: string }>`
     SELECT name FROM unnest(CAST(${LOCKED_TABLES} AS text[])) WITH ORDINALITY AS t (name, place)

@@ -4,6 +4,7 @@ import { createDatabase, type Database } from '../database.ts'
 import type { Fault } from '../repeats.ts'
 import { LOCK_WAIT_MS } from '../lock-waits.ts'
 import { createRunBatch, postgresDialect } from './connection.ts'
+import { createShortcuts } from './shortcuts.ts'
 import { migrateAlone, type PatientDatabase } from './migration.ts'
 import type { Tables } from '../schema.ts'
 
@@ -25,6 +26,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   return createDatabase({
     kysely: new Kysely<Tables>({ dialect: postgresDialect({ pool, isFailure }) }),
     runBatch: createRunBatch({ pool, isFailure }),
+    createShortcuts,
     // A scalar subselect is evaluated once and, unlike the bare volatile function, can bound an index scan.
     now: sql<number>`(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT))`,
     forUpdate: sql`FOR UPDATE`,

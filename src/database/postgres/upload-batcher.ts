@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
 import type { CompiledQuery } from 'kysely'
-import type { Ledger } from '../../core/ledger/ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { tooLate, type KeyedSemaphore } from '../ledger/keyed-semaphore.ts'
-import { type ResumableRow, toResumable } from '../ledger/resumable/rows.ts'
-import type { Batch, RunBatch } from './connection.ts'
+import { type ResumableRow, toResumable } from '../resumable/rows.ts'
+import type { Batch, RunBatch } from '../database.ts'
+import type { Steps } from '../ledger/shortcuts.ts'
 import { type CommittedRow, toCommitted, type UploadStatements } from './upload-statements.ts'
 
-export type UploadLedger = Pick<Ledger, 'begin' | 'createResumable' | 'commit'>
+type UploadSteps = Pick<Steps, 'begin' | 'createResumable' | 'commit'>
 
 export interface UploadBatchesOptions {
   readonly statements: UploadStatements
   /** Handles refusals and uploads that have no statement. */
-  readonly steps: UploadLedger
+  readonly steps: UploadSteps
   readonly runBatch: RunBatch
   readonly userSemaphore: KeyedSemaphore
   /** Milliseconds in the queue before `unavailable`, checked when the next batch starts. */
@@ -23,7 +23,7 @@ export interface UploadBatchesOptions {
  * One lock statement and one disk write serve many uploads; batches grow with the load. A batch skips users whose row
  * is locked, because waiting would delay all others; their uploads wait in a transaction of their own.
  */
-export function createUploadBatches(options: UploadBatchesOptions): UploadLedger {
+export function createUploadBatches(options: UploadBatchesOptions): UploadSteps {
   const { statements, steps, runBatch, userSemaphore, queueTimeoutMs } = options
   const queues = new Map<UserId, BatchEntry[]>()
   /** Users with a running transaction; their further uploads would only wait for it. */

@@ -1,6 +1,11 @@
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type { BeginUpload, CommittedUpload, CommitUpload, Usage } from '../../core/ledger/ledger.ts'
+import type {
+  BeginUpload,
+  CommittedUpload,
+  CommitUpload,
+} from '../../core/uploads/upload-ledger.ts'
+import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Precondition } from '../../core/files/precondition.ts'
 import type { CreateResumable } from '../../core/uploads/resumable/resumable-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
@@ -11,8 +16,8 @@ import {
   insertResumable,
   type ResumableValues,
   resumableValues,
-} from '../ledger/resumable/create.ts'
-import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../ledger/resumable/rows.ts'
+} from '../resumable/create.ts'
+import { RESUMABLE_COLUMNS, UPLOAD_COLUMNS } from '../resumable/rows.ts'
 import {
   FILE_COLUMNS,
   INSERT_FILE,

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Transact } from '../database.ts'
 import type { Tables } from '../schema.ts'
 
 export interface GroupCommitOptions {
@@ -8,9 +9,6 @@ export interface GroupCommitOptions {
   /** False after errors on which SQLite has already rolled back. */
   readonly isInTransaction: () => boolean
 }
-
-/** Runs `work` in a transaction that is durable when it resolves; rejects with the error of `work` or the database. */
-export type Transact = <T>(work: (tx: Transaction<Tables>) => Promise<T>) => Promise<T>
 
 /**
  * Concurrent transactions share one COMMIT and so one disk write, in call order. Each has a savepoint: one that throws

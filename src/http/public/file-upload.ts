@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { availableBytes } from '../../core/quota/capacity.ts'
-import type { CommittedUpload } from '../../core/ledger/ledger.ts'
+import type { CommittedUpload } from '../../core/uploads/upload-ledger.ts'
 import { Bytes } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { parseVisibility, type Visibility } from '../../core/files/file.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { FindFile } from '../../../src/core/ledger/ledger.ts'
+import type { FindFile } from '../../../src/core/files/file-ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import {
   type Account,

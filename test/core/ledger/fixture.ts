@@ -13,12 +13,10 @@ import type {
   BeginUpload,
   CommittedUpload,
   CommitUpload,
-  DeleteFile,
-  Ledger,
-  ListFiles,
-  UpdateFile,
-  Usage,
-} from '../../../src/core/ledger/ledger.ts'
+} from '../../../src/core/uploads/upload-ledger.ts'
+import type { DeleteFile, ListFiles, UpdateFile } from '../../../src/core/files/file-ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
+import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { objectKey, createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { UserStore } from '../../../src/core/users/user-store.ts'

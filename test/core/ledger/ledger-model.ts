@@ -1,5 +1,6 @@
 import type { Visibility } from '../../../src/core/files/file.ts'
-import type { UploadOutcome, Usage } from '../../../src/core/ledger/ledger.ts'
+import type { UploadOutcome } from '../../../src/core/uploads/upload-ledger.ts'
+import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
 
 interface PendingUpload {

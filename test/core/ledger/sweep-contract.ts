@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { callerOf } from '../../../src/core/users/caller.ts'
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { ObjectKey, Version } from '../../../src/core/objects/object-key.ts'
-import type { AbortedUpload, Garbage } from '../../../src/core/ledger/sweep-ledger.ts'
+import type { AbortedUpload, Garbage } from '../../../src/core/sweep/sweep-ledger.ts'
 import {
   type Account,
   accountOf,

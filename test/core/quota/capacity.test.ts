@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { availableBytes, capacityState } from '../../../src/core/quota/capacity.ts'
 import { capacityExceeded, fileCountExceeded } from '../../../src/core/quota/refusal.ts'
-import type { Usage } from '../../../src/core/ledger/ledger.ts'
+import type { Usage } from '../../../src/core/users/account-ledger.ts'
 
 function usage(figures: Partial<Usage>): Usage {
   return { capacity: 100, used: 0, reserved: 0, fileCount: 0, ...figures }

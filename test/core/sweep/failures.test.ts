@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import { objectKey, createVersion } from '../../../src/core/objects/object-key.ts'
 import { createSweeper } from '../../../src/core/sweep/sweeper.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'

@@ -9,7 +9,7 @@ import {
   openAccount,
 } from '../ledger/fixture.ts'
 
-/** The rules of the port `Ledger` on users with their figures, and of pages of grants. */
+/** The rules of the port `AccountLedger`, and of pages of grants. */
 export function accountsContract(name: string, open: () => Promise<LedgerHarness>): void {
   describe(`accounts on ${name}`, () => {
     let harness: LedgerHarness

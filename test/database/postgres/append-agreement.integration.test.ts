@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { DatabaseError } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { isAppError } from '../../../src/core/errors.ts'
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
 import {
   createVersion,
   type ObjectKey,
@@ -11,7 +10,7 @@ import {
 } from '../../../src/core/objects/object-key.ts'
 import type { Piece } from '../../../src/core/uploads/resumable/append-store.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { createLedger } from '../../../src/database/ledger/ledger.ts'
+import { createLedger, type Ledger } from '../../../src/database/ledger/ledger.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'

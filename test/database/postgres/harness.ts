@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { inject } from 'vitest'
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'

@@ -18,10 +18,10 @@ import { createDatabase } from '../../support/servers/postgres.ts'
 import { runSql } from '../../support/run-sql.ts'
 import { serverUrl } from './harness.ts'
 import { explainHotReads } from './hot-reads.ts'
-import { explainListings, fillWithFiles, mostRowsRead } from '../ledger/list-plans.ts'
+import { explainListings, fillWithFiles, mostRowsRead } from '../files/list-plans.ts'
 import { explainUserLists, fillWithUsers } from '../users/user-plans.ts'
-import { explainAppend } from '../ledger/append-plans.ts'
-import { explainSweeps, fillWithLeftovers } from '../ledger/sweep-plans.ts'
+import { explainAppend } from '../resumable/append-plans.ts'
+import { explainSweeps, fillWithLeftovers } from '../sweep/sweep-plans.ts'
 
 const server = inject('postgres')
 

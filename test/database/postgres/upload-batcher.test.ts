@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../../src/core/errors.ts'
-import type { BeginUpload } from '../../../src/core/ledger/ledger.ts'
+import type { BeginUpload } from '../../../src/core/uploads/upload-ledger.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import type { Batch } from '../../../src/database/postgres/connection.ts'
+import type { Batch } from '../../../src/database/database.ts'
 import { createUploadBatches } from '../../../src/database/postgres/upload-batcher.ts'
 
 const QUEUE_TIMEOUT_MS = 10_000

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import { createMetrics, type MetricsOptions } from '../../../src/metrics/metrics.ts'
 import type { Sweeper } from '../../../src/core/sweep/sweeper.ts'
 import { expectProblem, type OpenService, upload } from '../fixture.ts'

@@ -1,10 +1,7 @@
 import type { FileName } from '../../../src/core/files/file-name.ts'
-import type {
-  CommittedUpload,
-  CommitUpload,
-  FindFile,
-  Ledger,
-} from '../../../src/core/ledger/ledger.ts'
+import type { CommittedUpload, CommitUpload } from '../../../src/core/uploads/upload-ledger.ts'
+import type { FindFile } from '../../../src/core/files/file-ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import { type Applied, type CheckerOptions, operationOf } from './applied.ts'
 import { assertLedger, assertObjects } from './ledger-check.ts'

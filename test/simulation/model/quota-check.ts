@@ -1,5 +1,5 @@
 import { isAppError } from '../../../src/core/errors.ts'
-import type { BeginUpload } from '../../../src/core/ledger/ledger.ts'
+import type { BeginUpload } from '../../../src/core/uploads/upload-ledger.ts'
 import type { CreateResumable } from '../../../src/core/uploads/resumable/resumable-ledger.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'

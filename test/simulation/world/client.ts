@@ -1,7 +1,7 @@
 import { AppError, isAppError } from '../../../src/core/errors.ts'
 import type { ErrorCode } from '../../../src/core/error-codes.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import type { CommittedUpload } from '../../../src/core/ledger/ledger.ts'
+import type { CommittedUpload } from '../../../src/core/uploads/upload-ledger.ts'
 import type { Precondition } from '../../../src/core/files/precondition.ts'
 import {
   MissingObject,

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import { createRepository, type Repository } from '../../../src/core/files/repository.ts'
 import {

@@ -9,7 +9,7 @@ import {
   type FailedAttemptPolicy,
 } from '../../../src/core/auth/failed-attempts.ts'
 import type { FailedAttemptLimiter } from '../../../src/core/auth/failed-attempt-limiter.ts'
-import type { Ledger } from '../../../src/core/ledger/ledger.ts'
+import type { Ledger } from '../../../src/database/ledger/ledger.ts'
 import type { ObjectStore } from '../../../src/core/objects/object-store.ts'
 import type { SweepReport } from '../../../src/core/sweep/sweeper.ts'
 import type { ResumableUploads } from '../../../src/core/uploads/resumable/resumable-uploads.ts'

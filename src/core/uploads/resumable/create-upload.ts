@@ -23,7 +23,7 @@ export interface CreateUpload extends AuthorizedCaller {
 }
 
 /**
- * See `Ledger.createResumable`. Also rejects with `invalid_parameter` for a precondition above
+ * See `ResumableLedger.createResumable`. Also rejects with `invalid_parameter` for a precondition above
  * `MAX_PRECONDITION_BYTES`, and with `file_too_large` and `insufficient_storage`. Sends nothing to the store.
  */
 export async function createUpload(

@@ -1,7 +1,7 @@
 import { timeoutSignal } from '../../async/deadline.ts'
 import { AppError, isAppError } from '../../errors.ts'
 import type { ErrorCode } from '../../error-codes.ts'
-import type { CommittedUpload, CommitUpload, UploadOutcome } from '../../ledger/ledger.ts'
+import type { CommittedUpload, CommitUpload, UploadOutcome } from '../upload-ledger.ts'
 import { objectMetadata } from '../../objects/object-metadata.ts'
 import { readStoredDigest } from '../../objects/stored-digest.ts'
 import type { AuthorizedCaller, Caller } from '../../users/caller.ts'
@@ -38,7 +38,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 /**
  * Makes a sealed upload the file: object, digest, commit. Can be repeated on any instance. One call at a time does the
  * work, and a later call gets the same result. Rejects with `upload_busy` while another call is at work; with
- * `digest_mismatch` or `upload_gone` (`lost`), which end the upload; and as `Ledger.commit` does, which leaves it
+ * `digest_mismatch` or `upload_gone` (`lost`), which end the upload; and as `UploadLedger.commit` does, which leaves it
  * sealed. If in doubt, a sealed upload is never aborted.
  */
 export async function finishUpload(

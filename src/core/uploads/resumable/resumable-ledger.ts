@@ -159,9 +159,8 @@ export interface Unfinished {
 }
 
 /**
- * The part of the port `Ledger` for uploads that consist of several requests. The row of `uploads` stays `pending`
- * until `commit` or `abort`, which work as for any upload. Methods that take a `Caller` reject as described at
- * `Ledger`. Each method is one short transaction or statement; none waits for a body or another instance.
+ * PORT: uploads that consist of several requests. As every part of the ledger, it keeps the contract of `UploadLedger`.
+ * The row of `uploads` stays `pending` until `UploadLedger.commit` or `abort`, which work as for any upload.
  */
 export interface ResumableLedger {
   /**
@@ -231,4 +230,13 @@ export interface ResumableLedger {
    * nothing and resolves to `false`: the upload is sealed, or was claimed or fenced since.
    */
   fence(claim: NamedClaim): Promise<boolean>
+
+  /**
+   * Guarantees that everything that methods have returned before the call is as durable as a commit of this process.
+   * After a crash, a database with a synchronous standby can show changes that a failover undoes. Refusals of all
+   * methods are confirmed already. What a method that changes nothing has returned must be confirmed, in this order,
+   * before a client is told something that it takes for an acknowledgement: an offset, or that a file is stored or an
+   * upload has ended. Reads of files, listings and figures acknowledge nothing (docs/storage.md).
+   */
+  confirm(): Promise<void>
 }

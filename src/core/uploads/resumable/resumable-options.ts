@@ -1,10 +1,12 @@
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { ObjectStore } from '../../objects/object-store.ts'
 import type { FreeSpace } from '../free-space.ts'
 import type { UploadMemory } from '../../memory/upload-memory.ts'
+import type { FileLedger } from '../../files/file-ledger.ts'
+import type { UploadLedger } from '../upload-ledger.ts'
+import type { ResumableLedger } from './resumable-ledger.ts'
 
 export interface ResumableOptions {
-  readonly ledger: Ledger
+  readonly ledger: ResumableLedger & UploadLedger & FileLedger
   readonly objects: ObjectStore
   readonly memory: UploadMemory
   readonly space?: FreeSpace | undefined

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { isAppError } from '../../errors.ts'
 import type { File } from '../../files/file.ts'
-import type { CommittedUpload } from '../../ledger/ledger.ts'
+import type { CommittedUpload } from '../upload-ledger.ts'
 import type { Version } from '../../objects/object-key.ts'
 import type { Caller } from '../../users/caller.ts'
 import type { IncomingFile } from '../store-content.ts'
@@ -54,7 +54,7 @@ export interface FoundUpload {
 
 /**
  * What these methods report about an upload, in a result or a refusal, survives a failover of the database to a
- * synchronous standby: it is committed or confirmed (`Ledger.confirm`) after it was read. `list` acknowledges nothing.
+ * synchronous standby: it is committed or confirmed (`ResumableLedger.confirm`) after it was read. `list` acknowledges nothing.
  */
 export interface ResumableUploads {
   /** See `createUpload`. An empty file is committed immediately, unless an append follows. */

@@ -1,19 +1,20 @@
 import { forEachConcurrent } from '../../async/for-each-concurrent.ts'
 import { isAppError } from '../../errors.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import type { PendingUpload } from '../../ledger/sweep-ledger.ts'
+import type { PendingUpload, UploadLedger } from '../upload-ledger.ts'
 import type { Version } from '../../objects/object-key.ts'
 import type { ObjectStore } from '../../objects/object-store.ts'
 import type { UserId } from '../../users/user-id.ts'
 import type { Users } from '../../users/users.ts'
-import type { ResumablePage, ResumableUpload, Unfinished } from './resumable-ledger.ts'
+import type {
+  ResumablePage,
+  ResumableUpload,
+  Unfinished,
+  ResumableLedger,
+} from './resumable-ledger.ts'
 import type { ResumableUploads } from './resumable-uploads.ts'
 
 export interface UploadAdministrationOptions {
-  readonly ledger: Pick<
-    Ledger,
-    'abort' | 'listPendingUploads' | 'listResumables' | 'measureUnfinished'
-  >
+  readonly ledger: UploadLedger & ResumableLedger
   readonly objects: Pick<ObjectStore, 'head'>
   readonly users: Pick<Users, 'find'>
   readonly uploads: Pick<ResumableUploads, 'cancel'>

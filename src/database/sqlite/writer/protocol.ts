@@ -1,4 +1,4 @@
-import type { Ledger } from '../../../core/ledger/ledger.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import type { SerializedError } from './serialized-error.ts'
 

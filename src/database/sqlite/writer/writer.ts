@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Deadline } from '../../../core/async/deadline.ts'
-import type { Ledger } from '../../../core/ledger/ledger.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { UserStore } from '../../../core/users/user-store.ts'
 import { databaseUnavailable } from '../../repeats.ts'
 import { MessageBuffer } from './message-buffer.ts'

@@ -1,5 +1,5 @@
 import { capacityFigures } from '../../../core/quota/capacity.ts'
-import type { Account } from '../../../core/ledger/ledger.ts'
+import type { Account } from '../../../core/users/account-ledger.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { isUserId, parseUserIdPrefix } from '../../../core/users/user-id.ts'
 import type { Users } from '../../../core/users/users.ts'

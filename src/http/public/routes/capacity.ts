@@ -1,6 +1,6 @@
 import { capacityFigures } from '../../../core/quota/capacity.ts'
 import type { Repository } from '../../../core/files/repository.ts'
-import type { CapacityReport } from '../../../core/ledger/ledger.ts'
+import type { CapacityReport } from '../../../core/users/account-ledger.ts'
 import { described } from '../../openapi/operation.ts'
 import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PendingUpload } from '../../../../src/core/ledger/sweep-ledger.ts'
+import type { PendingUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import { createVersion, objectKey, type Version } from '../../../../src/core/objects/object-key.ts'
 import {
   type Account,

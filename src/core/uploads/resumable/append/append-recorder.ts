@@ -1,11 +1,10 @@
 import { AppError } from '../../../errors.ts'
-import type { Ledger } from '../../../ledger/ledger.ts'
 import type { Durable } from '../append-store.ts'
-import type { RecordAppend, ResumableUpload } from '../resumable-ledger.ts'
+import type { RecordAppend, ResumableUpload, ResumableLedger } from '../resumable-ledger.ts'
 import type { RunningAppends } from './running-appends.ts'
 
 export interface RecorderOptions {
-  readonly ledger: Pick<Ledger, 'recordAppend'>
+  readonly ledger: Pick<ResumableLedger, 'recordAppend'>
   readonly running: Pick<RunningAppends, 'releases'>
   readonly lifetimeMs: number
   readonly recordMs?: number | undefined

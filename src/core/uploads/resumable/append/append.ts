@@ -76,7 +76,7 @@ export interface AppendResult {
  * Adds the bytes of one request to an open upload, at its recorded offset. However the body ends, the received bytes
  * are kept, unless the request has a checksum. Rejects with `offset_mismatch`, `upload_length_exceeded`,
  * `file_too_large` and `checksum_mismatch`; with `unavailable` if no byte could be recorded; and as
- * `Ledger.prepareAppend` does.
+ * `ResumableLedger.prepareAppend` does.
  */
 export async function appendBytes(
   options: AppendOptions,

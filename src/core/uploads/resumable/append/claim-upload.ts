@@ -37,7 +37,7 @@ export interface Claimed extends Claim {
 
 /**
  * Guarantees that this append alone can record until it is released or fenced. If it rejects, it releases what it may
- * have claimed. Rejects with `offset_mismatch`, `upload_busy`, `upload_gone` (`lost`), and as `Ledger.claimAppend`
+ * have claimed. Rejects with `offset_mismatch`, `upload_busy`, `upload_gone` (`lost`), and as `ResumableLedger.claimAppend`
  * does.
  */
 export async function claimUpload(

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type { BeginUpload, CheckBegin } from '../../core/ledger/ledger.ts'
+import type { BeginUpload, CheckBegin } from '../../core/uploads/upload-ledger.ts'
 import type { Slot } from '../statement.ts'
 import {
   assertPrecondition,
@@ -10,7 +10,7 @@ import {
   lockUser,
   type Rule,
   run,
-} from './ledger-sql.ts'
+} from '../ledger/ledger-sql.ts'
 import {
   mayBegin,
   needFrom,
@@ -19,7 +19,7 @@ import {
   type NeedValues,
   needValues,
   refusalReason,
-} from './quota-rule.ts'
+} from '../ledger/quota-rule.ts'
 
 export async function begin(tx: LedgerTx, upload: BeginUpload): Promise<void> {
   await lockUser(tx, upload.userId)

@@ -3,11 +3,11 @@ import { MAX_BYTES } from '../../core/byte-size.ts'
 import type { File } from '../../core/files/file.ts'
 import { MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import type { FileOrder, FilePosition, ListedFiles } from '../../core/files/listing.ts'
-import type { ListFiles } from '../../core/ledger/ledger.ts'
+import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { isBelow, isInRange, successorOf } from '../prefix-range.ts'
 import { VISIBLE_TO } from './find-file.ts'
-import { createdAt, type LedgerTx } from './ledger-sql.ts'
-import { FILE_COLUMNS } from './rows.ts'
+import { createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** Keyset pagination: enters the index of the order at the position and reads until the page is full. */
 export async function listFiles(tx: LedgerTx, page: ListFiles): Promise<ListedFiles> {

@@ -1,29 +1,13 @@
 import { type QueryResult, type RawBuilder, sql } from 'kysely'
-import type { Ledger } from '../../core/ledger/ledger.ts'
-import type { AbortedUpload, Garbage, PendingUpload } from '../../core/ledger/sweep-ledger.ts'
+import type { AbortedUpload, Garbage, SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Version } from '../../core/objects/object-key.ts'
-import type { GarbageRow, ResumableUploadRow, UploadRow } from '../schema.ts'
-import { type LedgerTx, lockUser } from './ledger-sql.ts'
-
-export async function endLeases({ db, now }: LedgerTx): Promise<number> {
-  const { numAffectedRows } = await sql`
-    UPDATE uploads SET lease_until = ${now}
-    WHERE state = 'pending' AND lease_until > ${now} AND NOT EXISTS (
-      SELECT 1 FROM resumable_uploads WHERE resumable_uploads.version = uploads.version
-    )
-  `.execute(db)
-  // A resumable upload survives the process that was appending to it. No write of that process can come any more, so
-  // the next append need not take over. What the object store may still do for it is in `store_state`.
-  await sql`
-    UPDATE resumable_uploads SET holder = NULL, holder_until = 0 WHERE holder IS NOT NULL
-  `.execute(db)
-  return Number(numAffectedRows)
-}
+import type { GarbageRow } from '../schema.ts'
+import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 
 export async function listExpiredUploads(
   { db, now }: LedgerTx,
-  { except = [], limit }: Parameters<Ledger['listExpiredUploads']>[0],
+  { except = [], limit }: Parameters<SweepLedger['listExpiredUploads']>[0],
 ): Promise<readonly { userId: UserId; version: Version }[]> {
   const ofOthers = except.length === 0 ? sql`` : sql`AND user_id NOT IN (${sql.join(except)})`
   const { rows } = await sql<{ readonly userId: UserId; readonly version: Version }>`
@@ -34,33 +18,9 @@ export async function listExpiredUploads(
   return rows
 }
 
-type PendingRow = Pick<UploadRow, 'user_id' | 'version' | 'name' | 'object_key'> &
-  Pick<ResumableUploadRow, 'length_bytes'> & { readonly is_running: number }
-
-export async function listPendingUploads(
-  { db, now }: LedgerTx,
-  { after, limit }: Parameters<Ledger['listPendingUploads']>[0],
-): Promise<readonly PendingUpload[]> {
-  const { rows } = await sql<PendingRow>`
-    SELECT uploads.user_id, uploads.version, name, object_key, length_bytes,
-      CASE WHEN COALESCE(holder_until, lease_until) > ${now} THEN 1 ELSE 0 END AS is_running
-    FROM uploads LEFT JOIN resumable_uploads ON resumable_uploads.version = uploads.version
-    WHERE uploads.state = 'pending' AND uploads.version > ${after ?? ''}
-    ORDER BY uploads.version LIMIT ${limit}
-  `.execute(db)
-  return rows.map((row) => ({
-    userId: row.user_id,
-    version: row.version,
-    name: row.name,
-    objectKey: row.object_key,
-    length: row.length_bytes ?? undefined,
-    isRunning: row.is_running === 1,
-  }))
-}
-
 export async function listAbortedUploads(
   { db, now }: LedgerTx,
-  { after, limit, retentionMs }: Parameters<Ledger['listAbortedUploads']>[0],
+  { after, limit, retentionMs }: Parameters<SweepLedger['listAbortedUploads']>[0],
 ): Promise<readonly AbortedUpload[]> {
   const { rows } = await sql<Omit<AbortedUpload, 'isLast'> & { readonly is_last: number }>`
     SELECT user_id AS "userId", version, object_key AS "objectKey", remove_at AS "removeAt",
@@ -82,7 +42,7 @@ export async function listAbortedUploads(
 /** As for garbage: a trigger on the deleted rows changes their user's figures. */
 export async function noteAbortedRemovals(
   tx: LedgerTx,
-  removals: Parameters<Ledger['noteAbortedRemovals']>[0],
+  removals: Parameters<SweepLedger['noteAbortedRemovals']>[0],
 ): Promise<number> {
   const { db, now } = tx
   const { userId, removed, failed, retryMs, recheckMs, retentionMs } = removals
@@ -113,7 +73,7 @@ const versionsOf = (uploads: readonly AbortedUpload[]) => uploads.map(({ version
 
 export async function forgetUploads(
   { db, now }: LedgerTx,
-  { retentionMs, limit }: Parameters<Ledger['forgetUploads']>[0],
+  { retentionMs, limit }: Parameters<SweepLedger['forgetUploads']>[0],
 ): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM uploads WHERE version IN (
@@ -127,7 +87,7 @@ export async function forgetUploads(
 
 export async function listGarbage(
   { db, now }: LedgerTx,
-  { after, limit }: Parameters<Ledger['listGarbage']>[0],
+  { after, limit }: Parameters<SweepLedger['listGarbage']>[0],
 ): Promise<readonly Garbage[]> {
   const { rows } = await sql<GarbageRow>`
     SELECT object_key, not_before, user_id FROM garbage
@@ -145,7 +105,7 @@ export async function listGarbage(
 /** Deleting garbage changes its user's figures by a trigger, so the user is locked first. */
 export async function noteGarbageRemovals(
   tx: LedgerTx,
-  { userId, removed, failed, retryMs }: Parameters<Ledger['noteGarbageRemovals']>[0],
+  { userId, removed, failed, retryMs }: Parameters<SweepLedger['noteGarbageRemovals']>[0],
 ): Promise<void> {
   const { db, now } = tx
   if (userId !== undefined) await lockUser(tx, userId)
@@ -160,27 +120,6 @@ export async function noteGarbageRemovals(
 }
 
 const keysOf = (garbage: readonly Garbage[]) => garbage.map(({ objectKey }) => objectKey)
-
-/** The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the lease. */
-export async function acquireLeaderLease(
-  { db, now }: LedgerTx,
-  { name, holder, leaseMs }: Parameters<Ledger['acquireLeaderLease']>[0],
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    INSERT INTO chores (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
-    ON CONFLICT (name) DO UPDATE
-    SET holder = excluded.holder, lease_until = excluded.lease_until
-    WHERE chores.holder = excluded.holder OR chores.lease_until <= ${now}
-  `.execute(db)
-  return numAffectedRows === 1n
-}
-
-export async function releaseLeaderLease(
-  { db }: LedgerTx,
-  { name, holder }: Parameters<Ledger['releaseLeaderLease']>[0],
-): Promise<void> {
-  await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
-}
 
 const MAX_KEYS_PER_STATEMENT = 500
 

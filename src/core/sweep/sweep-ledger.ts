@@ -1,21 +1,8 @@
-import type { FileName } from '../files/file-name.ts'
 import type { ObjectKey, Version } from '../objects/object-key.ts'
 import type { UserId } from '../users/user-id.ts'
 
 /** How long what an ended upload or append has left is kept: none of its writes can take effect later. */
 export const RETENTION_MS = 15 * 60_000
-
-/** An upload that is neither aborted nor committed, even if it has expired. */
-export interface PendingUpload {
-  readonly userId: UserId
-  readonly version: Version
-  readonly name: FileName
-  readonly objectKey: ObjectKey
-  /** The length of a resumable upload, if it is known. */
-  readonly length: number | undefined
-  /** A request holds the upload, or held it when its instance stopped, up to a minute ago. */
-  readonly isRunning: boolean
-}
 
 export interface AbortedUpload {
   readonly userId: UserId
@@ -45,46 +32,17 @@ export interface Removals<T> {
   readonly retryMs: number
 }
 
-export interface Backlog {
-  /** Items that are due, at most the requested cap. */
-  readonly count: number
-  /** How long the oldest item has been due; 0 if no item is due. */
-  readonly oldestMs: number
-}
-
-/** Totals of all users, due or not; each covers at most as many rows as the requested cap. */
-export interface Journal {
-  /** Uploads with a single request. */
-  readonly reservations: number
-  readonly reservedBytes: number
-  /** Unfinished resumable uploads, and the bytes that they have announced. */
-  readonly unfinishedUploads: number
-  readonly unfinishedBytes: number
-  readonly garbage: number
-}
-
 /**
- * The part of the port `Ledger` that cleans up after crashes and failures. Lists are in due order, so items that are
- * not yet due cost nothing. Any number of sweepers may call every method at once.
+ * PORT: what crashes and failures leave behind. As every part of the ledger, it keeps the contract of `UploadLedger`.
+ * Lists are in due order, so items that are not yet due cost nothing. Any number of sweepers may call every method at
+ * once.
  */
 export interface SweepLedger {
-  /**
-   * Ends the leases of all uploads except resumable ones, whose claims it releases instead. Returns how many leases it
-   * ended. Called only if every process that has begun an upload has ended: the next append will not take over.
-   */
-  endLeases(): Promise<number>
-
   /** Up to `limit` pending uploads with an expired lease, oldest first. `except` lists at most 1000 users to skip. */
   listExpiredUploads(options: {
     readonly except?: readonly UserId[]
     readonly limit: number
   }): Promise<readonly { userId: UserId; version: Version }[]>
-
-  /** Up to `limit` pending uploads of all users after `after`, by version. */
-  listPendingUploads(page: {
-    readonly after: Version | undefined
-    readonly limit: number
-  }): Promise<readonly PendingUpload[]>
 
   /**
    * Up to `limit` due uploads after `after`, ordered by `removeAt` and version. An upload is due when it is aborted,
@@ -140,29 +98,12 @@ export interface SweepLedger {
     readonly garbageDelayMs: number
   }): Promise<number>
 
-  /** Work that is due: uploads with an expired lease, aborted uploads and garbage. */
-  measureBacklog(cap: number): Promise<{
-    readonly expiredUploads: Backlog
-    readonly abortedUploads: Backlog
-    readonly garbage: Backlog
-  }>
-
-  measureJournal(cap: number): Promise<Journal>
-
   /**
-   * Acquires or renews the leader lease for `leaseMs` from now. Resolves to `false` if another holder's lease is
-   * running. The lease only saves work. Correctness must not depend on it: a late holder loses the lease without
-   * noticing.
+   * The database's clock, ms since 1970. After a write has failed because the disk is full, rejects until a test write
+   * succeeds.
    */
-  acquireLeaderLease(claim: LeaderLeaseClaim & { readonly leaseMs: number }): Promise<boolean>
+  check(): Promise<number>
 
-  /** Does nothing if the holder no longer has the lease. */
-  releaseLeaderLease(claim: LeaderLeaseClaim): Promise<void>
-}
-
-/** One candidate for the leader lease of a background job. */
-export interface LeaderLeaseClaim {
-  readonly name: 'sweep'
-  /** Unique to each candidate. */
-  readonly holder: string
+  /** As `ResumableLedger.confirm`. */
+  confirm(): Promise<void>
 }

@@ -1,19 +1,36 @@
 import { sql } from 'kysely'
 import type {
   Account,
+  AccountLedger,
   AccountPage,
   CapacityReport,
-  FindFile,
   Usage,
-} from '../../core/ledger/ledger.ts'
+} from '../../core/users/account-ledger.ts'
+import type { FindFile } from '../../core/files/file-ledger.ts'
 import { isInRange } from '../prefix-range.ts'
 import type { GrantRow } from '../schema.ts'
-import { toGrant } from '../users/grants.ts'
-import { capacityInForce, createdAt, isInForce, type LedgerTx } from './ledger-sql.ts'
-import { type AccountRow, toAccount, USAGE_COLUMNS, usageIn } from './rows.ts'
+import { toGrant } from './grants.ts'
+import {
+  capacityInForce,
+  createdAt,
+  findAccount,
+  isInForce,
+  type LedgerTx,
+} from '../ledger/ledger-sql.ts'
+import { type AccountRow, toAccount, USAGE_COLUMNS, usageIn } from '../ledger/rows.ts'
+import type { Session } from '../ledger/session.ts'
+
+export function createAccountLedger({ query, readInOrder }: Session): AccountLedger {
+  return {
+    findAccount: (userId) => query((tx) => findAccount(tx, userId)),
+    listAccounts: (page) => readInOrder((tx) => listAccounts(tx, page)),
+    reportCapacity: (userId, userCreatedAt) =>
+      query((tx) => reportCapacity(tx, { userId, userCreatedAt })),
+  }
+}
 
 /** Pages users before the LEFT JOIN: PostgreSQL might otherwise read all later quotas for a merge join. */
-export async function listAccounts(
+async function listAccounts(
   { db, capacity }: LedgerTx,
   { prefix, after, limit }: AccountPage,
 ): Promise<readonly Account[]> {
@@ -32,7 +49,7 @@ export async function listAccounts(
 type ReportRow = Usage & { [column in keyof GrantRow]: GrantRow[column] | null }
 
 /** Reads the time once, so that the grants match the capacity. */
-export async function reportCapacity(
+async function reportCapacity(
   { db, now, baseCapacity }: LedgerTx,
   { userId, userCreatedAt }: Pick<FindFile, 'userId' | 'userCreatedAt'>,
 ): Promise<CapacityReport | undefined> {

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { Audience } from '../../core/files/listing.ts'
-import type { FindFile, Ledger } from '../../core/ledger/ledger.ts'
+import type { FileLedger, FindFile } from '../../core/files/file-ledger.ts'
 import type { Database } from '../database.ts'
 import { compileOnce, type Slot } from '../statement.ts'
-import { FILE_COLUMNS } from './rows.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */
 export const VISIBLE_TO = {
@@ -15,7 +15,7 @@ export const VISIBLE_TO = {
 } as const satisfies Record<Audience, RawBuilder<unknown>>
 
 /** Tests visibility in SQL, so that a hidden file takes no longer than a missing one. */
-export function createFindFile(database: Database): Ledger['findFile'] {
+export function createFindFile(database: Database): FileLedger['findFile'] {
   const { kysely, runBatch } = database
   const findOne = compileOnce<FindFile, File>(
     kysely,

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { ObjectKey } from '../../../core/objects/object-key.ts'
-import type { RecordAppend } from '../../../core/uploads/resumable/resumable-ledger.ts'
-import type { ResumableUploadRow, UploadPieceRow } from '../../schema.ts'
-import { type LedgerTx, lockUser } from '../ledger-sql.ts'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { RecordAppend } from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
+import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { lockUpload, prolong } from './claim.ts'
 import { forgetTailKey, leaveTailKey, leaveTails } from './tails.ts'
 

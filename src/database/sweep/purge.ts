@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import type { Ledger } from '../../core/ledger/ledger.ts'
+import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
-import { type LedgerTx, lockUser } from './ledger-sql.ts'
-import { endResumablesOfUser, forgetUnclaimedOfUser } from './resumable/end.ts'
+import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { endResumablesOfUser, forgetUnclaimedOfUser } from '../resumable/end.ts'
 
 /** Works on one user per call, so that it holds one user's lock, and only briefly. */
 export async function purgeDeletedUsers(
   tx: LedgerTx,
-  { userId: chosen, limit, garbageDelayMs }: Parameters<Ledger['purgeDeletedUsers']>[0],
+  { userId: chosen, limit, garbageDelayMs }: Parameters<SweepLedger['purgeDeletedUsers']>[0],
 ): Promise<number> {
   const userId = chosen ?? (await findUserToPurge(tx, undefined))
   if (userId === undefined) return 0

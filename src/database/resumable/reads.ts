@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
-import type { File } from '../../../core/files/file.ts'
-import type { Version } from '../../../core/objects/object-key.ts'
-import type { Piece } from '../../../core/uploads/resumable/append-store.ts'
+import type { File } from '../../core/files/file.ts'
+import type { Version } from '../../core/objects/object-key.ts'
+import type { Piece } from '../../core/uploads/resumable/append-store.ts'
 import type {
   NamedResumable,
   ResumablePage,
   ResumableUpload,
   Unfinished,
-} from '../../../core/uploads/resumable/resumable-ledger.ts'
-import type { UserId } from '../../../core/users/user-id.ts'
-import type { UploadPieceRow } from '../../schema.ts'
-import { createdAt, type LedgerTx } from '../ledger-sql.ts'
-import { unfinishedUploads } from '../quota-rule.ts'
-import { FILE_COLUMNS } from '../rows.ts'
+} from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { UploadPieceRow } from '../schema.ts'
+import { createdAt, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { unfinishedUploads } from '../ledger/quota-rule.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { type ResumableRow, selectResumables, toPiece, toResumable } from './rows.ts'
 
 export async function findResumable(

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Piece } from '../../../core/uploads/resumable/append-store.ts'
+import type { Piece } from '../../core/uploads/resumable/append-store.ts'
 import type {
   Claim,
   ClaimAppend,
@@ -8,10 +8,10 @@ import type {
   NamedClaim,
   NamedResumable,
   ResumableUpload,
-} from '../../../core/uploads/resumable/resumable-ledger.ts'
-import type { Version } from '../../../core/objects/object-key.ts'
-import type { ResumableUploadRow, UploadPieceRow } from '../../schema.ts'
-import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger-sql.ts'
+} from '../../core/uploads/resumable/resumable-ledger.ts'
+import type { Version } from '../../core/objects/object-key.ts'
+import type { ResumableUploadRow, UploadPieceRow } from '../schema.ts'
+import { bigint, inactiveReason, isActive, type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
 import { findRow, RESUMABLE_COLUMNS, type ResumableRow, toPiece, toResumable } from './rows.ts'
 import { isRenewalDue, journalTail, leaveTailKey, mostTailBytes, renewTails } from './tails.ts'
 

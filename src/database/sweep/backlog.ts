@@ -1,12 +1,19 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Ledger } from '../../core/ledger/ledger.ts'
-import type { Backlog, Journal } from '../../core/ledger/sweep-ledger.ts'
-import type { LedgerTx } from './ledger-sql.ts'
+import type { Backlog, BacklogLedger, Journal } from '../../core/sweep/backlog-ledger.ts'
+import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Session } from '../ledger/session.ts'
 
-export async function measureBacklog(
+export function createBacklogLedger({ readInOrder }: Session): BacklogLedger {
+  return {
+    measureBacklog: (cap) => readInOrder((tx) => measureBacklog(tx, cap)),
+    measureJournal: (cap) => readInOrder((tx) => measureJournal(tx, cap)),
+  }
+}
+
+async function measureBacklog(
   tx: LedgerTx,
   cap: number,
-): ReturnType<Ledger['measureBacklog']> {
+): ReturnType<BacklogLedger['measureBacklog']> {
   const { now } = tx
   return {
     expiredUploads: await measure(
@@ -28,7 +35,7 @@ export async function measureBacklog(
 }
 
 /** The `>= 0` conditions match every row, so that each statement reads at most `cap` rows of its index. */
-export async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
+async function measureJournal({ db }: LedgerTx, cap: number): Promise<Journal> {
   const pending = await sql<Omit<Journal, 'garbage'>>`
     SELECT COUNT(*) - COUNT(r.version) AS reservations,
       ${total(sql`CASE WHEN r.version IS NULL THEN reserved_bytes ELSE 0 END`)} AS "reservedBytes",

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
-import type { CommittedUpload, CommitUpload } from '../../core/ledger/ledger.ts'
+import type { CommittedUpload, CommitUpload } from '../../core/uploads/upload-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
-import { applyChanges } from './apply-changes.ts'
+import { applyChanges } from '../ledger/apply-changes.ts'
 import {
   assertPrecondition,
   fileNamed,
@@ -15,8 +15,8 @@ import {
   lockUser,
   lostReason,
   uploadLost,
-} from './ledger-sql.ts'
-import type { Outcome } from './rows.ts'
+} from '../ledger/ledger-sql.ts'
+import type { Outcome } from '../ledger/rows.ts'
 
 export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<CommittedUpload> {
   await lockUser(tx, upload.userId)

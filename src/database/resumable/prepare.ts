@@ -1,20 +1,16 @@
 import { sql } from 'kysely'
-import { AppError } from '../../../core/errors.ts'
-import type { File } from '../../../core/files/file.ts'
-import type { Version } from '../../../core/objects/object-key.ts'
-import {
-  endedAlready,
-  uploadBusy,
-  uploadNotFound,
-} from '../../../core/uploads/resumable/refusals.ts'
-import type { PrepareAppend } from '../../../core/uploads/resumable/resumable-ledger.ts'
+import { AppError } from '../../core/errors.ts'
+import type { File } from '../../core/files/file.ts'
+import type { Version } from '../../core/objects/object-key.ts'
+import { endedAlready, uploadBusy, uploadNotFound } from '../../core/uploads/resumable/refusals.ts'
+import type { PrepareAppend } from '../../core/uploads/resumable/resumable-ledger.ts'
 import {
   assertPrecondition,
   bigint,
   inactiveReason,
   type LedgerTx,
   lockUser,
-} from '../ledger-sql.ts'
+} from '../ledger/ledger-sql.ts'
 import {
   growthOver,
   mayAnnounce,
@@ -22,7 +18,7 @@ import {
   needOf,
   newFilesOver,
   refusalReason,
-} from '../quota-rule.ts'
+} from '../ledger/quota-rule.ts'
 import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './rows.ts'
 
 /** Resolves to `false` if something has to be written. Otherwise makes all checks, and rejects if one fails. */

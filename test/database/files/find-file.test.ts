@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReadBatches } from '../../../src/database/ledger/find-file.ts'
+import { createReadBatches } from '../../../src/database/files/find-file.ts'
 
 /** Reads that answer with ten times the key, and what was read together. */
 function bed() {

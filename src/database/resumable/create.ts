@@ -1,11 +1,17 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { File } from '../../../core/files/file.ts'
+import type { File } from '../../core/files/file.ts'
 import type {
   CreateResumable,
   ResumableUpload,
-} from '../../../core/uploads/resumable/resumable-ledger.ts'
-import { assertPrecondition, bigint, fileNamed, type LedgerTx, lockUser } from '../ledger-sql.ts'
-import { growthOver, mayCreate, needOf, newFilesOver, refusalReason } from '../quota-rule.ts'
+} from '../../core/uploads/resumable/resumable-ledger.ts'
+import {
+  assertPrecondition,
+  bigint,
+  fileNamed,
+  type LedgerTx,
+  lockUser,
+} from '../ledger/ledger-sql.ts'
+import { growthOver, mayCreate, needOf, newFilesOver, refusalReason } from '../ledger/quota-rule.ts'
 import { findRow, toResumable } from './rows.ts'
 
 export async function createResumable(

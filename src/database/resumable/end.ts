@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import type { AbortUpload } from '../../../core/ledger/ledger.ts'
-import type { ObjectKey } from '../../../core/objects/object-key.ts'
-import type { UserId } from '../../../core/users/user-id.ts'
-import type { ResumableUploadRow } from '../../schema.ts'
-import type { LedgerTx } from '../ledger-sql.ts'
+import type { AbortUpload } from '../../core/uploads/upload-ledger.ts'
+import type { ObjectKey } from '../../core/objects/object-key.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { ResumableUploadRow } from '../schema.ts'
+import type { LedgerTx } from '../ledger/ledger-sql.ts'
 import { leaveTailKey, leaveTails, leaveTailsOfUser, mostTailBytes } from './tails.ts'
 
 /**

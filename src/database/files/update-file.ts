@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
 import type { FileChange } from '../../core/files/change.ts'
 import { fileNotFound, type File } from '../../core/files/file.ts'
-import type { DeleteFile, UpdateFile } from '../../core/ledger/ledger.ts'
-import { applyChanges } from './apply-changes.ts'
+import type { DeleteFile, UpdateFile } from '../../core/files/file-ledger.ts'
+import { applyChanges } from '../ledger/apply-changes.ts'
 import {
   assertPrecondition,
   fileNamed,
   inactiveReason,
   type LedgerTx,
   lockUser,
-} from './ledger-sql.ts'
-import { FILE_COLUMNS } from './rows.ts'
+} from '../ledger/ledger-sql.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 export async function deleteFile(tx: LedgerTx, request: DeleteFile): Promise<void> {
   await lockUser(tx, request.userId)

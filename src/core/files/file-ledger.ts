@@ -1,0 +1,66 @@
+import type { File, Visibility } from './file.ts'
+import type { FileName, FileNamePrefix } from './file-name.ts'
+import type { Audience, FileOrder, FilePosition, ListedFiles } from './listing.ts'
+import type { Precondition } from './precondition.ts'
+import type { Caller } from '../users/caller.ts'
+import type { UserId } from '../users/user-id.ts'
+
+export interface FindFile {
+  readonly userId: UserId
+  /** If set, a user created at another time counts as unknown. */
+  readonly userCreatedAt?: number | undefined
+  readonly name: FileName
+  readonly audience: Audience
+}
+
+export interface ListFiles {
+  readonly userId: UserId
+  readonly userCreatedAt?: number | undefined
+  readonly audience: Audience
+  readonly prefix: FileNamePrefix
+  readonly order: FileOrder
+  readonly after: FilePosition | undefined
+  readonly limit: number
+  /** How many of the files that the audience may see are looked at, at most. */
+  readonly maxScanned: number
+}
+
+export interface DeleteFile extends Caller {
+  readonly name: FileName
+  readonly precondition?: Precondition | undefined
+  readonly garbageDelayMs: number
+}
+
+export interface UpdateFile extends DeleteFile {
+  /** `undefined` keeps the name; the same holds for `visibility`. */
+  readonly newName: FileName | undefined
+  readonly visibility: Visibility | undefined
+  readonly overwrite: boolean
+}
+
+/** PORT: the files of a user. As every part of the ledger, it keeps the contract of `UploadLedger`. */
+export interface FileLedger {
+  /** The file if the audience may see it. Files of suspended and deleted users are not found. */
+  findFile(file: FindFile): Promise<File | undefined>
+
+  /**
+   * Guarantees that a file which is not created, removed or moved while a client reads page after page is listed
+   * exactly once. The cost of a page does not depend on the number of files: a listing with a prefix in any order other
+   * than by name scans the files in that order, at most `maxScanned` for a page. Empty for a user who is unknown,
+   * suspended or deleted.
+   */
+  listFiles(page: ListFiles): Promise<ListedFiles>
+
+  /**
+   * Guarantees that the file is deleted and its object is garbage. Rejects with `not_found`, then
+   * `precondition_failed`.
+   */
+  deleteFile(file: DeleteFile): Promise<void>
+
+  /**
+   * Guarantees the new name and visibility, or changes nothing. Keeps version, object and `createdAt`, and updates
+   * `updatedAt`. If another file has the new name: removes that file atomically if `overwrite` is set, else rejects
+   * with `file_exists`. Before that, rejects as `deleteFile` does.
+   */
+  updateFile(change: UpdateFile): Promise<File>
+}

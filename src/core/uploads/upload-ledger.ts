@@ -1,0 +1,151 @@
+import type { File, Visibility } from '../files/file.ts'
+import type { FileName } from '../files/file-name.ts'
+import type { Precondition } from '../files/precondition.ts'
+import type { ObjectKey, Version } from '../objects/object-key.ts'
+import type { Usage } from '../users/account-ledger.ts'
+import type { Caller } from '../users/caller.ts'
+import type { UserId } from '../users/user-id.ts'
+
+export interface CheckBegin extends Caller {
+  readonly name: FileName
+  /** The part of the new file's size that is known so far; 0 reserves nothing. */
+  readonly bytes: number
+  readonly maxFiles: number
+  /** Maximum number of uploads in progress, including this one. */
+  readonly maxUploads: number
+  readonly precondition?: Precondition | undefined
+}
+
+export interface BeginUpload extends CheckBegin {
+  readonly version: Version
+  readonly objectKey: ObjectKey
+  readonly leaseMs: number
+}
+
+export interface RenewUpload {
+  readonly version: Version
+  readonly leaseMs: number
+}
+
+export interface ExtendUpload extends RenewUpload, Caller {
+  readonly bytes: number
+}
+
+export interface AbortUpload {
+  readonly userId: UserId
+  readonly version: Version
+  readonly expiredOnly?: boolean
+  /** Keep no row and remove no object, because nothing was or will be sent to the store, or the object must stay. */
+  readonly isUntouched?: boolean
+  /** How a resumable upload ended; `expired` if omitted. */
+  readonly endedAs?: 'cancelled' | 'lost'
+}
+
+export interface CommitUpload extends Caller {
+  readonly version: Version
+  /** Size in bytes, as reported by the object store. */
+  readonly size: number
+  readonly sha256: string
+  /** `undefined` keeps the visibility of the replaced file; a new file is `private`. */
+  readonly visibility: Visibility | undefined
+  readonly maxFiles: number
+  readonly precondition?: Precondition | undefined
+  /** How long the replaced object is kept for readers that have already found it. */
+  readonly garbageDelayMs: number
+}
+
+export interface CommittedUpload {
+  readonly file: File
+  readonly replaced: boolean
+  readonly usage: Usage
+}
+
+/** `forgotten`: as `aborted`, but nothing was sent to the store, so nothing is kept or has to be removed. */
+export type UploadOutcome = 'aborted' | 'forgotten' | 'committed'
+
+/** An upload that is neither aborted nor committed, even if it has expired. */
+export interface PendingUpload {
+  readonly userId: UserId
+  readonly version: Version
+  readonly name: FileName
+  readonly objectKey: ObjectKey
+  /** The length of a resumable upload, if it is known. */
+  readonly length: number | undefined
+  /** A request holds the upload, or held it when its instance stopped, up to a minute ago. */
+  readonly isRunning: boolean
+}
+
+/**
+ * PORT: what uploads reserve and commit. It and `ResumableLedger`, `FileLedger`, `AccountLedger`, `SweepLedger`,
+ * `BacklogLedger` and `LeaderLeases` are parts of the ledger, and have a common contract. Each method is one short
+ * transaction or statement. Uploads may share a transaction, but a refused call rolls back none of the others. A
+ * transaction contains only SQL; it never waits for a body or the network (I6). All times come from the database's
+ * clock, so instances with skewed clocks agree.
+ *
+ * Every method rejects with `unavailable` (driver's error as `cause`) if the database fails or times out. The outcome
+ * of a `commit` is then unknown until `abort` determines it. Busy errors, serialization failures and deadlocks are
+ * retried.
+ *
+ * Methods that take a `Caller` reject first with `access_token_invalid` for a missing user, then with `user_suspended`.
+ * They compare the creation time under the user's lock, so a later user with the same id counts as missing.
+ */
+export interface UploadLedger {
+  /** Rejects as `begin` would at this moment, and reserves nothing. */
+  checkBegin(upload: CheckBegin): Promise<void>
+
+  /**
+   * Atomic: either the journal has the upload's key and the growth is reserved, or nothing has changed. Growth is
+   * `bytes` minus the size of the replaced file, at least 0. It is accepted if it is 0, or if used + reserved + growth
+   * is at most the capacity. The `WHERE` of the reserving `UPDATE` checks this, so concurrent instances never reserve a
+   * byte twice (I5). Under the same lock, pending uploads with a running lease are limited to `maxUploads`; an expired
+   * one counts again when its lease is renewed, and a resumable one counts only while a request holds it. The same
+   * `WHERE` bounds the user's garbage (core/quota/README.md).
+   *
+   * Rejects, in this order, with: `precondition_failed`, `too_many_requests` (for garbage, with a `retry_after` until
+   * the oldest is due), `file_count_exceeded`, `capacity_exceeded` (facts
+   * `capacity, used, reserved, requested, available`).
+   */
+  begin(upload: BeginUpload): Promise<void>
+
+  /**
+   * Guarantees a reservation of `bytes` in total (it never shrinks) and a lease of `leaseMs` from now, or changes
+   * nothing. Rejects with `capacity_exceeded`. Rejects with `unavailable` if the upload is no longer pending; the
+   * caller must then stop.
+   */
+  extend(upload: ExtendUpload): Promise<void>
+
+  /** Guarantees a lease of `leaseMs` from now. Rejects with `unavailable` if the upload is no longer pending. */
+  renew(upload: RenewUpload): Promise<void>
+
+  /**
+   * Atomic: either the file is visible and durable with exactly these bytes, the replaced object is garbage and the
+   * figures are updated; or nothing has changed and the upload is still pending (unless it was aborted meanwhile).
+   *
+   * A compare-and-set moves the upload to committed; exactly one of `commit` and `abort` wins. Under the user's lock,
+   * the checks of `begin` are repeated against the current file of that name. A `size` is accepted if it is at most
+   * that file's, or if used - old + size <= capacity and other reservations stay untouched. Rejects as `begin` does,
+   * and with `unavailable` if the upload is no longer pending. Repeating a successful call returns the same file. A
+   * user with an upload in the journal is not purged, so `commit` never sees a later user with the same id.
+   */
+  commit(upload: CommitUpload): Promise<CommittedUpload>
+
+  /**
+   * Guarantees a final outcome, after any running commit: `committed` if the commit won, otherwise `aborted` (also for
+   * an unknown upload), or `forgotten` for an untouched upload and a resumable one that no append has claimed. The
+   * reservation is released exactly once. An aborted upload counts as the user's garbage until its row is deleted.
+   * Resolves to `undefined` if `expiredOnly` is set and the lease is still running.
+   */
+  abort(upload: AbortUpload): Promise<UploadOutcome | undefined>
+
+  /**
+   * Ends the leases of all uploads except resumable ones, whose claims it releases instead. Returns how many leases it
+   * ended. Called only if every process that has begun an upload has ended: the next append will not take over.
+   */
+  endLeases(): Promise<number>
+
+  /** Up to `limit` pending uploads of all users after `after`, by version. */
+  listPendingUploads(page: {
+    readonly after: Version | undefined
+    readonly limit: number
+  }): Promise<readonly PendingUpload[]>
+}

@@ -1,0 +1,45 @@
+import type { UserId, UserIdPrefix } from './user-id.ts'
+import type { Grant, User } from './user-store.ts'
+
+/** A user's figures at one moment, in bytes except `fileCount`. */
+export interface Usage {
+  /** Base capacity plus the current grants, at most 2^53 - 1. */
+  readonly capacity: number
+  readonly used: number
+  /** Reserved by uploads in progress, on top of `used`. */
+  readonly reserved: number
+  readonly fileCount: number
+}
+
+export interface Account {
+  readonly user: User
+  readonly usage: Usage
+}
+
+export interface AccountPage {
+  readonly prefix: UserIdPrefix
+  readonly after: UserId | undefined
+  readonly limit: number
+}
+
+export interface CapacityReport {
+  readonly usage: Usage
+  readonly baseCapacity: number
+  /** The current grants, ordered by source and reference. */
+  readonly grants: readonly Grant[]
+}
+
+/** PORT: users with their figures. As every part of the ledger, it keeps the contract of `UploadLedger`. */
+export interface AccountLedger {
+  /** A user of any status with their figures, read in one statement; `undefined` for an unknown user. */
+  findAccount(userId: UserId): Promise<Account | undefined>
+
+  /** Users of any status, in bytewise order of ids, read in one statement. */
+  listAccounts(page: AccountPage): Promise<readonly Account[]>
+
+  /**
+   * The user's capacity and grants, read in one statement; `undefined` for a user who is unknown, deleted or created at
+   * another time.
+   */
+  reportCapacity(userId: UserId, userCreatedAt?: number): Promise<CapacityReport | undefined>
+}

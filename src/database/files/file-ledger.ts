@@ -1,0 +1,14 @@
+import type { FileLedger } from '../../core/files/file-ledger.ts'
+import type { Session } from '../ledger/session.ts'
+import { createFindFile } from './find-file.ts'
+import { listFiles } from './list.ts'
+import { deleteFile, updateFile } from './update-file.ts'
+
+export function createFileLedger({ database, change, readInOrder }: Session): FileLedger {
+  return {
+    findFile: createFindFile(database),
+    listFiles: (page) => readInOrder((tx) => listFiles(tx, page)),
+    deleteFile: (file) => change(file.userId, (tx) => deleteFile(tx, file)),
+    updateFile: (file) => change(file.userId, (tx) => updateFile(tx, file)),
+  }
+}

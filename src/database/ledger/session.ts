@@ -1,0 +1,57 @@
+import type { CompiledQuery } from 'kysely'
+import type { UserId } from '../../core/users/user-id.ts'
+import type { Database } from '../database.ts'
+import { createCompiler, PREPARED } from '../statement.ts'
+import { createKeyedSemaphore, type KeyedSemaphore } from './keyed-semaphore.ts'
+import { capacityInForce, type LedgerTx, type Rule } from './ledger-sql.ts'
+
+type Work<T> = (tx: LedgerTx) => Promise<T>
+
+/** How the parts of the ledger reach the database. */
+export interface Session {
+  readonly database: Database
+  readonly rule: Rule
+  /** Orders the changes of a user. */
+  readonly userSemaphore: KeyedSemaphore
+  readonly queueTimeoutMs: number
+  readonly transaction: <T>(work: Work<T>) => Promise<T>
+  /** Runs a transaction in order with the user's other changes. */
+  readonly change: <T>(userId: UserId, work: Work<T>) => Promise<T>
+  /** Runs a statement in order with the user's other changes. */
+  readonly execute: <R>(userId: UserId, statement: CompiledQuery<R>) => Promise<readonly R[]>
+  readonly query: <T>(work: Work<T>) => Promise<T>
+  /** As `query`, for frequent statements. */
+  readonly queryPrepared: <T>(work: Work<T>) => Promise<T>
+  readonly readInOrder: <T>(work: Work<T>) => Promise<T>
+}
+
+/** Equals the default wait for a connection. */
+const QUEUE_TIMEOUT_MS = 10_000
+
+export function createSession(
+  database: Database,
+  { baseCapacity }: { readonly baseCapacity: number },
+): Session {
+  const { kysely, now, forUpdate, changesPerUser } = database
+  const capacity = capacityInForce(now, baseCapacity)
+  const rule = { now, capacity }
+  const common = { ...rule, forUpdate, baseCapacity, compile: createCompiler(kysely, rule) }
+  const queueTimeoutMs = QUEUE_TIMEOUT_MS
+  const userSemaphore = createKeyedSemaphore({ atOnce: changesPerUser, queueTimeoutMs })
+  return {
+    database,
+    rule,
+    userSemaphore,
+    queueTimeoutMs,
+    transaction: (work) => database.transaction((db) => work({ ...common, db })),
+    change: (userId, work) =>
+      userSemaphore(userId, () =>
+        database.transaction((db) => work({ ...common, db: db.withPlugin(PREPARED) })),
+      ),
+    execute: (userId, statement) => userSemaphore(userId, () => database.execute(statement)),
+    query: (work) => database.query((db) => work({ ...common, db })),
+    queryPrepared: (work) =>
+      database.query((db) => work({ ...common, db: db.withPlugin(PREPARED) })),
+    readInOrder: (work) => database.readInOrder((db) => work({ ...common, db })),
+  }
+}

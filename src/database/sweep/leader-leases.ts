@@ -1,0 +1,32 @@
+import { sql } from 'kysely'
+import type { LeaderLeases } from '../../core/sweep/leader-lease.ts'
+import type { LedgerTx } from '../ledger/ledger-sql.ts'
+import type { Session } from '../ledger/session.ts'
+
+export function createLeaderLeases({ query }: Session): LeaderLeases {
+  return {
+    acquireLeaderLease: (claim) => query((tx) => acquire(tx, claim)),
+    releaseLeaderLease: (claim) => query((tx) => release(tx, claim)),
+  }
+}
+
+/** The WHERE of the UPDATE decides, so that exactly one concurrent caller holds the lease. */
+async function acquire(
+  { db, now }: LedgerTx,
+  { name, holder, leaseMs }: Parameters<LeaderLeases['acquireLeaderLease']>[0],
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO chores (name, holder, lease_until) VALUES (${name}, ${holder}, ${now} + ${leaseMs})
+    ON CONFLICT (name) DO UPDATE
+    SET holder = excluded.holder, lease_until = excluded.lease_until
+    WHERE chores.holder = excluded.holder OR chores.lease_until <= ${now}
+  `.execute(db)
+  return numAffectedRows === 1n
+}
+
+async function release(
+  { db }: LedgerTx,
+  { name, holder }: Parameters<LeaderLeases['releaseLeaderLease']>[0],
+): Promise<void> {
+  await sql`DELETE FROM chores WHERE name = ${name} AND holder = ${holder}`.execute(db)
+}

@@ -1,0 +1,114 @@
+import { sql } from 'kysely'
+import type {
+  AbortUpload,
+  ExtendUpload,
+  RenewUpload,
+  UploadLedger,
+  UploadOutcome,
+} from '../../core/uploads/upload-ledger.ts'
+import {
+  bigint,
+  fileNamed,
+  findUpload,
+  type LedgerTx,
+  lockUser,
+  lostReason,
+  uploadLost,
+} from '../ledger/ledger-sql.ts'
+import { garbageBytes, growthOver, hasRoom, refusalReason } from '../ledger/quota-rule.ts'
+import type { Session } from '../ledger/session.ts'
+import { endResumable, isUnclaimed } from '../resumable/end.ts'
+import { begin, checkBegin } from './begin.ts'
+import { commit } from './commit.ts'
+import { endLeases, listPendingUploads } from './pending-uploads.ts'
+
+export function createUploadLedger(session: Session): UploadLedger {
+  const { change, query, queryPrepared, readInOrder, transaction } = session
+  return {
+    checkBegin: (upload) => query((tx) => checkBegin(tx, upload)),
+    begin: (upload) => change(upload.userId, (tx) => begin(tx, upload)),
+    extend: (upload) => change(upload.userId, (tx) => extend(tx, upload)),
+    renew: (upload) => queryPrepared((tx) => renew(tx, upload)),
+    commit: (upload) => change(upload.userId, (tx) => commit(tx, upload)),
+    abort: (upload) => change(upload.userId, (tx) => abort(tx, upload)),
+    endLeases: () => transaction(endLeases),
+    listPendingUploads: (page) => readInOrder((tx) => listPendingUploads(tx, page)),
+  }
+}
+
+async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
+  const { db, now } = tx
+  const { userId, version, bytes } = upload
+  await lockUser(tx, userId)
+  const found = await findUpload(tx, upload)
+  if (found === undefined) throw await lostReason(tx, upload)
+  const replaced = await fileNamed(tx, found)
+  const growth = Math.max(0, growthOver(replaced, bytes) - found.reserved)
+
+  const extended = await sql`
+    UPDATE uploads
+    SET reserved_bytes = reserved_bytes + ${growth}, lease_until = ${now} + ${upload.leaseMs}
+    WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
+  `.execute(db)
+  if (extended.numAffectedRows !== 1n) throw await lostReason(tx, upload)
+
+  const reserved = await sql`
+    UPDATE quotas
+    SET reserved_bytes = reserved_bytes + ${growth}
+    WHERE user_id = ${userId}
+      AND ${hasRoom(tx, { growth: bigint(growth), ownReserved: bigint(0) })}
+  `.execute(db)
+  if (reserved.numAffectedRows !== 1n) {
+    throw await refusalReason(tx, { ...upload, requested: bytes, newFiles: 0, maxFiles: 0 })
+  }
+}
+
+async function renew(tx: LedgerTx, upload: RenewUpload): Promise<void> {
+  const renewed = await sql`
+    UPDATE uploads
+    SET lease_until = ${tx.now} + ${upload.leaseMs}
+    WHERE version = ${upload.version} AND state = 'pending'
+  `.execute(tx.db)
+  if (renewed.numAffectedRows !== 1n) throw uploadLost()
+}
+
+async function abort(tx: LedgerTx, upload: AbortUpload): Promise<UploadOutcome | undefined> {
+  const { db, now } = tx
+  const { userId, version, expiredOnly = false, isUntouched = false } = upload
+  await lockUser(tx, userId)
+  const isForgotten = isUntouched || (await isUnclaimed(tx, upload))
+  const settle = isForgotten
+    ? sql`DELETE FROM uploads`
+    : sql`UPDATE uploads SET state = 'aborted', settled_at = ${now}, remove_at = ${now},
+        garbage_bytes = ${garbageBytes(sql`0`)}`
+  const { rows } = await sql<{ readonly reserved_bytes: number }>`
+    ${settle}
+    WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
+      AND (${bigint(expiredOnly ? 0 : 1)} = 1 OR lease_until <= ${now})
+    RETURNING reserved_bytes
+  `.execute(db)
+  if (rows[0] === undefined) return await settledAs(tx, upload)
+
+  await sql`
+    UPDATE quotas
+    SET reserved_bytes = reserved_bytes - ${rows[0].reserved_bytes},
+        garbage_bytes = garbage_bytes + ${isForgotten ? sql`0` : garbageBytes(sql`0`)}
+    WHERE user_id = ${userId}
+  `.execute(db)
+  if (!isForgotten) await endResumable(tx, upload)
+  return isForgotten ? 'forgotten' : 'aborted'
+}
+
+async function settledAs(
+  tx: LedgerTx,
+  upload: Pick<AbortUpload, 'userId' | 'version'>,
+): Promise<UploadOutcome | undefined> {
+  const found = await findUpload(tx, upload)
+  if (found?.state === 'pending') return undefined
+  if (found !== undefined) return found.state
+  // A forgotten upload may have left a file, whose object must not be treated as aborted.
+  const { rows } = await sql`
+    SELECT version FROM files WHERE version = ${upload.version} AND user_id = ${upload.userId}
+  `.execute(tx.db)
+  return rows.length === 1 ? 'committed' : 'aborted'
+}
