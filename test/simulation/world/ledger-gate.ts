@@ -5,56 +5,30 @@ import { type AppliedCall, type AskedCall, latency, type Seam } from './seam.ts'
 
 /** The same ledger with a network and its faults before it: a call's effect and its answer are two events. */
 export function gateLedger(ledger: Ledger, seam: Seam): Ledger {
-  function gate<A, R>(method: keyof Ledger, work: (argument: A) => Promise<R>) {
-    return (argument: A): Promise<R> => call(seam, { method, argument, work: () => work(argument) })
-  }
-
-  return {
-    begin: gate('begin', (upload) => ledger.begin(upload)),
-    extend: gate('extend', (upload) => ledger.extend(upload)),
-    renew: gate('renew', (upload) => ledger.renew(upload)),
-    commit: gate('commit', (upload) => ledger.commit(upload)),
-    abort: gate('abort', (upload) => ledger.abort(upload)),
-    deleteFile: gate('deleteFile', (file) => ledger.deleteFile(file)),
-    updateFile: gate('updateFile', (change) => ledger.updateFile(change)),
-    listFiles: gate('listFiles', (page) => ledger.listFiles(page)),
-    check: () => ledger.check(),
-    findAccount: (userId) => ledger.findAccount(userId),
-    listAccounts: (page) => ledger.listAccounts(page),
-    reportCapacity: (userId) => ledger.reportCapacity(userId),
-    findFile: gate('findFile', (file) => ledger.findFile(file)),
-    checkBegin: gate('checkBegin', (upload) => ledger.checkBegin(upload)),
-    confirm: () => ledger.confirm(),
-    endLeases: () => ledger.endLeases(),
-    listExpiredUploads: gate('listExpiredUploads', (options) => ledger.listExpiredUploads(options)),
-    listAbortedUploads: gate('listAbortedUploads', (page) => ledger.listAbortedUploads(page)),
-    forgetUploads: gate('forgetUploads', (options) => ledger.forgetUploads(options)),
-    listGarbage: gate('listGarbage', (page) => ledger.listGarbage(page)),
-    noteAbortedRemovals: gate('noteAbortedRemovals', (done) => ledger.noteAbortedRemovals(done)),
-    noteGarbageRemovals: gate('noteGarbageRemovals', (done) => ledger.noteGarbageRemovals(done)),
-    listPendingUploads: (page) => ledger.listPendingUploads(page),
-    measureBacklog: (cap) => ledger.measureBacklog(cap),
-    measureJournal: (cap) => ledger.measureJournal(cap),
-    acquireLeaderLease: gate('acquireLeaderLease', (claim) => ledger.acquireLeaderLease(claim)),
-    releaseLeaderLease: gate('releaseLeaderLease', (claim) => ledger.releaseLeaderLease(claim)),
-    findUserToPurge: gate('findUserToPurge', (after) => ledger.findUserToPurge(after)),
-    createResumable: gate('createResumable', (upload) => ledger.createResumable(upload)),
-    findResumable: gate('findResumable', (upload) => ledger.findResumable(upload)),
-    findVersion: gate('findVersion', (upload) => ledger.findVersion(upload)),
-    listResumables: gate('listResumables', (page) => ledger.listResumables(page)),
-    measureUnfinished: gate('measureUnfinished', (userId) => ledger.measureUnfinished(userId)),
-    prepareAppend: gate('prepareAppend', (append) => ledger.prepareAppend(append)),
-    claimAppend: gate('claimAppend', (claim) => ledger.claimAppend(claim)),
-    claimFinish: gate('claimFinish', (claim) => ledger.claimFinish(claim)),
-    recordAppend: gate('recordAppend', (record) => ledger.recordAppend(record)),
-    endFinish: gate('endFinish', (finish) => ledger.endFinish(finish)),
-    listPieces: gate('listPieces', (version) => ledger.listPieces(version)),
-    askToStop: gate('askToStop', (upload) => ledger.askToStop(upload)),
-    listAskedToStop: gate('listAskedToStop', (holder) => ledger.listAskedToStop(holder)),
-    fence: gate('fence', (upload) => ledger.fence(upload)),
-    purgeDeletedUsers: gate('purgeDeletedUsers', (options) => ledger.purgeDeletedUsers(options)),
-  }
+  const methods = Object.entries(ledger) as [
+    keyof Ledger,
+    (argument: unknown) => Promise<unknown>,
+  ][]
+  const gated = methods.map(([method, run]) => {
+    if (DIRECT.has(method)) return [method, run]
+    const gate = (argument: unknown) => call(seam, { method, argument, work: () => run(argument) })
+    return [method, gate]
+  })
+  return Object.fromEntries(gated) as Ledger
 }
+
+/** Without faults: no upload, append, download or sweep waits for these. */
+const DIRECT: ReadonlySet<keyof Ledger> = new Set([
+  'check',
+  'findAccount',
+  'listAccounts',
+  'reportCapacity',
+  'confirm',
+  'endLeases',
+  'listPendingUploads',
+  'measureBacklog',
+  'measureJournal',
+] as const)
 
 interface LedgerCall<R> {
   readonly method: keyof Ledger
