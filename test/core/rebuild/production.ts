@@ -5,22 +5,32 @@ import { createS3Store } from '../../../src/object-store/s3/store.ts'
 import { createDatabase } from '../../support/servers/postgres.ts'
 import type { S3Address } from '../../support/servers/s3-server.ts'
 import { freshBucket, removeBucket } from '../../support/service/test-bucket.ts'
+import type { VerifyAdapters } from '../verify/fixture.ts'
 import type { RebuildAdapters } from './fixture.ts'
 
 /** Two new databases on PostgreSQL, and a new bucket of that server. */
-export async function openOnPostgres(address: S3Address | undefined): Promise<RebuildAdapters> {
+export async function openTwoOnPostgres(address: S3Address | undefined): Promise<RebuildAdapters> {
+  const { close: closeLost, ...lost } = await openOnPostgres(address)
+  const empty = await openMigrated()
+  const close = async (): Promise<void> => {
+    await closeLost()
+    await empty.drop()
+  }
+  return { ...lost, empty: empty.database, close }
+}
+
+/** A new database on PostgreSQL, and a new bucket of that server. */
+export async function openOnPostgres(address: S3Address | undefined): Promise<VerifyAdapters> {
   const bucket = freshBucket(address)
   const objects = createS3Store(bucket)
   await objects.prepare(AbortSignal.timeout(10_000))
-  const lost = await openMigrated()
-  const empty = await openMigrated()
+  const { database, drop } = await openMigrated()
   const close = async (): Promise<void> => {
     await objects.close()
     await removeBucket(bucket)
-    await lost.drop()
-    await empty.drop()
+    await drop()
   }
-  return { database: lost.database, empty: empty.database, objects, close }
+  return { database, objects, close }
 }
 
 async function openMigrated() {

@@ -1,10 +1,10 @@
 import { describe, inject } from 'vitest'
-import { openOnPostgres } from './production.ts'
+import { openTwoOnPostgres } from './production.ts'
 import { rebuildSuite } from './suite.ts'
 
 const minio = inject('minio')
 const missing = minio === undefined || inject('postgres') === undefined
 
 describe.skipIf(missing)('with real servers', () => {
-  rebuildSuite('PostgreSQL and MinIO', () => openOnPostgres(minio))
+  rebuildSuite('PostgreSQL and MinIO', () => openTwoOnPostgres(minio))
 })

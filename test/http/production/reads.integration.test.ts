@@ -3,18 +3,15 @@ import { isWithoutProduction, openProduction } from '../../support/service/produ
 import { accessSuite } from '../reads/access-suite.ts'
 import { connectionsSuite } from '../connections/connections-suite.ts'
 import { downloadSuite } from '../reads/download-suite.ts'
-import { everyCodeSuite } from '../reads/every-code-suite.ts'
 import { listingsSuite } from '../reads/listings-suite.ts'
 import { secrecySuite } from '../connections/secrecy-suite.ts'
-import { downloadLimitsSuite, slowReadersSuite } from '../reads/slow-readers-suite.ts'
+import { slowReadersSuite } from '../reads/slow-readers-suite.ts'
 
 describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', () => {
   downloadSuite(openProduction)
   listingsSuite(openProduction)
   slowReadersSuite(openProduction)
-  downloadLimitsSuite(openProduction)
   connectionsSuite(openProduction)
   accessSuite(openProduction)
-  everyCodeSuite(openProduction)
   secrecySuite(openProduction)
 })

@@ -5,9 +5,7 @@ import { ANSWERS, askFor } from '../answers.ts'
 import {
   ask,
   expectProblem,
-  expectUntouched,
   type OpenService,
-  pathOf,
   type Placed,
   placeFile,
   type Reply,
@@ -79,17 +77,6 @@ export function crossOriginSuite(open: OpenService): void {
           expectProblem(reply, REFUSED)
         }
       }
-    })
-
-    it('that is not allowed changes nothing, whatever its browser says (I2)', async () => {
-      for (const origin of STRANGERS) {
-        for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'] as const) {
-          const headers = { Origin: origin, 'Sec-Fetch-Site': 'cross-site' }
-          const path = pathOf(placed.name)
-          expectProblem(await ask(service, { user: placed.user, method, path, headers }), REFUSED)
-        }
-      }
-      await expectUntouched(service, placed)
     })
 
     it.each(['POST', 'PUT'] as const)(

@@ -68,16 +68,6 @@ export function sessionSuite(open: OpenService): void {
       expect(seconds).toBeGreaterThan(500)
     })
 
-    it.each([
-      ['a proxy that is trusted says so', { 'X-Forwarded-Proto': 'https' }],
-      ['the page came by it', { Origin: 'https://localhost', 'Sec-Fetch-Site': 'same-origin' }],
-    ])('is sent by HTTPS alone where %s', async (_why, more) => {
-      const opened = await signIn(service, secretOf(user), more)
-      expect(attributesOf(opened)).toContain('Secure')
-      const closed = await signOut(service, more)
-      for (const line of setCookiesOf(closed)) expect(line).toContain('; Secure')
-    })
-
     it('is not, where a page came by HTTP', async () => {
       const more = { Origin: 'http://localhost', 'Sec-Fetch-Site': 'same-origin' }
       const reply = await signIn(service, secretOf(user), more)
@@ -181,13 +171,6 @@ export function sessionSuite(open: OpenService): void {
     beforeEach(() => async () => {
       await service?.stop()
       service = undefined
-    })
-
-    it('is for the base path alone', async () => {
-      const service = await start({ basePath: '/a/b' })
-      const user = await service.createUser(0)
-      const reply = await signIn(service, secretOf(user), { path: '/a/b/session' })
-      expect(attributesOf(reply)).toContain('Path=/a/b')
     })
 
     it('is not by HTTPS because a stranger says so', async () => {

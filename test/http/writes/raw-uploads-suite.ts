@@ -109,23 +109,6 @@ export function rawUploadsSuite(open: OpenService): void {
       expectProblem(reply, { status: 403, code: 'capacity_exceeded' })
       await expectUntouched(service, full)
     })
-
-    it('follows another on one connection', async () => {
-      const { user } = placed
-      const head = headOf({ method: METHOD, user, length: 5 })
-      const send = [head, 'first', { answers: 1 }, head, 'other']
-      const { all } = await rawRequest({ port: service.port, send, responses: 2 })
-      expect(all.map(({ status }) => status)).toEqual([200, 200])
-      expect((await download(service, { user })).body.toString()).toBe('other')
-    })
-
-    it('goes up with fetch', async () => {
-      const { user } = placed
-      const headers = { cookie: user.cookie }
-      const body = randomBytes(MIB)
-      const stored = await fetch(service.url + pathOf('fetched'), { method: METHOD, headers, body })
-      expect(await stored.json()).toMatchObject({ name: 'fetched', sha256: digest(body) })
-    })
   })
 }
 
@@ -183,17 +166,6 @@ export function rawHeadersSuite(open: OpenService): void {
       const reply = await rawRequest({ port: service.port, send: [head], timeoutMs: 8000 })
       expectProblem(reply, MALFORMED)
       expect(reply.all).toHaveLength(1)
-      expectNothingChanged(service, placed)
-    })
-
-    it.each([
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site' },
-      { Origin: 'https://evil.example' },
-    ])('from another site is refused: %j (I2)', async (headers) => {
-      const { user } = placed
-      const reply = await upload(service, { method: METHOD, user, content: 'new', headers })
-      expectProblem(reply, { status: 403, code: 'cross_site_request' })
       expectNothingChanged(service, placed)
     })
   })

@@ -6,12 +6,10 @@ import { type Piece, rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { namesOf, remove } from '../file-requests.ts'
 import {
-  ask,
   download,
   expectOnlyObjectsOf,
   expectNothingChanged,
   expectProblem,
-  expectUntouched,
   MIB,
   type OpenService,
   pathOf,
@@ -163,44 +161,6 @@ export function refusedRemovalsSuite(open: OpenService): void {
       const head = `DELETE ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n`
       const reply = await rawRequest({ port: service.port, send: [head + rest] })
       expect(reply).toMatchObject({ status: 204, closed: false })
-    })
-
-    it.each(['another user', 'the owner'])('of %s by id is no method (I2)', async (who) => {
-      const user = who === 'the owner' ? placed.user : await service.createUser(MIB)
-      const path = pathOf('file.bin', placed.user.userId)
-      const reply = await ask(service, { user, method: 'DELETE', path })
-      expectProblem(reply, { status: 405, code: 'method_not_allowed' })
-      await expectUntouched(service, placed)
-    })
-
-    it.each([
-      ['no token', {}, 'access_token_missing'],
-      ['a wrong token', { Cookie: 'access_token=wrong' }, 'access_token_invalid'],
-    ] as const)('with %s is refused (I2)', async (_what, headers, code) => {
-      expectProblem(await remove(service, { headers }), { status: 403, code })
-      expectNothingChanged(service, placed)
-    })
-
-    it.each([
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site' },
-      { Origin: 'https://evil.example' },
-      { Origin: 'null' },
-    ])('from another site is refused: %j (I2)', async (headers) => {
-      const reply = await remove(service, { user: placed.user, headers })
-      expectProblem(reply, { status: 403, code: 'cross_site_request' })
-      expectNothingChanged(service, placed)
-    })
-
-    it.each([
-      ['a small body', '{}', {}],
-      ['a body of a type', '{}', { 'Content-Type': 'application/json' }],
-      ['no JSON', '{', { 'Content-Type': 'application/json' }],
-    ])('takes no notice of %s', async (_what, body, headers) => {
-      const { user } = placed
-      const path = pathOf('file.bin')
-      const reply = await ask(service, { user, method: 'DELETE', path, headers, body })
-      expect(reply.status).toBe(204)
     })
   })
 }

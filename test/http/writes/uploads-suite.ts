@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { digest } from '../../support/objects.ts'
-import { rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import {
   download,
@@ -18,7 +17,6 @@ import {
   type OpenService,
   pathOf,
   upload,
-  uploadPieces,
 } from '../fixture.ts'
 
 const SIZES = { '0 B': 0, '1 B': 1, '64 KiB': 65_536, '5 MiB + 1': 5 * MIB + 1, '20 MiB': 20 * MIB }
@@ -75,12 +73,6 @@ export function uploadsSuite(open: OpenService): void {
       })
     })
 
-    it('names in the reply the etag that downloads have, without its quotes', async () => {
-      const { etag } = jsonOf(await upload(service, { user, content: 'hello' }))
-      const { headers } = await download(service, { user })
-      expect(headers['etag']).toBe(`"${String(etag)}"`)
-    })
-
     it('replaces a file, keeps created_at and moves updated_at (I1)', async () => {
       const first = jsonOf(await upload(service, { user, content: 'old content' }))
       await delay(5)
@@ -106,15 +98,6 @@ export function uploadsSuite(open: OpenService): void {
       const changed = await upload(service, { user, query: '?visibility=private', content: 'c' })
       expect(jsonOf(changed)).toMatchObject({ visibility: 'private', replaced: true })
     })
-
-    it.each(['?visibility=everyone', '?visibility=', '?visibility=public&visibility=users'])(
-      'refuses %s and stores nothing',
-      async (query) => {
-        const reply = await upload(service, { user, query, content: 'a' })
-        expectProblem(reply, { status: 400, code: 'invalid_parameter' })
-        expectProblem(await download(service, { user }), { status: 404, code: 'not_found' })
-      },
-    )
 
     describe.each([
       ['private', { owner: 200, other: 404, nobody: 404 }],
@@ -162,20 +145,6 @@ export function uploadsSuite(open: OpenService): void {
       const head = await download(service, { user, method: 'HEAD' })
       const { date: _d, 'x-request-id': _i, connection: _c, ...expected } = got.headers
       expect(head).toMatchObject({ status: 200, headers: expected, body: Buffer.alloc(0) })
-    })
-
-    it('answer HEAD of what is not there with 404', async () => {
-      expect((await download(service, { user, method: 'HEAD' })).status).toBe(404)
-    })
-
-    it('follow one another on one connection', async () => {
-      const [head = '', form = ''] = uploadPieces({ user, content: 'hello' })
-      const get = `GET ${pathOf('file.bin')} HTTP/1.1\r\nHost: x\r\nCookie: ${user.cookie}\r\n\r\n`
-      const { port } = service
-      const pieces = [head, form, { answers: 1 }, get]
-      const { all } = await rawRequest({ port, send: pieces, responses: 2 })
-      expect(all.map(({ status }) => status)).toEqual([200, 200])
-      expect(all[1]?.body.toString()).toBe('hello')
     })
   })
 
