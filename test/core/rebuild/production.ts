@@ -10,10 +10,10 @@ import type { RebuildAdapters } from './fixture.ts'
 
 /** Two new databases on PostgreSQL, and a new bucket of that server. */
 export async function openTwoOnPostgres(address: S3Address | undefined): Promise<RebuildAdapters> {
-  const { close: closeLost, ...lost } = await openOnPostgres(address)
+  const lost = await openOnPostgres(address)
   const empty = await openMigrated()
   const close = async (): Promise<void> => {
-    await closeLost()
+    await lost.close()
     await empty.drop()
   }
   return { ...lost, empty: empty.database, close }

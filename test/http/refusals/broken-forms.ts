@@ -19,6 +19,9 @@ export function refusedTypes(): [row: string, type: string | undefined][] {
     ['A01 without a boundary', 'multipart/form-data'],
     ['A02 with an empty boundary', 'multipart/form-data; boundary='],
     ['A02 with an empty boundary in quotes', 'multipart/form-data; boundary=""'],
+    ['A02 with a forbidden character in the boundary', 'multipart/form-data; boundary="a{b"'],
+    ['A02 with a boundary that ends in a space', 'multipart/form-data; boundary="a "'],
+    ['A02 with a boundary in an open quote', 'multipart/form-data; boundary="a'],
     ['A03 with a boundary of 71 bytes', boundary(71)],
     ['A03 with a boundary of 252 bytes', boundary(252)],
     ['A03 with a boundary of 256 bytes', boundary(256)],
@@ -29,6 +32,7 @@ export function refusedTypes(): [row: string, type: string | undefined][] {
     ['A14 as text', 'text/plain'],
     ['A14 as a simple form', 'application/x-www-form-urlencoded'],
     ['A14 as multipart/mixed', 'multipart/mixed; boundary=XBOUNDARY'],
+    ['A14 as a longer media type', 'multipart/form-data-x; boundary=XBOUNDARY'],
     ['A14 as nonsense', ';;;'],
     ['A14 without a content type', undefined],
   ]
@@ -68,6 +72,7 @@ export function refusedForms(): [row: string, code: ErrorCode, form: Buffer][] {
       'format_error',
       `${D}\r\n${HEAD}\r\n${FILE}`,
     ],
+    ['A19 cut in a head', 'truncated_body', `${D}\r\n${HEAD}\r`],
     ['A20 cut in a field beyond the limit', 'format_error', longField(70_000)],
     ['A20 cut in a skipped field', 'truncated_body', longField(5000)],
     ['A21 of lines that end in LF alone', 'format_error', `${FILE}new${END}`.replaceAll('\r', '')],
@@ -78,6 +83,8 @@ export function refusedForms(): [row: string, code: ErrorCode, form: Buffer][] {
     ['A24 with a CR in its filename', 'format_error', named('a\rb')],
     ['A26 of content with a boundary line', 'format_error', `${FILE}a\r\n${D}\r\nb${END}`],
     ['A26 of content with a closing line', 'format_error', `${FILE}a\r\n${D}--\r\nb${END}`],
+    ['A26 of content with more on a boundary line', 'format_error', `${FILE}a\r\n${D}x\r\nb${END}`],
+    ['with a field of broken JSON', 'format_error', multipartBody([BROKEN_JSON, filePart('new')])],
     ['A26 of content with a whole form', 'multiple_file_parts', fileBody(fileBodyWithLine())],
   ]
   return forms.map(([row, code, form]) => [row, code, Buffer.from(form)])
@@ -99,6 +106,11 @@ export function acceptedForms(): [row: string, content: Buffer, sent: Upload][] 
       { content: text, ...type('multipart/form-data; boundary="XBOUNDARY"') },
     ],
     [
+      'A04 with every character that a boundary may have',
+      text,
+      { form: fileBody(text, { boundary: LONGEST }), ...quoted(LONGEST) },
+    ],
+    [
       'A04 in capital letters',
       text,
       { content: text, ...type('MULTIPART/FORM-DATA; BOUNDARY=XBOUNDARY') },
@@ -117,9 +129,22 @@ export function acceptedForms(): [row: string, content: Buffer, sent: Upload][] 
     ['A24 named from right to left', text, whole(named('\u00e2\u0080\u00aegnp.exe'))],
     ['A26 of content with a boundary inside a line', inLine, { content: inLine }],
     ['with small fields around the file', text, whole(many(0))],
+    ['with eight fields around the file', text, whole(many(8))],
+    ['with a field of 20 KB', text, whole(multipartBody([LONG_FIELD, filePart(text)]))],
     ['with the encoding "identity"', text, { content: text, headers: IDENTITY }],
   ]
 }
+
+const BROKEN_JSON = {
+  head: 'Content-Disposition: form-data; name="x"\r\nContent-Type: application/json',
+  content: '{',
+}
+const LONG_FIELD = { name: 'x', content: 'y'.repeat(20_000) }
+
+const LONGEST = "'()+_,-./:=? 09AZaz"
+const quoted = (boundary: string) => ({
+  headers: { 'Content-Type': `multipart/form-data; boundary="${boundary}"` },
+})
 
 const IDENTITY = { 'Content-Encoding': 'identity' }
 
