@@ -94,7 +94,7 @@ export class RequestBody {
         if (!this.stream.readableEnded) this.#stop()
         done(error)
       },
-      highWaterMark: HELD_BYTES + (intake?.readAheadBytes ?? 0),
+      highWaterMark: HELD_BYTES + (intake === undefined ? 0 : READ_AHEAD_BYTES),
     }).on('error', ignore)
     this.#pace = watchMinRate({
       idleTimeoutMs,
@@ -106,8 +106,6 @@ export class RequestBody {
         ),
     })
     this.#abort = addAbortListener(signal, () => this.fail(stoppedBy(signal)))
-    // Chunks that have arrived wait for the intake too.
-    if (intake !== undefined) raw.pause()
     raw.on('data', this.#onData).on('end', this.#onEnd)
     raw.on('error', this.#onGone).on('close', this.#onGone)
     if (raw.destroyed) this.#onGone()
@@ -158,12 +156,8 @@ export class RequestBody {
 
   readonly #resume = (): void => {
     if (this.#settled) return
-    if (this.#intake === undefined) this.#raw.resume()
-    else this.#intake.resume(this.#read)
-  }
-
-  readonly #read = (): void => {
-    if (!this.#settled) this.#raw.resume()
+    this.#intake?.resume()
+    this.#raw.resume()
   }
 
   // Bound to the request's async context (its trace): chunks arrive in the connection's.
@@ -215,6 +209,9 @@ export class RequestBody {
 }
 
 const HELD_BYTES = 16 * 1024
+
+/** What still arrives of a chunked body after its connection has been paused. */
+const READ_AHEAD_BYTES = 64 * 1024
 
 function faultOf(error: unknown): AppError {
   return isAppError(error) ? error : formatError('The body is malformed.', error)

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { AppError } from '../../core/errors.ts'
 import type { ErrorCode } from '../../core/error-codes.ts'
+import { ReadTurns } from '../body/read-turns.ts'
 import { SECURITY_HEADERS } from '../headers/security-headers.ts'
 import { destroyLater, LingeringClose } from './lingering-close.ts'
 import { type Problem, PROBLEM_MEDIA_TYPE, problemOf } from './problem.ts'
@@ -43,6 +44,7 @@ type ParserError = Error & { readonly code?: string }
  * answer is sent to its end.
  */
 export class Connections {
+  readonly reads = new ReadTurns((socket) => this.#of(socket).answer?.req)
   readonly #open = new Set<Socket>()
   readonly #known = new WeakMap<Socket, Connection>()
   readonly #lingeringClose = new LingeringClose()
@@ -54,6 +56,7 @@ export class Connections {
   /** Tracks the connections of `server`, whose `clientErrorHandler` must be `refuse`. */
   watch(server: Server, options: ConnectionsOptions): void {
     server.on('connection', (socket) => {
+      this.reads.watch(socket)
       this.#lastChangedAt = performance.now()
       this.#open.add(socket)
       const connection = this.#of(socket)
@@ -81,7 +84,9 @@ export class Connections {
     req.on('error', () => {})
     const connection = this.#of(req.socket)
     // After the answer, Node still reads until the connection has closed.
-    if (connection.isClosing || connection.idleSince === undefined) {
+    const isIgnored = connection.isClosing || connection.idleSince === undefined
+    this.reads.begin(req, { isIgnored })
+    if (isIgnored) {
       this.#ignore(req, connection)
       return false
     }
@@ -90,8 +95,12 @@ export class Connections {
     answer.once('close', () => {
       this.#lastChangedAt = performance.now()
       connection.idleSince = this.#lastChangedAt
-      if (req.complete) connection.answer = undefined
+      if (req.complete) forget()
+      else req.once('close', forget)
     })
+    function forget(): void {
+      if (connection.answer === answer) connection.answer = undefined
+    }
     if (this.#held === undefined) start()
     else this.#held.push(start)
     return true
@@ -171,8 +180,7 @@ export class Connections {
   #closeAfterAnswer(connection: Connection, socket: Socket): void {
     if (connection.isClosing) return
     connection.isClosing = true
-    // Node resumes the connection after each request.
-    socket.on('resume', () => socket.pause()).pause()
+    this.reads.of(socket)?.end()
     connection.answer?.once('close', () => this.#lingeringClose.close(socket))
   }
 

@@ -80,7 +80,7 @@ export async function createListener(options: ListenerOptions): Promise<FastifyI
   app.server.maxHeadersCount = 0
   connections.watch(app.server, options)
   leaveContinueToHandlers(app)
-  shareIntake(app)
+  shareIntake(app, connections)
   decorateOutcome(app)
   app.addHook('onRequest', (_request, reply, done) => {
     if (!connections.begin(reply.raw, done)) reply.hijack()

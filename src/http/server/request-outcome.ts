@@ -115,7 +115,7 @@ export function followToEnd(
       bytes_out: bytesOut,
       user_id: userId,
       ...(upload && { upload_id: upload.id, upload_offset: upload.offset }),
-      address: addressOf(request),
+      address: addressOf({ ip: request.ip, socket }),
     }
     request.log[routeOptions.config.isProbe === true ? 'debug' : 'info'](line, 'request finished')
   })

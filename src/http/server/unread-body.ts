@@ -2,22 +2,21 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatError } from '../../core/errors.ts'
-import { ChunkThrottle, type Intake, isSmall } from '../body/chunk-throttle.ts'
+import { isSmall, type SocketReads } from '../body/socket-reads.ts'
+import type { Connections } from './connections.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** `undefined` unless the body is chunked; the same for all requests of a connection. */
-    readonly intake: Intake | undefined
+    readonly intake: SocketReads | undefined
   }
 }
 
-export function shareIntake(app: FastifyInstance): void {
-  const throttle = new ChunkThrottle()
-  app.server.on('connection', (socket) => throttle.admit(socket))
+export function shareIntake(app: FastifyInstance, { reads }: Connections): void {
   app.decorateRequest('intake', {
     getter() {
       const { headers, socket } = this.raw
-      return headers['transfer-encoding'] === undefined ? undefined : throttle.intakeOf(socket)
+      return headers['transfer-encoding'] === undefined ? undefined : reads.of(socket)
     },
   })
 }
@@ -34,7 +33,7 @@ export function holdBody(request: FastifyRequest, reply: FastifyReply): void {
   if (intake !== undefined) {
     // Node would otherwise buffer up to 64 KiB, in any number of chunks.
     intake.pause()
-    reply.raw.once('close', () => intake.resume(() => {}))
+    reply.raw.once('close', () => intake.resume())
   }
   if (headers.expect !== undefined && !isContinue(headers.expect)) {
     throw formatError('The only supported Expect value is 100-continue.')
@@ -118,7 +117,7 @@ function drain({ request: { raw, intake }, maxMs }: EarlyAnswer): Promise<void> 
     }
     raw.unpipe().pause()
     raw.on('data', count).once('end', finish).once('close', finish)
-    if (intake === undefined) raw.resume()
-    else intake.resume(() => raw.resume())
+    intake?.resume()
+    raw.resume()
   })
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RequestBody } from '../../../src/http/body/request-body.ts'
@@ -17,14 +16,11 @@ let port: number
 let sockets: Socket[]
 /** By the check of a body. */
 let seenChunks: number
-/** Bodies are not read before. */
-let ready: Promise<void>
 const clients: Socket[] = []
 
 beforeEach(async () => {
   sockets = []
   seenChunks = 0
-  ready = Promise.resolve()
   app = await createListener({
     logger: undefined,
     trustedProxies: [],
@@ -33,7 +29,6 @@ beforeEach(async () => {
   app.server.on('connection', (socket) => sockets.push(socket))
   app.get('/', async () => 'here')
   app.put('/', async (request) => {
-    await ready
     let bytes = 0
     const check = {
       write: (chunk: Buffer) => {
@@ -110,21 +105,4 @@ test('of a body that was refused few small chunks are read before the connection
   const client = flood('POST /nothing').resume()
   await new Promise((resolve) => client.once('close', resolve))
   expect(chunksRead()).toBeLessThan(32_768 + FIRST_READS)
-})
-
-test('in one turn of the event loop, only one of many connections is read', async () => {
-  const begin = Promise.withResolvers<void>()
-  ready = begin.promise
-  const known = new Map<Socket, number>()
-  let most = 0
-  for (let at = 0; at < 8; at += 1) flood('PUT /')
-  while (chunksRead() < 8 * 12_000) {
-    await setImmediate()
-    const read = sockets.filter((socket) => socket.bytesRead !== (known.get(socket) ?? 0))
-    for (const socket of read) known.set(socket, socket.bytesRead)
-    most = Math.max(most, read.length)
-    // All of them begin to read their bodies at the same time.
-    if (known.size === 8) begin.resolve()
-  }
-  expect(most).toBe(1)
 })

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import { AppError, isAppError } from '../../../src/core/errors.ts'
+import { Connections } from '../../../src/http/server/connections.ts'
 import { shareIntake } from '../../../src/http/server/unread-body.ts'
 import { openFileForm, type FileForm } from '../../../src/http/multipart/file-form.ts'
 import type { RawExchange } from '../../support/http/raw-http.ts'
@@ -32,7 +33,9 @@ export async function startFormApp(options: FormAppOptions = {}) {
   const stopped = new AbortController()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  shareIntake(app)
+  const connections = new Connections()
+  connections.watch(app.server, { logger: undefined })
+  shareIntake(app, connections)
   app.setErrorHandler((error, request, reply) => {
     request.raw.resume()
     const code = isAppError(error) ? error.code : `internal: ${String(error)}`

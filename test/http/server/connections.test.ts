@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
 import { expect, it, onTestFinished } from 'vitest'
 import { Connections } from '../../../src/http/server/connections.ts'
 import { createListener } from '../../../src/http/server/listener.ts'
@@ -57,4 +58,30 @@ it('a request is held back while requests are, and is served afterwards', async 
   expect(await Promise.all(held)).toEqual(['served', 'served'])
   expect(await ask('after')).toBe('served')
   expect(begun).toEqual(['before', 'first', 'second', 'after'])
+})
+
+it('the end of a request that its handler destroyed is reported like any other', async () => {
+  const statuses: number[] = []
+  const app = await createListener({
+    trustedProxies: [],
+    stopping: new AbortController().signal,
+    meter: {
+      begin:
+        () =>
+        ({ status }) =>
+          void statuses.push(status),
+      refuse: () => {},
+    },
+    logger: pino({ level: 'silent' }),
+  })
+  onTestFinished(() => {
+    app.server.closeAllConnections()
+    return app.close()
+  })
+  app.put('/', async ({ raw }) => {
+    for await (const chunk of raw) throw new Error(`${String(chunk)} is not wanted`)
+  })
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  await fetch(base, { method: 'PUT', body: 'x'.repeat(1_000_000) }).catch(() => {})
+  await expect.poll(() => statuses).toEqual([500])
 })

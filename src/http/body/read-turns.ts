@@ -1,0 +1,165 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { AddressTurns } from './address-turns.ts'
+import { SocketReads } from './socket-reads.ts'
+
+/** Small chunks per connection and event-loop turn that are not throttled. */
+const FREE_CHUNKS = 16
+
+/** Of all throttled connections together. Node's parser takes about 1 us per chunk, so this is about 2 % of a core. */
+const CHUNKS_PER_SECOND = 20_000
+
+const MS_PER_CHUNK = 0.001
+
+/** A browser sends fewer than 30. */
+const MANY_HEADERS = 200
+
+/** What Node's parser takes before the request begins. */
+const MS_PER_HEADER = 0.0005
+
+/** What an ordinary request takes to begin. */
+const ORDINARY_MS = 0.5
+
+/** So much waste in one event-loop turn starts the slicing. */
+const EXPENSIVE_MS = 4
+
+/** How long slices are read in one event-loop turn. */
+const TURN_MS = 1
+
+const SLICING_MS = 10_000
+
+/**
+ * Bounds what parsing costs: one read of a connection brings up to 64 KiB, which can be 11,000 chunks of one byte or
+ * 3,500 requests, takes Node's parser 15 ms or more and can't be stopped, and one event-loop turn reads all
+ * connections.
+ *
+ * - **Throttling.** A connection with many small chunks is paused until they are paid for.
+ * - **Slicing.** Once the waste of one event-loop turn is expensive, all connections are read in slices of 2 KiB, for
+ *   1 ms per event-loop turn, and client addresses take turns. It ends after 10 s.
+ */
+export class ReadTurns {
+  readonly #requestOf: (socket: Socket) => IncomingMessage | undefined
+  readonly #open = new Map<Socket, SocketReads>()
+  /** Of this event-loop turn. */
+  readonly #chunks = new Map<SocketReads, number>()
+  /** Of throttled connections. */
+  readonly #owed = new Map<SocketReads, number>()
+  readonly #throttled = new AddressTurns<SocketReads>()
+  readonly #sliced = new AddressTurns<SocketReads>()
+  #release: NodeJS.Timeout | undefined
+  #slicing: NodeJS.Timeout | undefined
+  #isTurnDue = false
+  #isMeasuring = false
+  #wastedMs = 0
+
+  /** `requestOf` returns the request in progress, until its body is complete. */
+  constructor(requestOf: (socket: Socket) => IncomingMessage | undefined) {
+    this.#requestOf = requestOf
+  }
+
+  watch(socket: Socket): void {
+    const reads = new SocketReads({
+      socket,
+      request: () => this.#requestOf(socket),
+      onReadable: this.#queue,
+      onSmallChunk: this.#countChunk,
+    })
+    this.#open.set(socket, reads)
+    socket.once('close', () => {
+      this.#open.delete(socket)
+      this.#sliced.delete(reads.address, reads)
+      this.#throttled.delete(reads.address, reads)
+      this.#owed.delete(reads)
+    })
+    if (this.#slicing !== undefined) reads.slice()
+  }
+
+  /** `undefined` after the connection has closed. */
+  of(socket: Socket): SocketReads | undefined {
+    return this.#open.get(socket)
+  }
+
+  /** Measures what the rest of the read costs that brought `request`, unless it looks ordinary. */
+  begin(request: IncomingMessage, { isIgnored }: { readonly isIgnored: boolean }): void {
+    const headers = request.rawHeaders.length / 2
+    if (headers > MANY_HEADERS) this.#waste(headers * MS_PER_HEADER)
+    const isChunked = request.headers['transfer-encoding'] !== undefined
+    if (!this.#isMeasuring && (isChunked || isIgnored || headers > MANY_HEADERS)) this.#measure()
+  }
+
+  #measure(): void {
+    this.#isMeasuring = true
+    const began = performance.now()
+    // Once the parser has returned.
+    process.nextTick(() => {
+      this.#isMeasuring = false
+      const ms = performance.now() - began
+      if (ms > ORDINARY_MS) this.#waste(ms)
+    })
+  }
+
+  #waste(ms: number): void {
+    if (this.#wastedMs === 0) setImmediate(() => (this.#wastedMs = 0))
+    this.#wastedMs += ms
+    if (this.#wastedMs < EXPENSIVE_MS || this.#slicing !== undefined) return
+    this.#slicing = setTimeout(this.#endSlicing, SLICING_MS).unref()
+    for (const reads of this.#open.values()) reads.slice()
+  }
+
+  readonly #endSlicing = (): void => {
+    this.#slicing = undefined
+    for (const reads of this.#open.values()) reads.unslice()
+  }
+
+  readonly #queue = (reads: SocketReads): void => {
+    this.#sliced.add(reads.address, reads)
+    this.#scheduleTurn()
+  }
+
+  #scheduleTurn(): void {
+    if (this.#isTurnDue) return
+    this.#isTurnDue = true
+    setImmediate(this.#takeTurn)
+  }
+
+  readonly #takeTurn = (): void => {
+    this.#isTurnDue = false
+    const until = performance.now() + TURN_MS
+    for (let reads = this.#sliced.take(); reads !== undefined; reads = this.#sliced.take()) {
+      if (reads.read()) this.#sliced.add(reads.address, reads)
+      else if (this.#slicing === undefined) reads.unslice()
+      if (performance.now() >= until) return this.#scheduleTurn()
+    }
+  }
+
+  readonly #countChunk = (reads: SocketReads): void => {
+    this.#waste(MS_PER_CHUNK)
+    if (this.#chunks.size === 0) setImmediate(this.#chargeChunks)
+    const chunks = (this.#chunks.get(reads) ?? 0) + 1
+    this.#chunks.set(reads, chunks)
+    if (chunks > FREE_CHUNKS) reads.throttle()
+  }
+
+  readonly #chargeChunks = (): void => {
+    for (const [reads, chunks] of this.#chunks) {
+      if (chunks <= FREE_CHUNKS || !this.#open.has(reads.socket)) continue
+      this.#owed.set(reads, chunks)
+      this.#throttled.add(reads.address, reads)
+    }
+    this.#chunks.clear()
+    this.#releaseNext()
+  }
+
+  #releaseNext(): void {
+    if (this.#release !== undefined) return
+    const next = this.#throttled.take()
+    if (next === undefined) return
+    const pay = (): void => {
+      this.#release = undefined
+      this.#owed.delete(next)
+      next.release()
+      this.#releaseNext()
+    }
+    this.#release = setTimeout(pay, ((this.#owed.get(next) ?? 0) * 1000) / CHUNKS_PER_SECOND)
+  }
+}

@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createListener } from '../../../src/http/server/listener.ts'
+
+const CHUNKED = 'PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+const SMALL_CHUNKS = `${CHUNKED}${'1\r\nA\r\n'.repeat(10_000)}0\r\n\r\n`
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+let app: FastifyInstance
+/** As the server has them. */
+let sockets: Socket[]
+/** Called before each read of a body. */
+let onChunk: () => Promise<void>
+const clients: Socket[] = []
+
+beforeEach(async () => {
+  sockets = []
+  onChunk = async () => {}
+  app = await createListener({
+    logger: undefined,
+    trustedProxies: [],
+    stopping: new AbortController().signal,
+  })
+  app.server.on('connection', (socket) => sockets.push(socket))
+  app.get('/', async () => 'here')
+  app.put('/', async ({ raw, intake }) => {
+    intake?.resume()
+    let bytes = 0
+    for await (const chunk of raw as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      await onChunk()
+    }
+    return String(bytes)
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+})
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy()
+  app.server.closeAllConnections()
+  await app.close()
+})
+
+/** Opens a connection that has had an answer. */
+async function openIdle(): Promise<Socket> {
+  const { port } = app.server.address() as AddressInfo
+  const client = connect(port, '127.0.0.1').on('error', () => {})
+  clients.push(client)
+  await exchange(client, GET)
+  return client
+}
+
+async function exchange(client: Socket, text: string | Buffer): Promise<string> {
+  client.write(text)
+  const [answer] = (await once(client, 'data')) as [Buffer]
+  return answer.toString()
+}
+
+async function startSlicing(): Promise<void> {
+  expect(await exchange(await openIdle(), SMALL_CHUNKS)).toContain('10000')
+}
+
+it.each([
+  ['of small chunks', SMALL_CHUNKS, 10],
+  ['of many headers', `GET / HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(4_000)}\r\n`, 20],
+  ['of many requests', GET.repeat(2_300), 5_000],
+])('after expensive reads %s, few requests begin in one event-loop turn', async (_, text, most) => {
+  const idle = await Promise.all(Array.from({ length: 60 }, openIdle))
+  const perTurn: number[] = [0]
+  app.server.on('request', () => (perTurn[0] = (perTurn[0] ?? 0) + 1))
+  const ended = new Set<Socket>()
+  for (const client of idle) {
+    const end = (): void => void ended.add(client)
+    client.once('data', end).once('close', end).write(text)
+  }
+  while (ended.size < idle.length) {
+    await setImmediate()
+    perTurn.unshift(0)
+  }
+  expect(Math.max(...perTurn)).toBeLessThan(most)
+  expect(perTurn.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(60)
+})
+
+it('a sliced body is received whole, and no faster than it is read', async () => {
+  const client = await openIdle()
+  await startSlicing()
+  const [socket] = sockets
+  const released = Promise.withResolvers<void>()
+  const first = Promise.withResolvers<void>()
+  onChunk = () => {
+    first.resolve()
+    return released.promise
+  }
+  const body = Buffer.alloc(4 * 2 ** 20, 'x')
+  client.write(`PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
+  const answer = exchange(client, body)
+  await first.promise
+  for (let at = 0; at < 20; at++) await exchange(await openIdle(), GET)
+  // The buffers of the request and of the connection, and what the kernel gave before reading stopped.
+  expect(socket?.bytesRead).toBeLessThan(512 * 1024)
+  released.resolve()
+  expect(await answer).toContain(String(body.length))
+})
+
+it('an idle connection keeps nothing of its last request', async () => {
+  const requests: WeakRef<object>[] = []
+  app.server.on('request', (request) => requests.push(new WeakRef(request)))
+  const client = await openIdle()
+  await exchange(client, `${CHUNKED}2\r\nAB\r\n0\r\n\r\n`)
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  await expect
+    .poll(() => {
+      collect()
+      return requests.filter((request) => request.deref() !== undefined).length
+    })
+    .toBe(0)
+  expect(sockets[0]?.destroyed).toBe(false)
+})
