@@ -16,13 +16,20 @@ export interface PutContent extends NamedObject {
   readonly sha256?: string | undefined
 }
 
-/** Stores an object by one request. Resolves as `callOrFind`; the caller gives the content back. */
-export function putContent(bucket: S3Bucket, object: PutContent): Promise<string | undefined> {
+export interface PutAnswer {
+  /** Empty if the answer was lost, but the store has the object. */
+  readonly etag: string
+  /** Whether the store has confirmed the content or its size. */
+  readonly isConfirmed: boolean
+}
+
+/** Stores an object by one request. The caller gives the content back. */
+export async function putContent(bucket: S3Bucket, object: PutContent): Promise<PutAnswer> {
   const { key, metadata, content: body, sha256 } = object
   const { direct, deadlines } = bucket
   const headers: Record<string, string> = { 'content-type': CONTENT_TYPE }
   for (const [name, text] of Object.entries(metadata)) headers[META + name] = text
-  return callOrFind(bucket, object, {
+  const etag = await callOrFind(bucket, object, {
     ms: Math.max(deadlines.callMs, (deadlines.putMs * body.byteLength) / DEFAULT_PART_SIZE),
     call: async (signal) => {
       const { headers: stated } = await direct.send({
@@ -36,6 +43,9 @@ export function putContent(bucket: S3Bucket, object: PutContent): Promise<string
       return stated['etag']
     },
   })
+  if (etag !== undefined) return { etag, isConfirmed: isMd5(etag, body) }
+  await assertStored(bucket, { ...object, size: body.byteLength })
+  return { etag: '', isConfirmed: true }
 }
 
 /** Up to this size, a digest costs less than asking the store for the object's size. */
@@ -45,7 +55,7 @@ const MAX_DIGESTED_BYTES = 64 * 1024
  * Whether the ETag confirms the content. It is the content's MD5 unless the store encrypts with its own key ("Object"
  * in the S3 API reference).
  */
-export function isMd5(etag: string, { byteLength, chunks }: PartContent): boolean {
+function isMd5(etag: string, { byteLength, chunks }: PartContent): boolean {
   if (byteLength > MAX_DIGESTED_BYTES) return false
   try {
     const md5 = createHash('md5')

@@ -7,7 +7,7 @@ import { abortOpenUploads, removeObject } from './delete-object.ts'
 import { completeMultipart, MultipartUpload, type SentPart } from './multipart-upload.ts'
 import { partSizeFor } from './part-size.ts'
 import { gatherParts, type Part, type PartContent } from './parts.ts'
-import { assertStored, isMd5, putContent } from './put-content.ts'
+import { assertStored, putContent } from './put-content.ts'
 import { translated } from '../store-error.ts'
 
 export interface UploadOptions {
@@ -28,111 +28,114 @@ export interface UploadObject {
 /** Implements the port's `put`. After a failure it cleans up within `cleanupMs` and rejects with the first cause. */
 export async function uploadObject(
   bucket: S3Bucket,
-  { object, options, pool }: UploadObject,
+  upload: UploadObject,
 ): Promise<{ readonly size: number }> {
-  const { key, body, sha256, metadata = {}, expectedSize, memory, release, signal } = object
-  const partSize = partSizeFor(expectedSize ?? options.maxFileSize, options.partSize)
-  const sent: Sent = { hasSent: false, multipart: undefined }
+  const putting = new Putting(bucket, upload)
   try {
+    return await putting.put()
+  } catch (error) {
+    await putting.undo()
+    throw error
+  }
+}
+
+class Putting {
+  readonly #bucket: S3Bucket
+  readonly #upload: UploadObject
+  /** Whether the store may contain part of the object. */
+  #hasSent = false
+  #multipart: MultipartUpload | undefined
+
+  constructor(bucket: S3Bucket, upload: UploadObject) {
+    this.#bucket = bucket
+    this.#upload = upload
+  }
+
+  async put(): Promise<{ readonly size: number }> {
+    const { body, signal } = this.#upload.object
     if (body instanceof Uint8Array) {
-      return await translated(sendBytes({ bucket, key, sha256, metadata, signal, sent }, body))
+      const { byteLength } = body
+      const content = { byteLength, chunks: [body], giveBack: () => undefined }
+      return await translated(this.#sendWhole(content, signal))
     }
     return await consumeBody({ body, signal }, async (source) => {
       const failed = new AbortController()
       const signal = AbortSignal.any([source.signal, failed.signal])
-      const acquire = memory && ((bytes: number) => memory.acquire(bytes, signal))
-      const gathering = { partSize, expectedSize, pool, acquire, release }
-      const parts = gatherParts(source.bytes, gathering)
-      const { queueSize: concurrency } = options
-      const upload = { bucket, key, sha256, metadata, partSize, concurrency, signal, parts, sent }
+      const parts = this.#gather(source.bytes, signal)
       try {
-        return await settledUnlessAborted(send(upload), signal)
+        return await settledUnlessAborted(this.#send(parts, signal), signal)
       } catch (error) {
-        // `send` can also fail on its own, with parts in flight.
+        // `#send` can also fail on its own, with parts in flight.
         failed.abort(error)
         throw error
       } finally {
         void parts.return()
       }
     })
-  } catch (error) {
-    if (sent.hasSent) await discard(bucket, { key, sent })
-    else object.onUntouched?.()
-    throw error
   }
-}
 
-interface Sent {
-  /** Whether the store may contain part of the object. */
-  hasSent: boolean
-  multipart: MultipartUpload | undefined
-}
+  /** Best effort: the caller of `put` removes the key again. */
+  async undo(): Promise<void> {
+    const { key, onUntouched } = this.#upload.object
+    if (!this.#hasSent) {
+      onUntouched?.()
+      return
+    }
+    const signal = timeoutSignal(this.#bucket.deadlines.cleanupMs)
+    await this.#multipart?.settled(signal)
+    await removeObject(this.#bucket, { key, signal }).catch(() => undefined)
+  }
 
-interface WholeUpload extends Required<Pick<PutObject, 'key' | 'metadata' | 'signal'>> {
-  readonly sha256: PutObject['sha256']
-  readonly bucket: S3Bucket
-  readonly sent: Sent
-}
+  get #partSize(): number {
+    const { object, options } = this.#upload
+    return partSizeFor(object.expectedSize ?? options.maxFileSize, options.partSize)
+  }
 
-interface Upload extends WholeUpload {
-  readonly partSize: number
-  readonly concurrency: number
-  readonly parts: AsyncGenerator<Part, void>
-}
+  #gather(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Part, void> {
+    const { object, pool } = this.#upload
+    const { expectedSize, memory, release } = object
+    const acquire = memory && ((bytes: number) => memory.acquire(bytes, signal))
+    const partSize = this.#partSize
+    return gatherParts(bytes, { partSize, expectedSize, pool, acquire, release })
+  }
 
-async function sendBytes(
-  upload: WholeUpload,
-  bytes: Uint8Array,
-): Promise<{ readonly size: number }> {
-  upload.signal.throwIfAborted()
-  upload.sent.hasSent = true
-  const { byteLength } = bytes
-  return await sendWhole(upload, { byteLength, chunks: [bytes], giveBack: () => undefined })
-}
+  async #send(
+    parts: AsyncGenerator<Part, void>,
+    signal: AbortSignal,
+  ): Promise<{ readonly size: number }> {
+    const { object, options } = this.#upload
+    const { key, metadata = {} } = object
+    const { value: first } = await parts.next()
+    if (first === undefined) throw new TypeError('An object has at least one part')
+    if (first.isLast) return await this.#sendWhole(first.content, signal)
+    signal.throwIfAborted()
+    this.#hasSent = true
+    const sent: SentPart[] = []
+    this.#multipart = new MultipartUpload(this.#bucket, {
+      key,
+      metadata,
+      partSize: this.#partSize,
+      concurrency: options.queueSize,
+      onSent: (part) => void sent.push(part),
+      signal,
+    })
+    const { uploadId } = await this.#multipart.send(first, parts)
+    await completeMultipart(this.#bucket, { key, uploadId, parts: sent, signal })
+    const size = sent.reduce((sum, { byteLength }) => sum + byteLength, 0)
+    await assertStored(this.#bucket, { key, size, signal })
+    if (this.#multipart.mayHaveStray) await abortOpenUploads(this.#bucket, { key, signal })
+    return { size }
+  }
 
-async function send(upload: Upload): Promise<{ readonly size: number }> {
-  const { bucket, signal, parts, sent } = upload
-  const { value: first } = await parts.next()
-  if (first === undefined) throw new TypeError('An object has at least one part')
-  signal.throwIfAborted()
-  sent.hasSent = true
-  if (first.isLast) return await sendWhole(upload, first.content)
-  const sentParts: SentPart[] = []
-  const onSent = (part: SentPart): void => void sentParts.push(part)
-  const multipart = new MultipartUpload(bucket, { ...upload, onSent })
-  sent.multipart = multipart
-  const { uploadId } = await multipart.send(first, parts)
-  await completeMultipart(bucket, { ...upload, uploadId, parts: sentParts })
-  const size = sentParts.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  return await confirm(upload, size)
-}
-
-async function sendWhole(
-  upload: WholeUpload,
-  content: PartContent,
-): Promise<{ readonly size: number }> {
-  const { byteLength: size } = content
-  const etag = await putContent(upload.bucket, { ...upload, content, sha256: upload.sha256?.() })
-  const isConfirmed = etag !== undefined && isMd5(etag, content)
-  content.giveBack()
-  return isConfirmed ? { size } : await confirm(upload, size)
-}
-
-async function confirm(
-  { bucket, key, signal, sent }: WholeUpload,
-  size: number,
-): Promise<{ readonly size: number }> {
-  await assertStored(bucket, { key, signal, size })
-  if (sent.multipart?.mayHaveStray === true) await abortOpenUploads(bucket, { key, signal })
-  return { size }
-}
-
-/** Best effort: the caller of `put` removes the key again. */
-async function discard(
-  bucket: S3Bucket,
-  { key, sent }: Pick<Upload, 'key' | 'sent'>,
-): Promise<void> {
-  const signal = timeoutSignal(bucket.deadlines.cleanupMs)
-  await sent.multipart?.settled(signal)
-  await removeObject(bucket, { key, signal }).catch(() => undefined)
+  async #sendWhole(content: PartContent, signal: AbortSignal): Promise<{ readonly size: number }> {
+    const { key, metadata = {}, sha256 } = this.#upload.object
+    const { byteLength: size } = content
+    signal.throwIfAborted()
+    this.#hasSent = true
+    const put = { key, metadata, content, sha256: sha256?.(), signal }
+    const { isConfirmed } = await putContent(this.#bucket, put)
+    content.giveBack()
+    if (!isConfirmed) await assertStored(this.#bucket, { key, size, signal })
+    return { size }
+  }
 }

@@ -13,7 +13,7 @@ import {
   type Part,
   type PartContent,
 } from '../parts.ts'
-import { assertStored, isMd5, type PutContent, putContent } from '../put-content.ts'
+import { putContent } from '../put-content.ts'
 import { isForgotten } from './forgotten.ts'
 import { formatReceipt, parseStoreState } from './store-state.ts'
 import { Progress } from './progress.ts'
@@ -145,8 +145,8 @@ class Appending {
       return
     }
     this.#intendsWhole = false
-    const etag = await this.#put({ key, metadata, content, signal })
-    const isConfirmed = isMd5(etag, content)
+    const object = { key, metadata, content, signal }
+    const { etag, isConfirmed } = await putContent(this.#bucket, object)
     content.giveBack()
     const receipt = formatReceipt({ etag, crc32: undefined })
     this.progress.addWhole({ firstByte: 0, size, receipt, objectKey: undefined }, isConfirmed)
@@ -228,18 +228,11 @@ class Appending {
     const content = joinContents([read, rest])
     const size = content.byteLength
     onTail(size)
-    const etag = await this.#put({ key: tailKey, metadata: TAIL, content, signal })
+    const object = { key: tailKey, metadata: TAIL, content, signal }
+    const { etag } = await putContent(this.#bucket, object)
     content.giveBack()
     const receipt = formatReceipt({ etag, crc32: undefined })
     this.progress.addTail({ firstByte: end - read.byteLength, size, receipt, objectKey: tailKey })
-  }
-
-  /** Resolves to the ETag if the store has stated it, else to `''`. */
-  async #put(object: PutContent): Promise<string> {
-    const { byteLength: size } = object.content
-    const etag = await putContent(this.#bucket, object)
-    if (etag === undefined) await assertStored(this.#bucket, { ...object, size })
-    return etag ?? ''
   }
 
   #assertWithin(end: number): void {
