@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildOperatorPage } from './support/http/page.ts'
@@ -9,6 +7,7 @@ import { exitOf, type Started, startProgram, temporaryFolder } from './support/s
 import { rawRequest } from './support/http/raw-http.ts'
 import { startIdentityProvider } from './support/servers/identity-provider.ts'
 import { fileBody, uploadHead } from './support/http/multipart-body.ts'
+import { type Demo, startDemo as startDemoProgram } from './support/service/demo.ts'
 
 let opened = new AsyncDisposableStack()
 
@@ -258,20 +257,6 @@ function start(
   return startProgram({ args, environment, opened })
 }
 
-async function startDemo(
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Started & { readonly url: string; readonly cookie: string }> {
-  const started = await start(['serve', '--demo', '--print-token'], environment)
-  const { output } = started
-  await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
-  const [, url = ''] = /listens on (\S+)/.exec(output()) ?? []
-  const [, cookie = ''] = /--cookie (\S+)/.exec(output()) ?? []
-  await reachable(Number(new URL(url).port))
-  return { ...started, url, cookie }
-}
-
-async function reachable(port: number): Promise<void> {
-  const socket = connect(port, '127.0.0.1')
-  await once(socket, 'connect')
-  socket.destroy()
+function startDemo(environment: Readonly<Record<string, string>> = {}): Promise<Demo> {
+  return startDemoProgram({ environment, opened })
 }

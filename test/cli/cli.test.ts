@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { failingCopies } from '../support/failing-copies.ts'
-import { runCli } from '../../src/cli/cli.ts'
 import type { CommandServices } from '../../src/cli/command.ts'
 import { openService } from '../../src/compose.ts'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
@@ -13,12 +11,7 @@ import {
   type TestCore,
 } from '../support/service/test-core.ts'
 import { openTestRepository } from '../support/service/test-repository.ts'
-
-interface Outcome {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
+import { DONE, type Outcome, runCommand } from './run-command.ts'
 
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const UUID: unknown = expect.stringMatching(/^[0-9a-f-]{36}$/)
@@ -51,21 +44,10 @@ async function open(): Promise<CommandServices> {
   return { ...service, close }
 }
 
-async function run(
-  args: string | readonly string[],
-  open_: () => Promise<CommandServices> = open,
-): Promise<Outcome> {
-  const [out, err]: [string[], string[]] = [[], []]
-  const code = await runCli({
-    args: typeof args === 'string' ? args.split(' ') : args,
-    open: open_,
-    print: (line) => out.push(line),
-    printError: (line) => err.push(line),
-    interruption: () => new AbortController().signal,
-    copies: failingCopies(new Error('There is no S3.')),
-  })
+async function run(args: string | readonly string[], opening = open): Promise<Outcome> {
+  const outcome = await runCommand(args, opening)
   expect(closed).toBe(opened)
-  return { code, out: out.join('\n'), err: err.join('\n') }
+  return outcome
 }
 
 /** The result of a command that succeeds, as programs read it. */
@@ -74,8 +56,6 @@ async function json(args: string): Promise<unknown> {
   expect({ code, err }).toEqual({ code: 0, err: '' })
   return JSON.parse(out)
 }
-
-const done = { code: 0, out: '', err: '' }
 
 describe('users', () => {
   it('create makes a user, and finds it the next time', async () => {
@@ -155,7 +135,7 @@ describe('users', () => {
   it('delete says nothing, and the user is shown as deleted until it is purged', async () => {
     const { upload } = await openTestRepository(core)
     await upload('a', 'hello')
-    expect(await run('users delete alice')).toEqual(done)
+    expect(await run('users delete alice')).toEqual(DONE)
     const left = { status: 'deleted', used: 5, file_count: 1 }
     expect(await json('users show alice')).toMatchObject(left)
     expect((await run('users create alice')).err).toMatch(/^user_exists: /)
@@ -205,7 +185,7 @@ describe('tokens', () => {
 
   it('revoke says nothing, and list shows since when', async () => {
     const { token_id } = (await json('tokens issue alice')) as { token_id: string }
-    expect(await run(`tokens revoke alice ${token_id}`)).toEqual(done)
+    expect(await run(`tokens revoke alice ${token_id}`)).toEqual(DONE)
     expect(await json('tokens list alice')).toMatchObject([{ revoked_at: TIME }])
   })
 
@@ -252,7 +232,7 @@ describe('devices', () => {
   it('remove says nothing, and the device is gone from the list', async () => {
     await run('devices add alice a')
     await run('devices add alice b')
-    expect(await run('devices remove alice a')).toEqual(done)
+    expect(await run('devices remove alice a')).toEqual(DONE)
     expect(await json('devices list alice')).toMatchObject([
       { device_id: 'b', model: null, bytes: 100 },
     ])
@@ -280,7 +260,7 @@ describe('grants', () => {
       { source: 'device' },
       { source: 'gift' },
     ])
-    expect(await run('grants revoke alice gift 1')).toEqual(done)
+    expect(await run('grants revoke alice gift 1')).toEqual(DONE)
     expect(await json('grants list alice')).toMatchObject([{ source: 'device' }])
   })
 
@@ -350,7 +330,7 @@ describe('operations', () => {
   })
 
   it('migrate opens the services, which is all there is to do', async () => {
-    expect(await run('migrate')).toEqual(done)
+    expect(await run('migrate')).toEqual(DONE)
     expect(opened).toBe(1)
   })
 })
@@ -369,7 +349,7 @@ describe('the output', () => {
   })
 
   it('says when a list is empty, and is still JSON with --json', async () => {
-    expect(await run('users list')).toEqual({ ...done, out: '(none)' })
+    expect(await run('users list')).toEqual({ ...DONE, out: '(none)' })
     expect(await json('users list')).toEqual([])
   })
 

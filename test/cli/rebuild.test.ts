@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { exitOf, startProgram, temporaryFolder } from '../support/service/program.ts'
+import { temporaryFolder } from '../support/service/program.ts'
+import { runCommand } from '../support/service/running-service.ts'
 import { join } from 'node:path'
 import { rename, rm } from 'node:fs/promises'
 import { createRebuildJournal } from '../../src/database/rebuild/journal.ts'
@@ -87,12 +88,6 @@ async function putObject(name?: string): Promise<string> {
   return key
 }
 
-async function run(args: string, environment: Readonly<Record<string, string>> = {}) {
-  const { process, output } = await startProgram({
-    args: args.split(' '),
-    environment: { ...environment, DATA_DIR },
-    opened,
-  })
-  const code = await exitOf(process)
-  return { code, output: output() }
+function run(args: string, environment: Readonly<Record<string, string>> = {}) {
+  return runCommand(args, { environment: { ...environment, DATA_DIR }, opened })
 }

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runCli } from '../../src/cli/cli.ts'
 import { openService, type Service } from '../../src/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { parseFileName } from '../../src/core/files/file-name.ts'
@@ -7,11 +6,11 @@ import { createVersion, objectKey, type Version } from '../../src/core/objects/o
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { resumablesOf } from '../core/ledger/resumable/fixture.ts'
 import { callerNamed } from '../support/caller.ts'
-import { failingCopies } from '../support/failing-copies.ts'
 import { contentOf } from '../support/http/incoming-file.ts'
 import { never } from '../support/objects.ts'
 import { type UserUploads, uploadsOf } from '../support/service/resumables.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
+import { DONE, runCommand } from './run-command.ts'
 
 const ALICE = parseUserId('alice')
 const TIME: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
@@ -35,26 +34,13 @@ function open(): Promise<Service> {
   })
 }
 
-async function run(args: string) {
-  const [out, err]: [string[], string[]] = [[], []]
-  const code = await runCli({
-    args: args.split(' '),
-    open,
-    print: (line) => out.push(line),
-    printError: (line) => err.push(line),
-    interruption: () => never(),
-    copies: failingCopies(new Error('There is no S3.')),
-  })
-  return { code, out: out.join('\n'), err: err.join('\n') }
-}
+const run = (args: string) => runCommand(args, open)
 
 async function json(args: string): Promise<unknown> {
   const { code, out, err } = await run(`${args} --json`)
   expect({ code, err }).toEqual({ code: 0, err: '' })
   return JSON.parse(out)
 }
-
-const done = { code: 0, out: '', err: '' }
 
 describe('uploads list', () => {
   it('shows the unfinished ones, oldest first, with what has arrived', async () => {
@@ -105,7 +91,7 @@ describe('uploads list', () => {
   })
 
   it('is empty where there is none', async () => {
-    expect(await run('uploads list alice')).toEqual({ ...done, out: '(none)' })
+    expect(await run('uploads list alice')).toEqual({ ...DONE, out: '(none)' })
   })
 })
 
@@ -117,8 +103,8 @@ describe('uploads cancel', () => {
       unfinished_uploads: 1,
       unfinished_bytes: 600,
     })
-    expect(await run(`uploads cancel alice ${version}`)).toEqual(done)
-    expect(await run(`uploads cancel alice ${version}`)).toEqual(done)
+    expect(await run(`uploads cancel alice ${version}`)).toEqual(DONE)
+    expect(await run(`uploads cancel alice ${version}`)).toEqual(DONE)
     expect(await json('users show alice')).toMatchObject({
       reserved: 0,
       unfinished_uploads: 0,

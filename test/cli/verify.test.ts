@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { failingCopies } from '../support/failing-copies.ts'
-import { runCli } from '../../src/cli/cli.ts'
 import type { CommandServices } from '../../src/cli/command.ts'
 import { openService } from '../../src/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -10,6 +8,7 @@ import { contentOf } from '../support/http/incoming-file.ts'
 import { never } from '../support/objects.ts'
 import { openTestCore, RETENTION_MS, type TestCore } from '../support/service/test-core.ts'
 import { openTestRepository } from '../support/service/test-repository.ts'
+import { runCommand } from './run-command.ts'
 
 let core: TestCore
 
@@ -28,18 +27,7 @@ async function open(): Promise<CommandServices> {
   return openService(readConfig({}), { ...core, retentionMs: RETENTION_MS })
 }
 
-async function run(args: string, signal = never()) {
-  const [out, err]: [string[], string[]] = [[], []]
-  const code = await runCli({
-    args: args.split(' '),
-    open,
-    print: (line) => out.push(line),
-    printError: (line) => err.push(line),
-    interruption: () => signal,
-    copies: failingCopies(new Error('There is no S3.')),
-  })
-  return { code, out: out.join('\n'), err: err.join('\n') }
-}
+const run = (args: string, signal?: AbortSignal) => runCommand(args, open, signal)
 
 async function drift(): Promise<void> {
   await sql`UPDATE quotas SET used_bytes = 6`.execute(core.database.kysely)

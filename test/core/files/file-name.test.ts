@@ -10,50 +10,6 @@ import {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 describe('parseFileName', () => {
-  it.each([
-    'a',
-    ' ',
-    '...',
-    '.hidden',
-    'ä',
-    'e\u0301',
-    '文件.txt',
-    '😀',
-    'a b',
-    'a%2fb',
-    'CON',
-    '-rf',
-  ])('takes %j unchanged', (name) => {
-    expect(parseFileName(name)).toBe(name)
-  })
-
-  it.each([
-    '',
-    '.',
-    '..',
-    '/',
-    'a/b',
-    'a\\b',
-    '\0',
-    'a\nb',
-    '\u001f',
-    '\u007f',
-    '\ud800',
-    'a\udc00',
-  ])('refuses %j', (name) => {
-    expect(refusal(name)).toBe('invalid_file_name')
-  })
-
-  it('takes 255 bytes and refuses 256', () => {
-    expect(parseFileName('a'.repeat(255))).toHaveLength(255)
-    expect(refusal('a'.repeat(256))).toBe('invalid_file_name')
-  })
-
-  it('counts bytes of UTF-8, not characters', () => {
-    expect(parseFileName('ä'.repeat(127))).toHaveLength(127)
-    expect(refusal('ä'.repeat(128))).toBe('invalid_file_name')
-  })
-
   it('does not repeat the name in the refusal, which is logged', () => {
     expect(() => parseFileName('secret/name')).toThrow(/^(?!.*secret)/)
   })
@@ -71,15 +27,6 @@ describe('parseFileName', () => {
         expect(refusal(name)).toBe(isAllowed(name) ? undefined : 'invalid_file_name')
       }),
       { numRuns: 1000 },
-    )
-  })
-
-  it('keeps names apart that differ in case or normalisation (property)', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (name) => {
-        fc.pre(isAllowed(name))
-        expect(parseFileName(name)).toBe(name)
-      }),
     )
   })
 })

@@ -2,33 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import type { PutObject } from '../../../src/core/objects/object-store.ts'
 import { incomingFile, stalledContent } from '../../support/http/incoming-file.ts'
-import {
-  GARBAGE_DELAY_MS,
-  leftovers,
-  NOTHING_LEFT,
-  openTestCore,
-  settle,
-  sweepOnce,
-} from '../../support/service/test-core.ts'
+import { leftovers, NOTHING_LEFT, openTestCore, settle } from '../../support/service/test-core.ts'
 import { openTestRepository } from '../../support/service/test-repository.ts'
 
 const THREE_BYTES = { min: 3, announced: 3 }
 
 describe('upload', () => {
-  it('keeps the replaced object for its readers, and no longer', async () => {
-    await using core = await openTestCore()
-    const { upload } = await openTestRepository(core)
-    const { file } = await upload('a', 'old')
-    await upload('a', 'new')
-    const old = { key: file.objectKey, signal: AbortSignal.timeout(1000) }
-    core.clock.now += GARBAGE_DELAY_MS - 1
-    await sweepOnce(core)
-    expect(await core.objects.head(old)).toEqual({ size: 3, metadata: { name: 'a' } })
-    core.clock.now += 1
-    await sweepOnce(core)
-    expect(await core.objects.head(old)).toBeUndefined()
-  })
-
   it('names the file to the store as ASCII metadata, and never in the key', async () => {
     await using core = await openTestCore()
     const seen: PutObject[] = []

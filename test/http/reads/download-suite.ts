@@ -180,27 +180,6 @@ export function downloadSuite(open: OpenService): void {
           expectRefusal(absent, { method, status: 404, code: 'not_found' })
         }
       })
-
-      it('tell nobody of a file that he may not see', async () => {
-        const other = await service.createUser(0)
-        const { etag, user, name } = placed
-        const ask = { user: other, owner: user.userId, method }
-        for (const headers of [
-          { 'if-match': '*' },
-          { 'if-match': '"other"' },
-          { 'if-match': 'malformed' },
-          { 'if-none-match': '*' },
-          { 'if-none-match': etag },
-          { 'if-modified-since': FUTURE },
-          { 'if-unmodified-since': PAST },
-          { range: 'bytes=5000-' },
-        ]) {
-          const hidden = await download(service, { ...ask, name, headers })
-          const absent = await download(service, { ...ask, name: 'absent', headers })
-          expect([hidden.status, absent.status]).toEqual([404, 404])
-          expect(Object.keys(hidden.headers)).toEqual(Object.keys(absent.headers))
-        }
-      })
     })
 
     it.each(['GET', 'HEAD'])(

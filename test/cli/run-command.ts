@@ -1,0 +1,31 @@
+import { runCli } from '../../src/cli/cli.ts'
+import type { CommandServices } from '../../src/cli/command.ts'
+import { failingCopies } from '../support/failing-copies.ts'
+import { never } from '../support/objects.ts'
+
+export interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** What a command that succeeds without a result answers. */
+export const DONE: Outcome = { code: 0, out: '', err: '' }
+
+/** Runs a command in this process, without S3. Words are separated by spaces. */
+export async function runCommand(
+  args: string | readonly string[],
+  open: () => Promise<CommandServices>,
+  signal = never(),
+): Promise<Outcome> {
+  const [out, err]: [string[], string[]] = [[], []]
+  const code = await runCli({
+    args: typeof args === 'string' ? args.split(' ') : args,
+    open,
+    print: (line) => out.push(line),
+    printError: (line) => err.push(line),
+    interruption: () => signal,
+    copies: failingCopies(new Error('There is no S3.')),
+  })
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}
